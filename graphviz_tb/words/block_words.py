@@ -261,7 +261,8 @@ def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
     """Return the heads of keys and values, where the widths of the layers that make them say that they are fewer."""
     heads, size = queries
     fewer = [(width - heads * size) // 2 for width in widths[:1] if len(widths) < ATTENTION_LAYERS - 1]
-    fewer += [width for width in widths if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths]
+    both = [width for width in widths if widths.count(width) > 1]  # keys and values are as wide
+    fewer += both if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths else []
     counts = {width // size for width in fewer if 0 < width < heads * size and width % size == 0}
     shared = counts.pop() if len(counts) == 1 else heads
     return heads if heads % shared else shared

@@ -102,6 +102,10 @@ class PyTorchSteps(TensorFlowSteps):
         """Return whether ops of a type bring a tensor to another shape."""
         return op in ("aten::view", "aten::reshape")
 
+    def reshaped_sizes(self, node: int) -> list[int]:
+        """Return nothing: heads are those of the recorded shapes of products."""
+        return []
+
     def stated_sizes(self, node: int) -> list[int]:
         """Return the recorded sizes of the result of a reshape; [] if there are none."""
         try:

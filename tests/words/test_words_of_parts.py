@@ -79,6 +79,20 @@ def test_a_dense_layer_beside_convolutions_is_added_and_no_projection() -> None:
     assert block_words(Block(steps, fed((), (), (0, 1)))) == "3×3 32, 3×3 32, + → 32"
 
 
+def attention_of(*widths: int) -> str | None:
+    """The words of attention of 24 heads of 8, with dense layers of some widths before it."""
+    layers = [LayerStep("dense", f"→ {width}", 192, width) for width in widths]
+    scores = LayerStep("product", "", heads=(24, 8)), LayerStep("activation", "softmax"), LayerStep("product", "")
+    steps = (*layers, *scores)
+    before = {number: frozenset[int]() for number, step in enumerate(steps) if step.kind in ("dense", "product")}
+    return block_words(Block(steps, before))
+
+
+def test_keys_and_values_have_fewer_heads_only_where_both_are_narrower() -> None:
+    assert attention_of(192, 24, 24) == "24 heads, 3 kv × 8"
+    assert attention_of(384, 24, 192) == "24 heads × 8"  # 24: of a bias for each position
+
+
 def reshape(name: str, source: str, *sizes: int) -> list[dict[str, object]]:
     return [numbers(f"{name}_sizes", *sizes), {"name": name, "op": "Reshape", "input": [source, f"{name}_sizes"]}]
 

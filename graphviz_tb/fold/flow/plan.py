@@ -4,7 +4,8 @@ levels       children of all levels by name, the edges between them; equal level
 items        children with flow between them; a cycle is one box, children without flow move aside;
              small inputs go next to their only user, index arithmetic is one box
 idioms       a norm of several ops is one box, as is a rotary embedding
-layers       a layer with its norm and activation is one box
+layers       a layer with its norm and activation is one box, whatever the form of its data
+joins        a join that takes what an earlier one took follows it alone
 loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
 names        groups of names with one beginning, if they close no cycle
