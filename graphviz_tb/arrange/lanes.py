@@ -63,6 +63,10 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
                 fed[r].update(chain[-1:] if chain[-1] < skeleton.children else ())
         if chain[-1] in stacks and 2 * trees.depth(number) <= rank[chain[-1]]:
             own[rank[chain[-1]]] += 1
+    # The main path enters the level there: it would lead round a column of what only joins it.
+    main = {skeleton.wires[wire].chain[0]: chains[wire] for wire in skeleton.spine}
+    entering = [chain for start, chain in main.items() if start >= skeleton.children and start in rank]
+    passed = {r for chain in entering for r in range(rank[chain[0]] + 2, rank[chain[-1]] + 1)}
     # Ports are on the frame: they stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
     joints = []
@@ -71,6 +75,7 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
             0 < len(passing[r]) - own[r] <= MAX_JOINT_LINES
             and len(fed[r]) == 1
             and all(item in stacks for item in fed[r])
+            and r not in passed
         )
         near_port = ports[r] or (r == 1 and ports[0])
         if (len(passing[r]) == 1 or beside) and len(rails[r]) <= MAX_JOINT_RAILS and not near_port:

@@ -10,7 +10,7 @@ from graphviz_tb.model.skeleton import Skeleton, backward_wires
 
 def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
-    through the most boxes; then with the greatest load. As the indices of its edges from its start.
+    with the greatest load of data; then along the most edges. As the indices of its edges from its start.
 
     There is no cycle; items from `boxes` on are ports. Edges of weight 0 are not data and on no path; those below 0
     carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
@@ -28,16 +28,15 @@ def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[in
             out[source].append(edge)
     fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
     onward = [-1] * count  # by item the first edge of its best path; -1: none
-    best = [(0, 0, 0)] * count  # by item: boxes with data results, boxes, load
+    best = [(0, 0, 0)] * count  # by item: boxes with data results, load of data, edges
     # Backwards from the ends.
     for item in reversed(topological_order(below)):
         step = 1 if item < boxes else 0
-        best[item] = (0, step, 0)
         for edge in out[item]:
             after, weight = edges[edge][1], weights[edge]
-            data, through, load = best[after]
+            data, load, length = best[after]
             gives = step if weight > 0 else -step if item in fed else 0
-            path_on = (data + gives, through + step, load + abs(weight))
+            path_on = (data + gives, load + max(weight, 0), length + 1)
             if onward[item] < 0 or (*path_on, -after) > (*best[item], -edges[onward[item]][1]):
                 best[item], onward[item] = path_on, edge
     current = max(range(count), key=lambda item: (*best[item], -item), default=0)

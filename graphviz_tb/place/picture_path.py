@@ -125,12 +125,12 @@ def _end_node(
     return paths.node_number((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
 
 
-Reached = tuple[int, int, int, int]  # boxes with data results, boxes, load, wires on main paths of levels
+Reached = tuple[int, int, int, int]  # boxes with data results, load of data, lines, those on main paths of levels
 
 
 def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
-    through the most boxes; then with the greatest load; then along the main paths of the levels; then the first.
+    with the greatest load of data; then of the most lines; then along the main paths of the levels; then the first.
 
     It enters a group where most boxes follow: what an encoder gives joins the decoder, which embeds its own tokens,
     from the side.
@@ -139,7 +139,7 @@ def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWi
     best, onward = _best_onward(paths, groups, order, set())
     late: set[int] = set()
     for entered in _ports_by_group(paths):
-        follow = {port: best[port][:2] if carries else (best[port][0], 0) for port, carries in entered.items()}
+        follow = {port: (best[port][0], best[port][2] if carries else 0) for port, carries in entered.items()}
         most = max(follow.values())
         late.update([port for port, carries in entered.items() if carries and follow[port] < most])
     if late:
@@ -177,16 +177,16 @@ def _best_onward(
     `late`. `order` has targets before sources."""
     own = [set(group.view.skeleton.spine) for group in groups]
     fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
-    best = [(0, box, 0, 0) for box in paths.boxes]
+    best = [(0, 0, 0, 0)] * len(paths.boxes)
     onward: list[tuple[SpineWire, int] | None] = [None] * len(paths.boxes)
     for node in order:
         box = paths.boxes[node]
         for (number, wire), target, carries in paths.steps[node]:
             if target in late:
                 continue
-            data, boxes, carried, kept = best[target]
+            data, load, lines, kept = best[target]
             gives = box if carries > 0 else -box if node in fed else 0
-            reached = data + gives, boxes + box, carried + abs(carries), kept + (wire in own[number])
+            reached = data + gives, load + max(carries, 0), lines + 1, kept + (wire in own[number])
             if onward[node] is None or reached > best[node]:
                 best[node], onward[node] = reached, ((number, wire), target)
         if paths.steps[node] and onward[node] is None:  # it only leads to late ports

@@ -4339,7 +4339,7 @@ function _longest_path(paths, groups) {
   [best, onward] = _best_onward(paths, groups, order, new Set());
   late = new Set();
   for (entered of _ports_by_group(paths)) {
-    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [best.at(port)[0], 0])); } return out; })();
+    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, [best.at(port)[0], (carries ? best.at(port)[2] : 0)]); } return out; })();
     most = py_max(follow.values());
     py_add_all(late, (() => { const out = []; for (const [port, carries] of entered.entries()) if ((carries && (py_compare(follow.get(port), most) < 0))) { out.push(port); } return out; })());
   }
@@ -4375,10 +4375,10 @@ function _ports_by_group(paths) {
   return [...ports.values()];
 }
 function _best_onward(paths, groups, order, late) {
-  let own, fed, best, onward, node, box, number, wire, target, carries, data, boxes, carried, kept, gives, reached;
+  let own, fed, best, onward, node, box, number, wire, target, carries, data, load, lines, kept, gives, reached;
   own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
   fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
-  best = (() => { const out = []; for (const box of paths.boxes) { out.push([0, box, 0, 0]); } return out; })();
+  best = py_repeat([[0, 0, 0, 0]], paths.boxes.length);
   onward = py_repeat([null], paths.boxes.length);
   for (node of order) {
     box = paths.boxes.at(node);
@@ -4386,9 +4386,9 @@ function _best_onward(paths, groups, order, late) {
       if (py_in(target, late)) {
         continue;
       }
-      [data, boxes, carried, kept] = best.at(target);
+      [data, load, lines, kept] = best.at(target);
       gives = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
-      reached = [(data + gives), (boxes + box), (carried + Math.abs(carries)), (kept + own.at(number).has(wire))];
+      reached = [(data + gives), (load + Math.max(carries, 0)), (lines + 1), (kept + own.at(number).has(wire))];
       if (((onward.at(node) == null) || (py_compare(reached, best.at(node)) > 0))) {
         [best[py_position(best, node)], onward[py_position(onward, node)]] = [reached, [[number, wire], target]];
       }
@@ -6040,7 +6040,7 @@ function _carry_part_breaks(part, old, was) {
 
 // arrange.main_path
 function main_path(count, edges, weights, boxes) {
-  let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, through, load, gives, path_on, current, path;
+  let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, load, length, gives, path_on, current, path;
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   for ([edge, [source, target]] of py_enumerate(edges)) {
@@ -6054,12 +6054,11 @@ function main_path(count, edges, weights, boxes) {
   best = py_repeat([[0, 0, 0]], count);
   for (item of py_reversed(topological_order(below))) {
     step = ((item < boxes) ? 1 : 0);
-    best[py_position(best, item)] = [0, step, 0];
     for (edge of out.at(item)) {
       [after, weight] = [edges.at(edge)[1], weights.at(edge)];
-      [data, through, load] = best.at(after);
+      [data, load, length] = best.at(after);
       gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
-      path_on = [(data + gives), (through + step), (load + Math.abs(weight))];
+      path_on = [(data + gives), (load + Math.max(weight, 0)), (length + 1)];
       if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
         [best[py_position(best, item)], onward[py_position(onward, item)]] = [path_on, edge];
       }

@@ -9,7 +9,8 @@ import pytest
 
 from graphviz_tb.arrange.lanes import RankExtent, column_joints, cut_into_columns, extent_in_columns, longest_part
 from graphviz_tb.arrange.level import arrange
-from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, bundle_of_tensors
+from graphviz_tb.model.tensors import Tensor
 
 
 def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
@@ -52,6 +53,19 @@ def test_a_level_is_cut_before_a_stack_that_several_feed() -> None:
     skeleton = arrange(level(7, (0, 1), (1, 2), (2, 5), (3, 4), (4, 5), (5, 6)))
     assert column_joints(skeleton, 0) == [1, 4]
     assert column_joints(skeleton, 0, stacks={5}) == [1, 3, 4]
+
+
+@pytest.mark.parametrize(("dtype", "joints"), [("float32", [4, 5]), ("int32", [5])])
+def test_no_column_of_what_only_joins_the_main_path_is_cut_off_where_that_enters(dtype: str, joints: list[int]) -> None:
+    # port ─▶ 0 ─▶ 1 ─▶ 2 ─▶ 3 ─▶ 4, port ─▶ 3: of indices, the chain is beside the data that enters at 3
+    chain, data = bundle_of_tensors(Tensor((8,), dtype)), bundle_of_tensors(Tensor((8,), "float32"))
+    edges = tuple(Metaedge(a, a + 1, 1, 0, 0, chain if a < 3 else data) for a in range(4))
+    bridges = tuple(
+        Bridge(child, 10 + child, inbound, 1, 0, 0, bundles=chain if child == 0 else data)
+        for child, inbound in ((0, True), (3, True), (4, False))
+    )
+    skeleton = arrange(Metagraph(0, (1, 2, 3, 4, 5), (2,) * 5, edges, bridges))
+    assert column_joints(skeleton, 0, stacks={3}) == joints
 
 
 @pytest.mark.parametrize(("bypasses", "joints"), [([(0, 5)], [1, 2, 3, 4, 5]), ([(0, 5), (1, 5)], [1, 3, 4])])

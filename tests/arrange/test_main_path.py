@@ -76,6 +76,15 @@ def test_it_leads_by_no_mask_of_numbers() -> None:
     ) == ["x", "scores", "added", "out"]
 
 
+def test_a_mask_longer_than_the_way_of_the_data_is_beside_it() -> None:
+    assert main_path(
+        *MASK[:-1],
+        ("x", "Placeholder", {"dtype": FLOAT}, ()),
+        ("added", "AddV2", {"T": FLOAT}, ("x", "bias")),
+        ("out", "Softmax", {"T": FLOAT}, ("added",)),
+    ) == ["x", "added", "out"]
+
+
 def test_indices_become_data_with_weights() -> None:
     assert main_path(
         ("ids", "Placeholder", {"dtype": INT32}, ()),
