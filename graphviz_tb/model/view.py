@@ -23,7 +23,8 @@ class NodeLabel:
     only; `stacked` marks an open stack that shows the contents of one member. `sign` is drawn in a circle in place of
     the name where the box has no second line: `+` for the sum of tensors, `×` for their product. `first` is what the
     first member of a stack has more ("block1: /2"), the third line of its box; `semibold` marks a label of words that
-    say more than the name, `layers` a second line of the layers in a group.
+    say more than the name, `layers` a second line of the layers in a group, `printed` a box of a figure, which is as
+    high as its lines.
     """
 
     row: int
@@ -42,6 +43,7 @@ class NodeLabel:
     first: str = ""
     semibold: bool = False
     layers: bool = False
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
