@@ -24,7 +24,8 @@ class NodeLabel:
     the name where the box has no second line: `+` for the sum of tensors, `×` for their product. `first` is what the
     first member of a stack has more ("block1: /2"), the third line of its box; `semibold` marks a label of words that
     say more than the name, `layers` a second line of the layers in a group. `surplus` marks what another member of a
-    stack has more than the one that is open; `shared`: its result is that of all members.
+    stack has more than the one that is open; `shared`: its result is that of all members. `printed` marks a box of a
+    figure, which is as high as its lines.
     """
 
     row: int
@@ -45,6 +46,7 @@ class NodeLabel:
     layers: bool = False
     surplus: bool = False
     shared: bool = False
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ def _closed_box(node: NodeLabel, name: BoxName, second: str) -> ClosedBox:
         return ClosedBox(SIGN_DIAMETER, SIGN_DIAMETER, 0, (drawn,), sign=node.sign)
     kind = _outline_kind(node)
     stack = node.kind in ("series", "fold")
-    two_lines = bool(second) or (kind != "op" and node.openable)  # room for the disc of a box that opens
+    two_lines = bool(second) or (kind != "op" and not node.printed)
     inner, height, texts = _front_sheet(node, name, kind, replace_unsafe_characters(second), two_lines)
     if not stack:
         return ClosedBox(inner, height, 0, texts)

@@ -740,7 +740,7 @@ class LevelLayout {
 
 // model.view
 class NodeLabel {
-  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "", first = "", semibold = false, layers = false, surplus = false, shared = false) {
+  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "", first = "", semibold = false, layers = false, surplus = false, shared = false, printed = false) {
     this.row = row;
     this.address = address;
     this.kind = kind;
@@ -759,6 +759,7 @@ class NodeLabel {
     this.layers = layers;
     this.surplus = surplus;
     this.shared = shared;
+    this.printed = printed;
   }
 }
 class LineWords {
@@ -1170,7 +1171,7 @@ function _closed_box(node, name, second) {
   }
   kind = _outline_kind(node);
   stack = ["series", "fold"].includes(node.kind);
-  two_lines = (!!second || ((kind !== "op") && node.openable));
+  two_lines = (!!second || ((kind !== "op") && !node.printed));
   [inner, height, texts] = _front_sheet(node, name, kind, hand_replace_unsafe_characters(second), two_lines);
   if (!stack) {
     return new ClosedBox(inner, height, 0, texts);

@@ -145,6 +145,7 @@ class NodeLabels:
             first=more,
             semibold=semibold,
             layers=self.paper.tells_layers(row),
+            printed=self.printed,
         )
 
     def words_of_first(self, row: int, name: str) -> str:
