@@ -49,16 +49,12 @@ WEIGHT_OPS = frozenset((PARAMETER_OP, BUFFER_OP))
 NUMPY_TYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
 
 
-def _divide(x: Array, y: Array) -> Array:
-    return np.trunc(x / y) if x.dtype.kind in "iu" else x / y
-
-
 # The result of an op, from its inputs, its attributes and the shape of its output.
 ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Add": np.add,
     "Sub": np.subtract,
     "Mul": np.multiply,
-    "Div": _divide,
+    "Div": lambda x, y: np.trunc(x / y) if x.dtype.kind in "iu" else x / y,
     "Mod": np.mod,
     "Pow": np.power,
     "Sqrt": np.sqrt,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -127,6 +128,10 @@ def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], 
     """Return whether a change in a function may only follow from one outside: types and sizes come in from there. A
     number is also `given` to the call: the steps of a loop over what has such a size."""
     if setting := inner.setting:
+        if setting.weights:
+            pairs = [(pair.old, pair.new) for pair in setting.weights]
+            shapes = [[[*map(int, re.findall("[0-9]+", str(end)))] for end in pair] for pair in pairs]
+            return all(is_size(*pair) for pair in (*shapes, *((part.old, part.new) for part in setting.beside)))
         is_shape = isinstance(setting.old, list) and is_size(setting.old, setting.new)
         is_proven = setting.constant and (is_shape or (str(setting.old), str(setting.new)) in given)
         return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or is_proven
