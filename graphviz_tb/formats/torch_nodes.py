@@ -72,6 +72,7 @@ class ProgramNode(NamedTuple):
 
 
 def read_node(node: Any) -> ProgramNode:
+    """Return a node by its JSON; what is not as it should be counts as empty."""
     node = json_object(node)
     inputs: list[str] = []
     settings: list[tuple[int, str, Json]] = []
