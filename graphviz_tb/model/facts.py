@@ -162,7 +162,10 @@ class Facts:
             data = [edge for edge in range(start, stop) if not graph.control[edge]]
             if not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS:
                 return False
-            for source, output in zip(graph.source[data].tolist(), graph.key[data].tolist(), strict=True):
+            sources = graph.source[data].tolist()
+            if not self._data_makers.isdisjoint(sources):  # before anything is decoded
+                return False
+            for source, output in zip(sources, graph.key[data].tolist(), strict=True):
                 if self.tensor(source, output).dtype in INDEX_DTYPES:
                     found = found or graph.op_types[graph.op[source]] not in CONSTANT_OPS
                 elif source not in seen:
