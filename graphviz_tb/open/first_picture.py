@@ -283,10 +283,10 @@ class FirstPicture:
             self.open_stack(path, MAX_SMALL_PICTURE_BOXES)
 
     def is_chain(self, path: RowPath) -> bool:
-        """Return whether a stack is several members one after the other."""
+        """Return whether a stack is several members with weights, one after the other."""
         stack = sole_stack(self.hierarchy, path[-1])
         several = repetition_count(self.hierarchy, stack) >= MIN_FAIR_MEMBERS
-        return several and bool(self.hierarchy.connected[stack])
+        return several and bool(self.hierarchy.connected[stack]) and self.weights.holds_weight(stack)
 
     def closed_stacks(self) -> list[RowPath]:
         """Return the closed visible stacks of the model whose members are more than one layer."""
