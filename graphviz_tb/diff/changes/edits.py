@@ -195,6 +195,9 @@ MIN_LAYERS_IN_ORDER = 2  # that were rewired, but not to an added or removed op:
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
     """Group items to edits; items whose layers are all in `exchanged` are part of the exchange."""
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
+    # Which member of a series was added or removed may be undecidable: then others have its inputs.
+    series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
+    beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
     pairs = [
@@ -271,6 +274,14 @@ def inputs_of(change: Change) -> tuple[InputWire, ...]:
 def _is_series_member(change: Change, series: Set[str]) -> bool:
     name = without_counters(change.name)
     return any(is_within(name, member) for member in series)
+
+
+def _takes_series_member(change: Change, series: Set[str]) -> bool:
+    """Return whether a change is at a member of a series, or at an op that takes one before and after."""
+    if change.kind != "rewired" or _is_series_member(change, series):
+        return change.kind == "rewired"
+    ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
+    return any(is_within(end, member) for end in ends for member in series)
 
 
 def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:

@@ -14,12 +14,7 @@ import numpy as np
 from graphviz_tb.diff.changes.units import is_left_behind, touched_nodes
 from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
-from graphviz_tb.model.change import (
-    Change,
-    NamePair,
-    NodeEdits,
-    Severity,
-)
+from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
 from graphviz_tb.model.change_content import Move, Rename, Setting
 from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.paths import last_segment

@@ -11,6 +11,7 @@ from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import SEVERITIES, Change
 from graphviz_tb.model.change_content import Setting
+from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import CAST_OPS
 from graphviz_tb.ops.table import equal_op
 
@@ -44,7 +45,11 @@ def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     if not all(equal_op(side.op_type(node)) in CAST_OPS and side.data_sources(node) for node in nodes):
         return "", ""
     types = side.tensors.tensors_of_node
-    pairs = {frozenset((types(side.data_sources(node)[0])("0").dtype, types(node)("0").dtype)) for node in nodes}
+    pairs = set()
+    for node in nodes:
+        definition = side.graph.node_def(node)
+        said = dtype_label(definition.attr["SrcT"].type) if definition is not None and "SrcT" in definition.attr else ""
+        pairs.add(frozenset((said or types(side.data_sources(node)[0])("0").dtype, types(node)("0").dtype)))
     one, *others = sorted(pairs.pop()) if len(pairs) == 1 else [""]
     return (one, others[0]) if others else ("", "")
 

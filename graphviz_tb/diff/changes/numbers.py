@@ -18,12 +18,7 @@ from graphviz_tb.diff.changes.training_parts import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_QUANTITY
-from graphviz_tb.model.change import (
-    CHANGE_QUANTITIES,
-    Change,
-    NodeEdits,
-    ValuePair,
-)
+from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, NodeEdits, ValuePair
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, exists
 from graphviz_tb.model.graph import Mark

@@ -15,13 +15,7 @@ from graphviz_tb.diff.columns.labels import CALLS_KEY, own_settings
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import (
-    Change,
-    NamePair,
-    NodeEdits,
-    concat_node_edits,
-    sort_by_severity,
-)
+from graphviz_tb.model.change import Change, NamePair, NodeEdits, concat_node_edits, sort_by_severity
 from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Unit
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.signatures import is_size_input

@@ -90,11 +90,7 @@ def _align_scopes(
 
 
 def _alike_in_gaps(
-    m: Matching,
-    mine: Sequence[Member],
-    others: Sequence[Member],
-    pairs: list[tuple[int, int]],
-    likely: dict[int, int],
+    m: Matching, mine: Sequence[Member], others: Sequence[Member], pairs: list[tuple[int, int]], likely: dict[int, int]
 ) -> list[tuple[int, int]]:
     """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
     more: list[tuple[int, int]] = []

@@ -111,10 +111,7 @@ NAME_KEYS: tuple[BodyKey, ...] = (
     lambda name, body, exact: (base_name(name), body),
     lambda name, body, exact: name,
 )
-BODY_KEYS: tuple[BodyKey, ...] = (
-    lambda name, body, exact: (body, exact),
-    lambda name, body, exact: body,
-)
+BODY_KEYS: tuple[BodyKey, ...] = (lambda name, body, exact: (body, exact), lambda name, body, exact: body)
 
 
 def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hashes, Hashes], key: BodyKey) -> None:
