@@ -249,8 +249,8 @@ def _find_numbered_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list
 
 
 def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Return whether scopes have equal ops and channels of one stage; the first and the last may have more or fewer ops
-    of other types than layers."""
+    """Return whether scopes have equal ops and channels of one stage; the first and the last may have more, or
+    lack some that are no layers."""
     if setting.widths.stage_borders(scopes):
         return False
     widths = [setting.widths.of([scope]) for scope in scopes]
@@ -259,8 +259,9 @@ def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
     first, *middle, last = (setting.types.of(scope) for scope in scopes)
     if any(ops != middle[0] for ops in middle):
         return False
-    for less, more in (sorted((ops, middle[0]), key=Counter.total) for ops in (first, last)):
-        if not less <= more or less.total() < MIN_SHARED_OPS * more.total() or any(map(is_layer_type, more - less)):
+    for ops in (first, last):
+        less, more = sorted((ops, middle[0]), key=Counter.total)
+        if not less <= more or less.total() < MIN_SHARED_OPS * more.total() or any(map(is_layer_type, middle[0] - ops)):
             return False
     return True
 
