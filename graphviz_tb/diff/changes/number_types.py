@@ -13,8 +13,9 @@ from graphviz_tb.model.change import SEVERITIES, Change
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import CAST_OPS
-from graphviz_tb.ops.table import equal_op
+from graphviz_tb.ops.table import equal_op, has_framework
 
+CAST_TYPES = ("SrcT", "DstT")
 FLOAT_TYPES = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
 
 
@@ -48,8 +49,12 @@ def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     pairs = set()
     for node in nodes:
         definition = side.graph.node_def(node)
-        said = dtype_label(definition.attr["SrcT"].type) if definition is not None and "SrcT" in definition.attr else ""
-        pairs.add(frozenset((said or types(side.data_sources(node)[0])("0").dtype, types(node)("0").dtype)))
+        stated = [definition.attr[key].type for key in CAST_TYPES if definition and key in definition.attr]
+        # Casts of other frameworks state no types; their tensors have them.
+        if len(stated) < len(CAST_TYPES) and not has_framework(side.op_type(node)):
+            return "", ""
+        found = (types(side.data_sources(node)[0])("0").dtype, types(node)("0").dtype)
+        pairs.add(frozenset(map(dtype_label, stated) if stated else found))
     one, *others = sorted(pairs.pop()) if len(pairs) == 1 else [""]
     return (one, others[0]) if others else ("", "")
 
