@@ -362,3 +362,15 @@ def test_quantised_numbers_are_one_edit_and_hide_no_other(turned: bool) -> None:
     # another scale is one of a network that was quantised already
     (change,) = diff(lite(True), lite(True, scale=0.25))
     assert change.name == "m/act"
+
+
+def test_an_input_told_with_another_difference_of_its_layer_is_that_of_its_own_op() -> None:
+    old = (
+        'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } } '
+        'node { name: "h/a" op: "Foo" input: "x" attr { key: "rounds" value { i: 3 } } } '
+        'node { name: "h/b" op: "Bar" input: "h/a" } node { name: "h/c" op: "Baz" input: "h/b" }'
+    )
+    new = old.replace("i: 3", "i: 5").replace('op: "Baz" input: "h/b"', 'op: "Baz" input: "h/b" input: "^x"')
+    said = diff(old.encode(), new.encode()).explain("text")
+    assert "rounds 3 → 5" in said
+    assert "control input of h/c: nothing → x" in said or "h/c  rewired" in said

@@ -11,7 +11,7 @@ from typing import Any
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import differences
 from graphviz_tb.diff.changes.called import CONVOLUTION, group_counts
-from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION, inputs_of
+from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import (
@@ -28,7 +28,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
 from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
-from graphviz_tb.model.change_content import Setting, SettingPart, Sides, Unit
+from graphviz_tb.model.change_content import Setting, SettingPart, Unit
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
@@ -404,9 +404,7 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
     content = first.content
     if isinstance(content, Setting):
         beside = tuple(map(setting_part, others)) or content.beside
-        wires = (wire for change in changes[1:] for wire in (*inputs_of(change), *change.links))
-        links = tuple(wire if wire.node else replace(wire, node=Sides(first.old, first.new)) for wire in wires)
-        content = replace(content, beside=beside, links=links or content.links)
+        content = replace(content, beside=beside, links=located_wires(changes[1:]) or content.links)
     also = first.also if first.key != "dtype" else other_places(changes, first)
     ops = sum(change.ops for change in changes)
     return Change(first.kind, severity, first.old, first.new, ops, content, also, edits=edits_of_changes(changes))
