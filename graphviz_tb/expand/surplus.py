@@ -26,7 +26,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import SEGMENT_ORIGIN, Hierarchy
 from graphviz_tb.model.metagraph import Surplus
 from graphviz_tb.model.paths import usual_member
-from graphviz_tb.model.tensors import INDEX_DTYPES
+from graphviz_tb.model.tensors import INDEX_DTYPES, Shape
 from graphviz_tb.ops.roles import SIZE_OPS
 
 Partners = dict[int, int]
@@ -121,7 +121,7 @@ def _closes_circle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine
 
 class _MemberOps:
     """The ops of one member, in flow order, with their data inputs: (edge, source, output) in the order of slots, and
-    the shapes of the weights among them."""
+    the shapes of the weights among them; of a Keras layer the number of its parameters."""
 
     def __init__(self, hierarchy: Hierarchy, facts: Facts, member: int) -> None:
         graph, rows = hierarchy.graph, slice(member, int(hierarchy.end[member]))
@@ -136,11 +136,13 @@ class _MemberOps:
             edges = edges[np.argsort(graph.slot[edges], kind="stable")]
             ends = (edges, graph.source[edges], graph.key[edges])
             self.inputs[node] = list(zip(*(column.tolist() for column in ends), strict=True))
-        origin = graph.meaning.origin
-        self.weights = {
-            node: [facts.tensor(source, key).shape for _, source, key in inputs if len(origin) and origin[source] >= 0]
-            for node, inputs in self.inputs.items()
-        }
+        origin, layers = graph.meaning.origin, graph.layers
+        self.weights: dict[int, list[Shape]] = {}
+        for node, inputs in self.inputs.items():
+            layer = layers.get(graph.name[node])  # of a Keras file: its weights are no inputs
+            own = [(layer.parameters,)] if layer is not None and layer.parameters != 0 else []
+            used = [(source, key) for _, source, key in inputs if len(origin) and origin[source] >= 0]
+            self.weights[node] = own + [facts.tensor(source, key).shape for source, key in used]
         place = {node: number for number, node in enumerate(listed)}
         after: list[list[int]] = [[] for _ in listed]
         for number, node in enumerate(listed):

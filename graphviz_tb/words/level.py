@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
-from graphviz_tb.model.formatting import plural_noun
+from graphviz_tb.model.formatting import format_count, plural_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import (
     SMALL_FONT_PX,
@@ -390,18 +390,26 @@ def facts_line(
     hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
 ) -> str:
     """Return the line below the title of a picture: its colouring's summary, else counts; and how many bookkeeping ops
-    of a saved model are left out."""
+    of a saved model are left out. Every op of a Keras file is a layer: of these the frame of the model says the number,
+    the title how many parameters they have."""
     through = OpCounter(hierarchy)(0)
     ops = hierarchy.op_count(0) if through is None else through
-    facts = summary(ops, shown) or _counts_text(ops, scheme)
+    facts = summary(ops, shown) or _counts_text(ops, _keras_parameters(hierarchy), scheme)
     return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
-def _counts_text(ops: int, scheme: str) -> str:
-    """Return how many ops the model has, and how they are coloured, if not as usual.
+def _keras_parameters(hierarchy: Hierarchy) -> int:
+    """Return the parameters of the model in a Keras file; 0 for other graphs, and where they are unknown."""
+    models = [layer for name, layer in hierarchy.graph.layers.items() if layer.parts and "/" not in name]
+    return models[0].parameters or 0 if len(models) == 1 else 0
 
-    >>> _counts_text(12670, "structure"), _counts_text(1, "device")
-    ('12\\u2009670 ops', '1 op · colour: device')
+
+def _counts_text(ops: int, parameters: int, scheme: str) -> str:
+    """Return how many ops or parameters the model has, and how it is coloured, if not as usual.
+
+    >>> _counts_text(12670, 0, "structure"), _counts_text(1, 0, "device"), _counts_text(9, 25_600_000, "structure")
+    ('12\\u2009670 ops', '1 op · colour: device', '25.6 M parameters')
     """
     counted = f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"
+    counted = f"{format_count(parameters)} parameters" if parameters else counted
     return counted if scheme == PLAIN_SCHEME else f"{counted} · colour: {scheme}"

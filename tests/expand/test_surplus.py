@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from functools import cache
@@ -329,3 +330,31 @@ def test_generated_blocks_with_more_in_the_first_have_a_box_of_it() -> None:
         found = [model.members.surplus_of_stack(row) for row in rows]
         boxes += any(one is not None and surplus_names(model, one.box) == more for one in found)
     assert boxes >= 40
+
+
+def test_a_projection_of_a_keras_file_has_a_box() -> None:
+    """Layers of a Keras file hold their weights; no input brings them."""
+    layers: list[dict[str, Any]] = []
+
+    def layer(kind: str, name: str, *inputs: str, **config: Any) -> str:
+        tensors = [[[source, 0, 0, {}] for source in inputs]] if inputs else []
+        layers.append({"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": tensors})
+        return name
+
+    def conv(name: str, source: str, size: int) -> str:
+        return layer("Conv2D", name, source, filters=8, kernel_size=[size, size], padding="same")
+
+    x = layer("InputLayer", "image", batch_input_shape=[None, 8, 8, 8])
+    for block in range(1, 5):
+        beside = conv(f"b_block{block}_0_conv", x, 1) if block == 1 else x
+        inner = layer("Activation", f"b_block{block}_1_relu", conv(f"b_block{block}_1_conv", x, 3), activation="relu")
+        x = layer("Add", f"b_block{block}_add", conv(f"b_block{block}_2_conv", inner, 3), beside)
+    ends = {"input_layers": [["image", 0, 0]], "output_layers": [[x, 0, 0]]}
+    text = json.dumps({"class_name": "Functional", "config": {"name": "net", "layers": layers, **ends}})
+    model = load(text.encode())
+    [found] = [
+        surplus
+        for row in range(len(model.hierarchy))
+        if is_stack(model.hierarchy, row) and (surplus := model.members.surplus_of_stack(row)) is not None
+    ]
+    assert [model.hierarchy.graph.name[node] for node in found.box.nodes] == ["net/b_block1_0_conv"]
