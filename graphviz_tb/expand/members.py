@@ -66,10 +66,13 @@ class RowCorrespondence:
         self._forms: dict[int, tuple[Longs, Longs]] = {}
 
     def corresponding_row(self, source: int, target: int, row: int) -> int | None:
-        """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown.
+        """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown, as for a row
+        elsewhere: the box of what another member has more.
 
         If the mapping ends above the row, return the match of its innermost mapped group.
         """
+        if not source <= row < self.hierarchy.end[source]:
+            return None
         if row == source or self.are_copies(source, target):
             return row - source + target
         # From the row up to the group: then the children to map, from the outside in.
@@ -451,9 +454,9 @@ class MemberExpander(Expander):
     def _row_in_member(self, usual: int, member: int, row: int, surplus: StackSurplus | None) -> int | None:
         """Return the row of a member that corresponds to one of the usual member; the box of a surplus stays, where it
         is drawn."""
-        if usual <= row < self.hierarchy.end[usual]:
-            return self.alike.corresponding_row(usual, member, row)
-        return row if surplus is not None and row == surplus.box.member else None
+        if surplus is not None and row == surplus.box.member:
+            return row
+        return self.alike.corresponding_row(usual, member, row)
 
     def _with_surplus(self, surplus: StackSurplus, member: int, lines: list[Crossing]) -> list[Crossing]:
         """Return the lines of a member, with those of the box of a surplus in place of what its results stand for."""

@@ -19,15 +19,16 @@ Line = tuple[str, str, str]
 
 
 def chain(count: int, *more: dict[str, Any], skip: int = 0) -> GraphDef:
-    """x ─▶ b_0 ─▶ b_1 ─▶ … ─▶ y: blocks of mul ─▶ sum, each of which reads the mask. The first stands before the
-    stack of the others. With `skip`, the sum reads that of an earlier block."""
+    """x ─▶ stem ─▶ b_1 ─▶ … ─▶ y: blocks of mul ─▶ sum, each of which reads the mask. The first stands before the
+    stack of the others. With `skip`, the sum reads that of an earlier block, and the first is b_0."""
     nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}, {"name": "mask", "op": "Placeholder"}]
     last = "x"
     for at in range(count):
-        nodes.append({"name": f"b_{at}/mul", "op": "Mul", "input": [last, "mask"]})
+        scope = f"b_{at}" if at or skip else "stem"
+        nodes.append({"name": f"{scope}/mul", "op": "Mul", "input": [last, "mask"]})
         far = [f"b_{at - skip}/sum"] if skip and at >= skip else [last]
-        nodes.append({"name": f"b_{at}/sum", "op": "AddN", "input": [f"b_{at}/mul", *far]})
-        last = f"b_{at}/sum"
+        nodes.append({"name": f"{scope}/sum", "op": "AddN", "input": [f"{scope}/mul", *far]})
+        last = f"{scope}/sum"
     nodes.append({"name": "y", "op": "Relu", "input": [last]})
     return GraphDef(node=[*nodes, *more])
 
@@ -63,7 +64,7 @@ def test_what_enters_a_shown_member_has_the_size_that_this_member_takes() -> Non
 def test_whichever_is_shown_it_is_fed_by_what_feeds_the_first_and_feeds_what_the_last_does(member: str) -> None:
     model = load(chain(6))
     assert lines(model, member) == {
-        ("mul", "<-", "b_0"), ("mul", "<-", "mask"), ("sum", "<-", "b_0"), ("sum", "->", "y"),
+        ("mul", "<-", "stem"), ("mul", "<-", "mask"), ("sum", "<-", "stem"), ("sum", "->", "y"),
     }  # fmt: skip
 
 
@@ -107,7 +108,7 @@ def test_what_all_members_read_counts_once() -> None:
     model = load(chain(6))
     level = model.members.metagraph((model.hierarchy.name.index("b_2"),))
     counts = {model.hierarchy.name[line.other]: line.tensors for line in level.bridges if line.child == 0}
-    assert counts == {"mask": 1, "b_0": 1}
+    assert counts == {"mask": 1, "stem": 1}
 
 
 def test_lines_between_members_that_are_no_neighbours_are_stubs() -> None:
@@ -217,7 +218,7 @@ def test_a_picture_shows_the_usual_member_the_one_that_is_named_or_all() -> None
     boxes = {box.address for box in model.picture(open=["b_2", "b_3"]).scene.boxes}
     assert {"b_1", "b_2/mul", "b_3/mul"} <= boxes
     boxes = {box.address for box in model.picture(open="b_3").scene.boxes}
-    assert boxes == {"x", "mask", "y", "b_0", "b_[1-5]", "b_3/mul", "b_3/sum"}
+    assert boxes == {"x", "mask", "y", "stem", "b_[1-5]", "b_3/mul", "b_3/sum"}
 
 
 def test_the_title_says_how_many_and_what_each_holds() -> None:
@@ -231,8 +232,8 @@ def test_the_title_says_how_many_and_what_each_holds() -> None:
 def test_what_holds_nothing_but_a_stack_is_drawn_as_that() -> None:
     graph = chain(6)
     for node in graph.node:
-        node.name = node.name.replace("b_", "net/b_").replace("net/b_0", "stem")
-        node.input[:] = [name.replace("b_", "net/b_").replace("net/b_0", "stem") for name in node.input]
+        node.name = node.name.replace("b_", "net/b_")
+        node.input[:] = [name.replace("b_", "net/b_") for name in node.input]
     model = load(graph)
     closed = next(box for box in model.picture(open="x").scene.boxes if box.address == "net")
     assert (closed.kind, closed.sheets, closed.connected) == ("series", 2, True)
