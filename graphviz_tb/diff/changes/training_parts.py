@@ -106,7 +106,8 @@ class TrainingParts:
             # Ops that take only weights and write them bound or decay them; those that write others keep averages.
             if not written <= self.training.trained:
                 return AVERAGES
-            return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
+            bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
+            return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
         if self._take_weights(leading):
             return WEIGHT_DECAY
         clipped = [node for node in leading if self.behind[node]]
@@ -120,6 +121,19 @@ class TrainingParts:
         if any(self._made_from(node)[0] > 1 for node in bounds):
             return f"{CLIPPING} {BY_GLOBAL_NORM}"
         return f"{CLIPPING} by {'norm' if types & NORM_OPS else 'value'}"
+
+    @cached_property
+    def writing(self) -> tuple[Bools, Bools]:
+        """Mark the ops that change trained variables, and those that change others, as averages of weights are; each
+        with what leads only to these."""
+        among = self.bodies.outside & ~self.before & ~self.behind
+        is_trained = np.isin(written_variables(self.bodies.layers), list(self.training.trained))
+        writes: Bools = self.side.graph.meaning.writes & among
+        trained, other = (
+            each | nodes_only_before(self.bodies.layers, among, each)
+            for each in (writes & is_trained, writes & ~is_trained)
+        )
+        return trained | self.before | self.updates, other
 
     def clipping(self) -> str:
         """Return how gradients are clipped before the optimizer takes them; "" if they are not."""
