@@ -216,9 +216,10 @@ def resource_step(
         gradient = f"gradient_tape/{weight.rpartition('/')[0]}/MatMul"
         add(graph, gradient, "MatMul", "x", "loss")
         if decay:
-            add(graph, f"adam/decay_{number}/Mul", "Mul", read(weight, f"adam/decay_{number}/Read"), "adam/rate")
-            add(graph, f"adam/decay_{number}/Mul_1", "Mul", f"adam/decay_{number}/Mul", rate(f"adam/decay_{number}/Cosine"))
-            add(graph, f"adam/decay_{number}/Assign", "AssignSubVariableOp", weight, f"adam/decay_{number}/Mul_1")
+            name = f"adam/decay_{number}"
+            add(graph, f"{name}/Mul", "Mul", read(weight, f"{name}/Read"), "adam/rate")
+            add(graph, f"{name}/Mul_1", "Mul", f"{name}/Mul", rate(f"{name}/Cosine"))
+            add(graph, f"{name}/Assign", "AssignSubVariableOp", weight, f"{name}/Mul_1")
         add(graph, f"adam/Mul_{number}", "Mul", gradient, "adam/rate")
         add(graph, f"adam/Assign_{number}", "AssignSubVariableOp", weight, f"adam/Mul_{number}")
         if averages:

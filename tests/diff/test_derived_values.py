@@ -150,7 +150,8 @@ def looped(scope: str, size: int = 4, parts: int = 1, scale: float = 0.5) -> Gra
         number.attr["dtype"].type = number.attr["value"].tensor.dtype = FLOAT
         number.attr["value"].tensor.float_val.append(scale)
         number.attr["value"].tensor.tensor_shape.SetInParent()
-        function.node_def.add(name="item/mul", op="Mul", input=["item:item:0", "item/y:output:0"]).attr["T"].type = FLOAT
+        scaled = function.node_def.add(name="item/mul", op="Mul", input=["item:item:0", "item/y:output:0"])
+        scaled.attr["T"].type = FLOAT
         inner = function.node_def.add(name="item/inner", op="StatelessWhile", input=["item/mul:z:0"])
         inner.attr["output_shapes"].list.shape.add().dim.add(size=size)
     add(graph, "m/out/Relu", "Relu", f"{scope}/while")

@@ -263,7 +263,7 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
             pairs += [(first.setdefault(body, number), number) for body in same]
     # What changes weights is another edit than what keeps averages of them.
     trained, other = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
-    pairs = [(one, two) for one, two in pairs if not (trained[one] and other[two] or other[one] and trained[two])]
+    pairs = [(one, two) for one, two in pairs if not ((trained[one] and other[two]) or (other[one] and trained[two]))]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
 
 
