@@ -486,7 +486,9 @@ def _name_causes(
         change = scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change
         causes.append(name_loss_part(layers, change))
         named.update([name] if name else [])
-    return causes, [change for change in others if change not in named or not renames.is_fully_replaced(change)]
+    # Not a name where everything that has a new one is a replacement.
+    said = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
+    return causes, [change for change in others if change not in said]
 
 
 def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:

@@ -133,8 +133,7 @@ def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], 
             shapes = [[[*map(int, re.findall("[0-9]+", str(end)))] for end in pair] for pair in pairs]
             return all(is_size(*pair) for pair in (*shapes, *((part.old, part.new) for part in setting.beside)))
         return all(
-            part.key == "dtype"
-            or part.key in COUNT_ATTRIBUTES
+            part.key in {"dtype", *COUNT_ATTRIBUTES}
             or (setting.constant and isinstance(part.old, list) and is_size(part.old, part.new))
             or (setting.constant and (str(part.old), str(part.new)) in given)
             for part in setting.as_parts

@@ -33,14 +33,8 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
-# The part that some ops outside of the model have in a training: a schedule, a clip, an average of weights.
-
-OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY, AVERAGES = (
-    "optimizer",
-    "learning rate",
-    "weight decay",
-    "moving averages of weights",
-)
+OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight decay"
+AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
@@ -129,10 +123,8 @@ class TrainingParts:
         among = self.bodies.outside & ~self.before & ~self.behind
         is_trained = np.isin(written_variables(self.bodies.layers), list(self.training.trained))
         writes: Bools = self.side.graph.meaning.writes & among
-        trained, other = (
-            each | nodes_only_before(self.bodies.layers, among, each)
-            for each in (writes & is_trained, writes & ~is_trained)
-        )
+        ways = (writes & is_trained, writes & ~is_trained)
+        trained, other = (each | nodes_only_before(self.bodies.layers, among, each) for each in ways)
         return trained | self.before | self.updates, other
 
     def clipping(self) -> str:
