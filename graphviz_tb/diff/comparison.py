@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
+from graphviz_tb.diff.changes.names import is_within
 from graphviz_tb.diff.changes.numbers import NodeQuantities
 from graphviz_tb.diff.changes.units import Rewire, input_differences
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
@@ -313,7 +314,7 @@ class Comparison:
             for change in self.items
             if (kind is None or change.kind == kind)
             and (severity is None or change.severity == severity)
-            and (under is None or any(_is_below(name, under) for name in (change.old, change.new)))
+            and (under is None or any(is_within(name or "", under.rstrip("/")) for name in (change.old, change.new)))
         ]
         return replace(self, items=tuple(kept))
 
@@ -337,7 +338,3 @@ class Comparison:
 def _bounded_words(bounds: Iterable[Mapping[str, int]], kind: int) -> frozenset[str]:
     """Return the quantities that are such a bound on one side at least."""
     return frozenset(word for side in bounds for word, index in side.items() if index & kind)
-
-
-def _is_below(name: str | None, scope: str) -> bool:
-    return name is not None and (name == scope or name.startswith(scope.rstrip("/") + "/"))

@@ -327,7 +327,9 @@ class _Folder:
             return
         source = node.input[0] if len(node.input) == 1 else ""
         before = self._shape(source.removesuffix(":0"))
-        if not source or shape is None or before is None or not _is_countable(before, shape):
+        if not source or shape is None or before is None:
+            return
+        if not all(0 < prod(each) <= MAX_COUNTED_ELEMENTS for each in (before, shape)):
             return
         if not self.counted.take(prod(before) + prod(shape)):
             return
@@ -426,10 +428,6 @@ def _zeros_around(node: NodeDef) -> list[int] | None:
     if filled or any(node.input[1:]) or any(before[:2] + behind[:2]) or min(pads, default=-1) < 0:
         return None
     return before[2:] + behind[2:]
-
-
-def _is_countable(*shapes: tuple[int, ...]) -> bool:
-    return all(0 < prod(shape) <= MAX_COUNTED_ELEMENTS for shape in shapes)
 
 
 def _steps(numbers: Array) -> Sequence[tuple[int, int]]:

@@ -283,13 +283,10 @@ class _Work:
                 (
                     self.finder.nodes[user]
                     for user in self.finder.users.get(current.name, ())[:2]
-                    if self._can_give(user)
+                    if user in self.finder.nodes and user not in self.values and self._value_of(user) is not None
                 ),
                 None,
             )
-
-    def _can_give(self, name: str) -> bool:
-        return name in self.finder.nodes and name not in self.values and self._value_of(name) is not None
 
     def _value_of(self, text: str) -> Numbers | None:
         """Return a value, computing the values before it first, at most as many as a chain has."""

@@ -534,8 +534,10 @@ class VariableClassifier:
             if made_of is None:
                 return False
             sources |= made_of
-        alike = {node for node in sources - {variable.node} if parameters.get(node) == variable.shape}
-        return bool(alike) and variable.shape not in (None, ())
+        alike = {node for node in sources - {variable.node} if parameters.get(node, ()) == variable.shape}
+        # Where its shape is unknown, only a variable that the model does not use is an average.
+        is_apart = variable.shape is not None or not self.users_in_model(variable.node)
+        return bool(alike) and variable.shape != () and is_apart
 
     def variables_assigned_from(self, writer: int) -> set[int] | None:
         """Return the variables an assigned value is computed from; None if it uses other inputs, or too many ops."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.changes.names import counter_shifts
+from graphviz_tb.diff.changes.names import _all_name_changes, _is_shift, are_counted_anew, other_names
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.flatten.edges import split_input
@@ -64,10 +64,11 @@ def apply(changes: Changes) -> GraphDef:
 
 def renumbered(plan: Plan) -> None:
     """Numbers that shifted because members of a series came or went are no changes, but names all the same."""
-    for found, into in zip(counter_shifts(plan.source.matching), (plan.scopes, plan.nodes), strict=True):
-        for pair in found:
-            old, new = reversed(pair) if plan.source.turned else pair
-            into.setdefault(old, new)
+    m = plan.source.matching
+    shifted = [name for name in _all_name_changes(m) if not name.moved and _is_shift(m, name)]
+    for name in (*shifted, *are_counted_anew(m, other_names(m))):
+        old, new = (name.new, name.old) if plan.source.turned else (name.old, name.new)
+        (plan.scopes if name.scope else plan.nodes).setdefault(old, new)
 
 
 def rename(plan: Plan) -> None:

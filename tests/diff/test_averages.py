@@ -177,3 +177,77 @@ def test_what_follows_another_optimizer_follows_from_it_and_not_from_its_rate(tu
     assert changes.keys() == {"optimizer", "learning rate"}
     assert changes["optimizer"].consequences
     assert not changes["learning rate"].consequences
+
+
+def resource_step(
+    averages: bool = False, decay: bool = False, schedule: bool = False, activation: str = "Relu"
+) -> GraphDef:
+    """Two layers and their updates as a traced step has them: variables are arguments whose shapes the file lacks. A
+    schedule is that of the decay."""
+    graph, out = GraphDef(), "x"
+    add(graph, "x", "Placeholder")
+    add(graph, "adam/rate", "Const")
+
+    def add_variable(name: str) -> None:
+        graph.node.add(name=name, op="Placeholder").attr["dtype"].type = 20
+
+    def read(variable: str, name: str) -> str:
+        add(graph, name, "ReadVariableOp", variable)
+        return name
+
+    def rate(name: str) -> str:
+        if not schedule:
+            return "adam/rate"
+        add(graph, f"{name}/Minimum", "Minimum", read("adam/step", f"{name}/ReadVariableOp"), "adam/rate")
+        add(graph, f"{name}/Cos", "Cos", f"{name}/Minimum")
+        return f"{name}/Cos"
+
+    add_variable("adam/step")
+    add(graph, "adam/count", "AssignAddVariableOp", "adam/step", "adam/rate")
+    weights = ["net/one/kernel", "net/two/kernel"]
+    for weight in weights:
+        add_variable(weight)
+        scope = weight.rpartition("/")[0]
+        add(graph, f"{scope}/MatMul", "MatMul", out, read(weight, f"{scope}/ReadVariableOp"))
+        out = f"{scope}/{activation}"
+        add(graph, out, activation, f"{scope}/MatMul")
+    add(graph, "loss", "Mean", out)
+    for number, weight in enumerate(weights):
+        gradient = f"gradient_tape/{weight.rpartition('/')[0]}/MatMul"
+        add(graph, gradient, "MatMul", "x", "loss")
+        if decay:
+            name = f"adam/decay_{number}"
+            add(graph, f"{name}/Mul", "Mul", read(weight, f"{name}/Read"), "adam/rate")
+            add(graph, f"{name}/Mul_1", "Mul", f"{name}/Mul", rate(f"{name}/Cosine"))
+            add(graph, f"{name}/Assign", "AssignSubVariableOp", weight, f"{name}/Mul_1")
+        add(graph, f"adam/Mul_{number}", "Mul", gradient, "adam/rate")
+        add(graph, f"adam/Assign_{number}", "AssignSubVariableOp", weight, f"adam/Mul_{number}")
+        if averages:
+            name = f"adam/average_{number}"
+            add_variable(f"{name}/resource")
+            graph.node.add(name=f"{name}/Read", op="ReadVariableOp", input=[weight, f"^adam/Assign_{number}"])
+            add(graph, f"{name}/Mul", "Mul", read(f"{name}/resource", f"{name}/Read_1"), "adam/rate")
+            add(graph, f"{name}/Mul_1", "Mul", f"{name}/Read", "adam/rate")
+            add(graph, f"{name}/Add", "AddV2", f"{name}/Mul", f"{name}/Mul_1")
+            add(graph, f"{name}/Assign", "AssignVariableOp", f"{name}/resource", f"{name}/Add")
+    return graph
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_averages_of_weights_of_unknown_shape_are_told_beside_an_edit_of_the_model(turned: bool) -> None:
+    old, new = resource_step(), resource_step(averages=True, activation="Elu")
+    changes = diff(new, old) if turned else diff(old, new)
+    assert sorted(change.detail.get("training", change.name) for change in changes) == [
+        "moving averages of weights",
+        "net/one",
+    ]
+
+
+def test_averages_and_a_decay_that_came_together_are_two_changes() -> None:
+    changes = diff(resource_step(), resource_step(averages=True, decay=True))
+    assert {change.detail.get("training") for change in changes} == {"moving averages of weights", "weight decay"}
+
+
+def test_the_bound_of_a_schedule_makes_a_decay_no_constraint() -> None:
+    (change,) = diff(resource_step(), resource_step(decay=True, schedule=True))
+    assert change.detail["training"] == "weight decay"

@@ -256,22 +256,32 @@ def test_the_heads_of_an_attention(new: tuple[int, int], word: str, values: tupl
     assert (change.detail["old"], change.detail["new"]) == values
 
 
-def merged_heads(heads: int) -> Any:
-    """Queries of 10 places, 2 examples and 40 channels, whose heads are in one axis with the examples."""
+def split_queries(*shape: int) -> Any:
+    """Queries of 10 places, 2 examples and 40 channels that are brought to a shape before their product."""
     made = graph("x Placeholder", "y Placeholder", "att/q/shape Const", "att/q/Reshape Reshape x att/q/shape",
                  "att/q/Transpose Transpose att/q/Reshape", "att/BatchMatMulV2 BatchMatMulV2 att/q/Transpose y",
                  "att/Softmax Softmax att/BatchMatMulV2")  # fmt: skip
     for size in (10, 2, 40):
         made.node[0].attr["shape"].shape.dim.add(size=size)
     tensor = made.node[2].attr["value"].tensor
-    tensor.tensor_shape.dim.add(size=3)
-    tensor.int_val[:] = [10, 2 * heads, 40 // heads]
+    tensor.tensor_shape.dim.add(size=len(shape))
+    tensor.int_val[:] = shape
     return made
 
 
 def test_heads_are_counted_without_the_examples_that_share_their_axis() -> None:
-    (change,) = diff(merged_heads(4), merged_heads(2))
+    (change,) = diff(split_queries(10, 2 * 4, 40 // 4), split_queries(10, 2 * 2, 40 // 2))
     assert [change.detail[word] for word in ("key", "old", "new")] == ["num_heads", 4, 2]
+
+
+def test_heads_are_said_beside_another_size_of_each() -> None:
+    (change,) = diff(split_queries(-1, 10, 4, 10), split_queries(-1, 10, 2, 12))
+    assert [change.detail[word] for word in ("key", "old", "new")] == ["num_heads", 4, 2]
+
+
+def test_the_places_of_a_sequence_are_no_heads() -> None:
+    (change,) = diff(split_queries(-1, 36, 8), split_queries(-1, 4, 8))
+    assert change.detail["key"] == "shape"
 
 
 def test_an_attention_is_one_layer() -> None:

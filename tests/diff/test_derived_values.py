@@ -119,8 +119,8 @@ def test_the_shape_that_a_product_is_brought_to_tells_its_width() -> None:
         assert [each.name for each in others] == ([] if batch == 8 else ["x"])
 
 
-def looped(scope: str, size: int = 4, parts: int = 1) -> GraphDef:
-    """A loop that is handed a list and what it keeps for each of some parts."""
+def looped(scope: str, size: int = 4, parts: int = 1, scale: float = 0.5) -> GraphDef:
+    """A loop that is handed a list and what it keeps for each of some parts, and scales what an inner call gives."""
     graph = GraphDef()
     add(graph, "x", "Placeholder", shape=(4, 4))
     add(graph, "m/rnn/w", "VarHandleOp", shape=(4, size))
@@ -146,6 +146,14 @@ def looped(scope: str, size: int = 4, parts: int = 1) -> GraphDef:
         shape.attr["value"].tensor.int_val.extend([-1, size])
         inputs = ["given_0", "given_0", "item/element_shape:output:0"]
         function.node_def.add(name="item", op="TensorListGetItem", input=inputs)
+        number = function.node_def.add(name="item/y", op="Const")
+        number.attr["dtype"].type = number.attr["value"].tensor.dtype = FLOAT
+        number.attr["value"].tensor.float_val.append(scale)
+        number.attr["value"].tensor.tensor_shape.SetInParent()
+        scaled = function.node_def.add(name="item/mul", op="Mul", input=["item:item:0", "item/y:output:0"])
+        scaled.attr["T"].type = FLOAT
+        inner = function.node_def.add(name="item/inner", op="StatelessWhile", input=["item/mul:z:0"])
+        inner.attr["output_shapes"].list.shape.add().dim.add(size=size)
     add(graph, "m/out/Relu", "Relu", f"{scope}/while")
     return graph
 
@@ -153,6 +161,12 @@ def looped(scope: str, size: int = 4, parts: int = 1) -> GraphDef:
 def test_the_sizes_of_what_a_loop_reads_follow_from_the_layer_that_made_it() -> None:
     (change,) = diff(looped("m/loop"), looped("m/loop", size=8))
     assert (change.detail["key"], change.detail["old"], change.detail["new"]) == ("units", "4", "8")
+
+
+def test_another_number_in_a_loop_does_not_follow_from_sizes_beside_it() -> None:
+    changes = list(diff(looped("m/rnn"), looped("m/rnn", size=8, scale=0.25)))
+    inside = [pair for change in changes for inner in change.inside for pair in told_values(inner)]
+    assert (0.5, 0.25) in inside
 
 
 def test_the_types_that_a_loop_is_handed_follow_from_what_came() -> None:

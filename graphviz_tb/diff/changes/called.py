@@ -50,12 +50,18 @@ from graphviz_tb.ops.roles import (
 
 NUM_HEADS, NUM_GROUPS = "num_heads", "groups"
 DIVISION_KEYS = frozenset({NUM_HEADS, NUM_GROUPS})
-SPLITTING_OPS = RESHAPE_OPS | {"aten::reshape", "aten::view"}  # may split an axis into heads
+SPLITTING_OPS = RESHAPE_OPS | {
+    "aten::reshape",
+    "aten::view",
+    "onnx::Reshape",
+    "tfl::RESHAPE",
+}  # may split an axis into heads
 GROUPED_OPS = "GroupNormalization"
 # Ops that queries and keys may pass on their way to their product.
 OPS_BEFORE_PRODUCT = VALUE_PLUMBING | REARRANGE_OPS | frozenset(
     {"Mul", "RealDiv", "StridedSlice", "Split", "Unpack", "Softmax", "aten::permute", "aten::transpose", "aten::unbind",
-     "prim::ListUnpack", "aten::select", "aten::mul", "aten::div", "aten::contiguous", "aten::softmax"}
+     "prim::ListUnpack", "aten::select", "aten::mul", "aten::div", "aten::contiguous", "aten::softmax", "onnx::Mul",
+     "onnx::Gather", "onnx::Split", "onnx::Squeeze", "onnx::Softmax"}
 )  # fmt: skip
 PRODUCT_OPS = BATCH_PRODUCT_OPS | frozenset(
     {"aten::matmul", "aten::bmm", "aten::baddbmm", "aten::einsum", "aten::scaled_dot_product_attention"}
@@ -87,9 +93,10 @@ def layer_division(
         return None
     if split and LayerClasses(layers).class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
-    # Alone, the number of heads is the last but one; before it are the batch and the places of a sequence.
-    alone = len(other) == 1 and first == len(old) - 2 and pair not in sizes
-    if (split or alone) and _leads_to_product(layers, user):
+    # Beside another width or none, the number of heads is the last but one; before it are the batch and the places of
+    # a sequence.
+    is_last = first == len(old) - 2 >= 2 and pair not in sizes
+    if (split or is_last) and _leads_to_product(layers, user):
         batch = _merged_batch(layers.side, user, new) if split else 1
         return (NUM_HEADS, pair[0] // batch, pair[1] // batch) if not pair[0] % batch else None
     return None
@@ -115,7 +122,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
         current, steps = todo.pop()
         for user in side.users(current):
             op = graph.op_types[graph.op[user]]
-            if op in PRODUCT_OPS:
+            if op in PRODUCT_OPS and not _takes_weight(layers, user):
                 return True
             # A bias may be added to heads; what else is added says nothing of a size.
             through = op in OPS_BEFORE_PRODUCT or (op in BIAS_OPS and _takes_weight(layers, user))

@@ -261,7 +261,18 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
             # All ops that compute one learning rate are one schedule.
             same = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in loud)
             pairs += [(first.setdefault(body, number), number) for body in same]
+    # What changes weights is another edit than what keeps averages of them.
+    trained, other = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
+    pairs = [(one, two) for one, two in pairs if not ((trained[one] and other[two]) or (other[one] and trained[two]))]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
+
+
+def _writes_only(change: Change, witnesses: Witnesses, kind: int) -> bool:
+    """Return whether all ops of a change write only trained variables (kind 0), or only others (1)."""
+    wired = zip(*change.edits.inputs, strict=True) if change.edits.inputs and change.kind == "rewired" else ((), ())
+    nodes = [[*own, *ends] for own, ends in zip((change.edits.removed, change.edits.added), wired, strict=True)]
+    written = (part.writing[kind][own] for part, own in zip(witnesses.parts, nodes, strict=True) if own)
+    return any(nodes) and all(each.all() for each in written)
 
 
 def _split_from_model(
@@ -475,7 +486,9 @@ def _name_causes(
         change = scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change
         causes.append(name_loss_part(layers, change))
         named.update([name] if name else [])
-    return causes, [change for change in others if change not in named or not renames.is_fully_replaced(change)]
+    # Not a name where everything that has a new one is a replacement.
+    said = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
+    return causes, [change for change in others if change not in said]
 
 
 def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:

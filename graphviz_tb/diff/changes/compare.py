@@ -186,9 +186,7 @@ def _as_division(layers: Layers, node: int, difference: Difference) -> Differenc
     before, after = (
         value if isinstance(value, list) else parse_traced_list(value) for value in (difference.old, difference.new)
     )
-    divided = (
-        layer_division(layers, node, before, after) if layers.side.has_module_scopes and before and after else None
-    )
+    divided = layer_division(layers, node, before, after) if before and after else None
     return replace(difference, key=divided[0], old=divided[1], new=divided[2]) if divided else difference
 
 

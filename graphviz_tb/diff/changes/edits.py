@@ -132,9 +132,12 @@ def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], 
             pairs = [(pair.old, pair.new) for pair in setting.weights]
             shapes = [[[*map(int, re.findall("[0-9]+", str(end)))] for end in pair] for pair in pairs]
             return all(is_size(*pair) for pair in (*shapes, *((part.old, part.new) for part in setting.beside)))
-        is_shape = isinstance(setting.old, list) and is_size(setting.old, setting.new)
-        is_proven = setting.constant and (is_shape or (str(setting.old), str(setting.new)) in given)
-        return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or is_proven
+        return all(
+            part.key in {"dtype", *COUNT_ATTRIBUTES}
+            or (setting.constant and isinstance(part.old, list) and is_size(part.old, part.new))
+            or (setting.constant and (str(part.old), str(part.new)) in given)
+            for part in setting.as_parts
+        )
     return isinstance(inner.content, FunctionSignature) and inner.content.returned is None
 
 

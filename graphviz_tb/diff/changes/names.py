@@ -72,15 +72,6 @@ TWO_NAMES = 10_000
 NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
-def counter_shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the scopes and nodes with a new number: members of their series were added or removed, or the series was
-    renumbered."""
-    renamed = [name for name in _all_name_changes(m) if not name.moved and _is_shift(m, name)]
-    renamed += are_counted_anew(m, other_names(m))
-    scopes, nodes = ([(each.old, each.new) for each in renamed if each.scope == scope] for scope in (True, False))
-    return scopes, nodes
-
-
 def other_names(m: Matching) -> list[NameChange]:
     """Return everything whose own name changed, without what an insertion in a series renumbered."""
     return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
@@ -457,10 +448,6 @@ class ScopeRenames:
             for old, new in name.edits.scopes
             if any(is_within(a.name[old], mine) and is_within(b.name[new], other) for mine, other in pairs)
         }
-
-    def is_fully_replaced(self, name: Change) -> bool:
-        """Return whether everything that has a new name is a replacement."""
-        return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
 
     def rename_around(self, group: Sequence[Change]) -> Change | None:
         """Return the first rename of a scope that contains most of an edit and at most half as much outside of it."""

@@ -33,14 +33,8 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
-# The part that some ops outside of the model have in a training: a schedule, a clip, an average of weights.
-
-OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY, AVERAGES = (
-    "optimizer",
-    "learning rate",
-    "weight decay",
-    "moving averages of weights",
-)
+OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight decay"
+AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
@@ -106,7 +100,8 @@ class TrainingParts:
             # Ops that take only weights and write them bound or decay them; those that write others keep averages.
             if not written <= self.training.trained:
                 return AVERAGES
-            return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
+            bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
+            return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
         if self._take_weights(leading):
             return WEIGHT_DECAY
         clipped = [node for node in leading if self.behind[node]]
@@ -120,6 +115,17 @@ class TrainingParts:
         if any(self._made_from(node)[0] > 1 for node in bounds):
             return f"{CLIPPING} {BY_GLOBAL_NORM}"
         return f"{CLIPPING} by {'norm' if types & NORM_OPS else 'value'}"
+
+    @cached_property
+    def writing(self) -> tuple[Bools, Bools]:
+        """Mark the ops that change trained variables, and those that change others, as averages of weights are; each
+        with what leads only to these."""
+        among = self.bodies.outside & ~self.before & ~self.behind
+        is_trained = np.isin(written_variables(self.bodies.layers), list(self.training.trained))
+        writes: Bools = self.side.graph.meaning.writes & among
+        ways = (writes & is_trained, writes & ~is_trained)
+        trained, other = (each | nodes_only_before(self.bodies.layers, among, each) for each in ways)
+        return trained | self.before | self.updates, other
 
     def clipping(self) -> str:
         """Return how gradients are clipped before the optimizer takes them; "" if they are not."""

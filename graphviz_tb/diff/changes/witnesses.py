@@ -335,8 +335,7 @@ class Witnesses:
         if not isinstance(before, float) or not isinstance(after, float) or not before or not after:
             return False
         for old_shape, new_shape in self._initialized_shapes(new):
-            for fan in (_fan_in, _fan_out, _fan_sum):
-                old_fan, new_fan = fan(old_shape), fan(new_shape)
+            for old_fan, new_fan in zip(_fans(old_shape), _fans(new_shape), strict=True):
                 # A limit of a uniform distribution is written as itself and as the width of its range.
                 squares = before * before * old_fan, after * after * new_fan
                 if old_fan and new_fan and old_fan != new_fan and isclose(*squares, rel_tol=2 * LIMIT_TOLERANCE):
@@ -408,13 +407,7 @@ def _size_products(old: Shape, new: Shape) -> set[tuple[int, int]]:
     return {(before, after) for before, after in pairs if before != after}
 
 
-def _fan_in(shape: list[int]) -> int:
-    return prod(shape[:-1]) if len(shape) > 1 else 0
-
-
-def _fan_out(shape: list[int]) -> int:
-    return prod(shape[:-2]) * shape[-1] if len(shape) > 1 else 0
-
-
-def _fan_sum(shape: list[int]) -> int:
-    return _fan_in(shape) + _fan_out(shape)
+def _fans(shape: list[int]) -> tuple[int, int, int]:
+    """Return the numbers of inputs and outputs of a weight, and their sum."""
+    into, out = (prod(shape[:-1]), prod(shape[:-2]) * shape[-1]) if len(shape) > 1 else (0, 0)
+    return into, out, into + out
