@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from graphviz_tb.arrange.alike import order_branches_by_lines, order_ends_by_lines
+from graphviz_tb.arrange.alike import order_branches_by_lines, order_ends_by_lines, set_bypasses_right
 from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
 from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
@@ -298,7 +298,9 @@ def _add_main_paths(
 def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
     """Return the ranks of a piece, in which items that may stand in any order are in that of their lines."""
     groups = {node for node, item in enumerate(piece.items) if item < len(units) and units[item] > OP_UNITS}
-    return order_branches_by_lines(order_ends_by_lines(laid, piece.part, groups), piece.part)
+    return order_branches_by_lines(
+        set_bypasses_right(order_ends_by_lines(laid, piece.part, groups), piece.part), piece.part
+    )
 
 
 def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:

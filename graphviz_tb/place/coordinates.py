@@ -128,15 +128,17 @@ def _place_along(
     _shift_hops(chains, wires, ends, lefts)
     shorten_detours(skeleton, chains, wires, lefts, band, around)
     lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height)
+    boxes = list(zip(lefts, tops, widths, heights, strict=True))
+    # Ports are on the last side of a level: it does not grow there.
+    open_end = height if gaps.upward and not skeleton.ports else -1
+    rules = training_rules(skeleton, boxes, layers, lines, trained, gaps.heading, open_end)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
         tuple(lefts[skeleton.children : skeleton.first_waypoint]),
         tuple(lines),
         width,
-        height,
-        training_rules(
-            skeleton, list(zip(lefts, tops, widths, heights, strict=True)), layers, lines, trained, gaps.heading
-        ),
+        max([height, *(rule.bottom for rule in rules)]),
+        rules,
     )
 
 

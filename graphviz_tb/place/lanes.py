@@ -212,6 +212,7 @@ def column_heads(skeleton: Skeleton) -> set[int]:
 # Nodes that train the model are on the right of a rule, in their own column.
 
 RULE_MARGIN = 20  # px from the rule to the nearest box or line on either side
+MIN_LEVEL_HEADINGS = 25  # a level that is as high as so many headings may grow by one
 RAIL_MARGIN = 12  # px from the boxes of a column to a line to what trains them in another column
 
 Rows = Sequence[Sequence[int]]
@@ -279,9 +280,14 @@ def training_rules(
     lines: Sequence[Sequence[Point]],
     trained: set[int],
     heading: Size,
+    height: int = -1,
 ) -> tuple[TrainingRule, ...]:
     """Return the rules left of what trains the network, one for each column that holds some of it; `boxes` are the
-    left, top, width and height of each item, `heading` is the size of the heading of a rule with its margins."""
+    left, top, width and height of each item, `heading` is the size of the heading of a rule with its margins.
+
+    A heading stands at the end of its rule, which may reach beyond the level a little, if the level of this height is
+    drawn with its end first (-1: it is not); else where the column begins.
+    """
     place = item_ranks(skeleton)
     rules = []
     for rows, inside in _training_columns(skeleton, trained):
@@ -296,8 +302,13 @@ def training_rules(
                 for (ax, ay), (bx, by) in pairwise(points):
                     if min(ax, bx) < right and max(ax, bx) > left:
                         taken.append((min(ay, by), max(ay, by)))
-            place_along = _first_free_place(taken, bands[0].top, bands[-1].bottom, heading[1])
-            rules.append(TrainingRule(left, bands[0].top, bands[-1].bottom, place_along))
+            top, bottom = bands[0].top, bands[-1].bottom
+            place_along = max([bottom - heading[1], *(last for _, last in taken)])
+            # Beyond the level nothing is in the way; beyond a column there may be another part.
+            most = height + height // MIN_LEVEL_HEADINGS if bottom >= height else bottom
+            if place_along + heading[1] > most:
+                place_along = _first_free_place(taken, top, bottom, heading[1])
+            rules.append(TrainingRule(left, top, max(bottom, place_along + heading[1]), place_along))
     return tuple(rules)
 
 

@@ -2460,6 +2460,7 @@ function column_heads(skeleton) {
   return (() => { const out = new Set(); for (const [part, breaks] of py_zip(skeleton.parts, skeleton.breaks)) for (const r of breaks) for (const item of part.at(r)) { out.add(item); } return out; })();
 }
 const RULE_MARGIN = 20;
+const MIN_LEVEL_HEADINGS = 25;
 const RAIL_MARGIN = 12;
 function split_off_training(parts, steps, trained) {
   let rows_apart, steps_apart, part, distances, cuts;
@@ -2498,8 +2499,8 @@ function set_training_apart(skeleton, lefts, widths, trained, room) {
     }
   }
 }
-function training_rules(skeleton, boxes, layers, lines, trained, heading) {
-  let place_, rules, rows, inside, children, part, first, bands, left, right, taken, points, ax, ay, bx, by, place_along;
+function training_rules(skeleton, boxes, layers, lines, trained, heading, height = -1) {
+  let place_, rules, rows, inside, children, part, first, bands, left, right, taken, points, ax, ay, bx, by, top, bottom, place_along, most;
   place_ = item_ranks(skeleton);
   rules = [];
   for ([rows, inside] of _training_columns(skeleton, trained)) {
@@ -2517,8 +2518,13 @@ function training_rules(skeleton, boxes, layers, lines, trained, heading) {
           }
         }
       }
-      place_along = _first_free_place(taken, bands[0].top, bands.at(-1).bottom, heading[1]);
-      rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, place_along));
+      [top, bottom] = [bands[0].top, bands.at(-1).bottom];
+      place_along = py_max([(bottom - heading[1]), ...(() => { const out = []; for (const [_, last] of taken) { out.push(last); } return out; })()]);
+      most = ((bottom >= height) ? (height + Math.floor(height / MIN_LEVEL_HEADINGS)) : bottom);
+      if (((place_along + heading[1]) > most)) {
+        place_along = _first_free_place(taken, top, bottom, heading[1]);
+      }
+      rules.push(new TrainingRule(left, top, Math.max(bottom, (place_along + heading[1])), place_along));
     }
   }
   return [...rules];
@@ -2710,7 +2716,7 @@ function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   return lefts;
 }
 function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, trained) {
-  let widths, heights, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
+  let widths, heights, wires, passing, layers, between, tall, width, height, around, band, tops, lines, boxes, open_end, rules;
   [widths, heights] = extents;
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
   layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps);
@@ -2723,7 +2729,10 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height);
-  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, [...py_zip(lefts, tops, widths, heights)], layers, lines, trained, gaps.heading));
+  boxes = [...py_zip(lefts, tops, widths, heights)];
+  open_end = ((gaps.upward && !skeleton.ports.length) ? height : -1);
+  rules = training_rules(skeleton, boxes, layers, lines, trained, gaps.heading, open_end);
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, py_max([height, ...(() => { const out = []; for (const rule of rules) { out.push(rule.bottom); } return out; })()]), rules);
 }
 function _centred_tops(band, heights) {
   return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();

@@ -41,6 +41,13 @@ def test_the_rule_has_one_heading_on_its_far_side(direction: str) -> None:
         assert rule.y1 == rule.y2 < min(heading.y - heading.size, train.y)
 
 
+def test_where_the_flow_runs_up_the_heading_is_above_what_trains_the_model() -> None:
+    scene = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture().scene
+    (rule, *_), (heading,) = scene.rules, [text for text in scene.texts if text.content == "Training"]
+    assert min(rule.y1, rule.y2) < heading.y
+    assert heading.y <= min(box.y for box in scene.boxes if box.x > rule.x1)
+
+
 @each(
     ("name", "source", "target"), [("keras2_mnist.pb", "gradients", "Adam"), ("gan_scopes.pb", "gradients", "updates")]
 )
@@ -114,6 +121,17 @@ def test_the_heading_stands_beside_no_box(top: int, place: int) -> None:
     boxes = [(0, 0, 80, 200), (300, 240, 80, 24), (300, top, 80, 24)]
     (rule,) = training_rules(skeleton, boxes, [[Band(0, 200), Band(240, 264)]], [], {1, 2}, (64, 24))
     assert rule.heading == place
+
+
+# b, which trains, is at the end of the level; the level is larger than its part, or as large
+@pytest.mark.parametrize(("height", "bottom", "place"), [(-1, 700, 0), (700, 700, 700), (800, 700, 0), (500, 500, 0)])
+def test_a_level_drawn_with_its_end_first_grows_a_little_for_the_heading(height: int, bottom: int, place: int) -> None:
+    skeleton = Skeleton(2, (), (Wire(0, -1, (0, 1), False),), (), (((0,), (1,)),), ((0,),))
+    boxes = [(0, 0, 80, 24), (300, bottom - 24, 80, 24)]
+    bands = [Band(0, 24), Band(bottom - 24, bottom)]
+    (rule,) = training_rules(skeleton, boxes, [bands], [], {1}, (64, 24), height)
+    assert rule.heading == place
+    assert rule.bottom == max(bottom, place + 24)
 
 
 @pytest.mark.parametrize("name", ["multi_device.pb", "lstm_dynamic_rnn.pb", "cifar10_shapes.pb", "func_library_v2.pb"])
