@@ -368,8 +368,8 @@ MAX_SHOWN_INPUTS = 4  # of a level; more are a record
 
 
 def release_inputs(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
-    """Take the inputs of a program out of groups made by flow, with what the first member of a stack makes of them alone
-    and the second lacks, such as the look-up of tokens. Nothing feeds these boxes, so no cycle closes.
+    """Take the inputs of a program out of groups made by flow, with what the first member of a stack makes of them
+    alone and the second lacks, such as the look-up of tokens. Nothing feeds these boxes, so no cycle closes.
 
     In place: the groups lose them.
     """
