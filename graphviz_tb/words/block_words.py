@@ -100,8 +100,8 @@ def _merged_words(block: Block) -> str | None:
         return None if compares else _layer_words(steps, layers[0])  # a loss looks up rows, too
     if len(layers) > 3 * MOST_LAYERS:
         return None
-    ways = (_feed_forward_words, _branch_words, _chain_words, _parallel_words)
-    return next(filter(None, (way(block, layers) for way in ways)), None)
+    several = (_feed_forward_words, _branch_words, _chain_words, _parallel_words)
+    return next(filter(None, (way(block, layers) for way in several)), None)
 
 
 def _merge_low_ranks(block: Block) -> tuple[Block, int]:

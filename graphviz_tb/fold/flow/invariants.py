@@ -22,7 +22,7 @@ from graphviz_tb.fold.flow.box import (
 from graphviz_tb.fold.flow.levels import ChildEdges, Siblings
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
-from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
+from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes, is_layer_type
 from graphviz_tb.fold.scopes import MODULE_PORT_OP
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.traversal import strong_components
@@ -422,7 +422,7 @@ def _made_of_input(
     made, known = [], {id(given)}
     for box in group.members:  # along the flow
         fed = before.get(id(box))
-        if box.op and more[box.op] > 0 and fed and fed <= known:
+        if box.op and not is_layer_type(box.op) and more[box.op] > 0 and fed and fed <= known:
             made.append(box)
             known.add(id(box))
             more[box.op] -= 1
