@@ -400,9 +400,11 @@ def _groups_of_input(top: FlowBox) -> Iterator[FlowBox]:
     todo = [top]
     while todo:
         group = todo.pop()
+        if group.how not in BY_FLOW:
+            continue
         inner = group.members[: 0 if group.sideways else 1] if group.is_repetition else group.members
         todo += inner
-        if group.how in BY_FLOW and not group.is_repetition:
+        if not group.is_repetition:
             yield group
 
 
