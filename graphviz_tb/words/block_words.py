@@ -25,6 +25,7 @@ ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9
 KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
 MOST_FIRST = 2  # layers before equal blocks
 OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
+TABLE = re.compile(r"[0-9\u2009]{1,20} × [0-9\u2009]{1,20}")
 DILATION = re.compile(r"d[0-9]+")
 MOST_ENDS = 3  # of a group: outputs that each have a layer
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
@@ -99,7 +100,8 @@ def _merged_words(block: Block) -> str | None:
         return None if compares else _layer_words(steps, layers[0])  # a loss looks up rows, too
     if len(layers) > 3 * MOST_LAYERS:
         return None
-    return _feed_forward_words(block, layers) or _branch_words(block, layers) or _chain_words(block, layers)
+    several = (_feed_forward_words, _branch_words, _chain_words, _parallel_words)
+    return next(filter(None, (way(block, layers) for way in several)), None)
 
 
 def _merge_low_ranks(block: Block) -> tuple[Block, int]:
@@ -362,16 +364,20 @@ def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
         apart = block.before[three] == {one, two} and not {one, two} & (block.before[one] | block.before[two])
         if apart and frozenset([frozenset([one]), frozenset([two])]) in block.multiplies:
             return f"gated {size_word(steps[0].gives)}, {acts[0]}"
-    if not block.chain(layers):
+    block, kept = _merge_ends(block, layers)
+    ends = " | ".join(size_word(step.gives) for step in steps[len(kept) - 1 :])
+    steps = steps[: len(kept)]
+    if not block.chain(kept) or len(kept) < 2:
         return None
     if len(steps) == 2 and gated and steps[0].gives == 2 * steps[1].takes and block.multiplies:
         return f"gated {size_word(steps[1].takes)}, {acts[0]}"
     if any(one.gives != (two.takes or one.gives) for one, two in pairwise(steps)):
         return None
-    sizes = [step.gives for step in steps]
-    line = " → ".join([*([size_word(steps[0].takes)] if steps[0].takes else [""]), *map(size_word, sizes)]).strip()
-    line = ", ".join([line, *(acts if len(acts) == 1 else ())])
-    return line if fits(line) else None
+    sizes = [*(size_word(step.gives) for step in steps[:-1]), ends]
+    line = " → ".join([size_word(steps[0].takes) if steps[0].takes else "", *sizes]).strip()
+    said = ", ".join([line, *(acts if len(acts) == 1 else ())])
+    ways = (said, line) if len(kept) < len(layers) else (said,)
+    return next(filter(fits, ways), None)
 
 
 def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -529,6 +535,15 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
     return line if fits(line) else None
 
 
+def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the words of a few layers that are no path: none feeds another, as of a pyramid (Lin et al. 2017)."""
+    if len(layers) > MOST_ENDS or any(block.before.get(number) != frozenset() for number in layers):
+        return None
+    if any(not _is_image_layer(block.steps[number]) for number in layers):
+        return None
+    return _joined(" | ", [short_word(block.steps[number].word) for number in layers])
+
+
 def _kernel_word(word: str) -> str:
     """Return the kernel and the stride of a layer.
 
@@ -621,28 +636,51 @@ def _said_layers(parts: Sequence[str]) -> list[list[str]]:
 
 def counted_words(words: Sequence[str]) -> str:
     """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
-    layer or two may come first. "" where they have no room.
+    layer or two may come first, but no attention. "" where they have no room.
 
     >>> (
     ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
-    ...     counted_words(["3×3 96", "4 heads × 24"]),
+    ...     counted_words(["4 heads × 24", "3×3 96", "3×3 96"]),
     ... )
-    ('6 × (12 heads × 8)', '3×3 96, 4 heads × 24')
+    ('6 × (12 heads × 8)', '4 heads × 24, 3×3 96, 3×3 96')
     """
     attends = any(map(ATTENTION.fullmatch, words))
     said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
     for first in range(MOST_FIRST + 1):
         rest = said[first:]
         for period in range(1, len(rest) // 2 + 1):
-            if len(rest) % period == 0 and rest[period:] == rest[:-period]:
+            blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
+            if blocks and len(rest) % period == 0 and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
                 return line if fits(line) else ""
-    return (_join_words(list(_equal_once(iter(words)))) or "") if len(words) > 1 else ""
+    ways = (words, said) if len(said) > 1 else ()
+    return next(filter(None, (_join_words(list(_equal_once(iter(way)))) for way in ways)), "")
+
+
+def table_words(lines: Sequence[str]) -> str:
+    """Return the range of the rows of tables of one width; "" for other words.
+
+    >>> table_words(["1000 × 16", "3000 × 16", "2000 × 16"]), table_words(["1000 × 16", "1000 × 8"])
+    ('1000…3000 × 16', '')
+    """
+    sizes = [line.partition(" × ") for line in lines]
+    rows = [
+        int(rows.replace("\u2009", "")) if TABLE.fullmatch(line) else 0
+        for line, (rows, _, _) in zip(lines, sizes, strict=True)
+    ]
+    if not rows or not all(rows) or len({width for _, _, width in sizes}) > 1:
+        return ""
+    line = f"{size_word(min(rows))}…{size_word(max(rows))} × {sizes[0][2]}"
+    return line if fits(line) else ""
 
 
 def _join_words(words: Sequence[str]) -> str | None:
     """Return words that have room on a line; None where they have none."""
-    line = ", ".join(words)
+    return _joined(", ", words)
+
+
+def _joined(separator: str, words: Sequence[str]) -> str | None:
+    line = separator.join(words)
     return line if fits(line) else None
 
 

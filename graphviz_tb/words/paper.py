@@ -47,6 +47,7 @@ from graphviz_tb.words.block_words import (
     more_words,
     shared_words,
     short_word,
+    table_words,
     whole_chain,
 )
 from graphviz_tb.words.layer_steps import TensorFlowSteps
@@ -70,7 +71,7 @@ SHARED = "shared weights"
 POSITION_BIAS = "position bias"  # looked up by distances, which are made of ranges
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
 FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # behind the heads of attention
-MOST_OTHER_LAYERS = 2  # of the blocks of a group that are alike: tables of tokens and of positions
+MOST_OTHER_LAYERS = 3  # than the blocks of a group that are alike: tables of tokens and of positions, a projection
 
 
 def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
@@ -115,7 +116,7 @@ class PaperWords:
         if len(members) < 3 or not self._has_unlike_first(members):
             return None
         first = self.of(members[0])
-        return first if first != shared and self.tells_layers(row) else None
+        return first if first != shared and self.tells_layers(row) and self.tells_layers(members[0]) else None
 
     def more_of_first(self, row: int) -> str:
         """Return what the first member of a stack has more than the words of the stack say: `/2, projection`; "" where
@@ -171,11 +172,8 @@ class PaperWords:
 
     def _describe(self, row: int) -> str | None:
         stack = sole_stack(self.hierarchy, row)
-        if (
-            self.hierarchy.kind[row] == SERIES_ROW
-            and len(set(map(self._words, repeated_rows(self.hierarchy, row)))) > 1
-        ):
-            stack = row  # of ops that are not alike
+        if self.hierarchy.kind[row] == SERIES_ROW and any(map(self._words, repeated_rows(self.hierarchy, row))):
+            stack = row  # of ops
         if stack >= 0:
             return self._stack_words(stack)
         if self.hierarchy.kind[row] == OP_ROW and row not in self.hierarchy.calls:
@@ -254,7 +252,8 @@ class PaperWords:
         if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line
         known_rest = known[len(said) - len(rest) :]
-        return self._growth_words(members) or shared_words(known) or shared_words(known_rest) or None
+        ways = (self._growth_words(members), shared_words(known), shared_words(known_rest), table_words(known))
+        return next(filter(None, ways), None)
 
     def _growth_words(self, members: Sequence[int]) -> str:
         """Return the channels that the members of a stack give, if these grow or shrink; else ""."""
@@ -334,12 +333,22 @@ class PaperWords:
         """Return the number of layers and of parameters of a group; of a stack, those of each member if equal."""
         stack = sole_stack(self.hierarchy, row)
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        if said := self._turns_of_members(members):
+            return said
         each = self._parameters(members[0]) if members else (0, 0)
         if each[0] and all(self._parameters(member) == each for member in members):
             return f"{_size_words(*each)} each"
         count, layers = self._parameters(row)
-        turns = counted_words(self._words_in_turn(row))
+        turns = "" if members else counted_words(self._words_in_turn(row))
         return turns or self._block_count_words(row, count, layers) or _size_words(count, layers)
+
+    def _turns_of_members(self, members: Sequence[int]) -> str:
+        """Return what the members of a stack share of the words of their parts in turn; "" for nothing."""
+        if not 0 < len(members) <= MOST_ASKED:
+            return ""
+        said = [self._words(member) or counted_words(self._words_in_turn(member)) for member in members]
+        rest = said[1:] if len(said) > 2 and self._has_unlike_first(members) else said
+        return (rest[0] if len(set(rest)) == 1 else shared_words(rest)) if all(rest) else ""
 
     def _words_in_turn(self, row: int, deep: int = 0) -> list[str]:
         """Return the words of the parts of a group with layers, where each feeds the next; [] for any other group."""

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from graphviz_tb import load
+from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
+from graphviz_tb.fold.flow.invariants import release_inputs
+from graphviz_tb.fold.flow.levels import level_columns
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
+from tests.each import each
+from tests.fold.boxes import setting
+from tests.fold.networks import network
 
 EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
 
@@ -33,6 +41,36 @@ def test_what_a_program_is_run_on_is_no_part_of_the_first_layer() -> None:
     (stack,) = (row for row in range(len(hierarchy)) if hierarchy.how[row] == GroupOrigin.REPEAT)
     assert hierarchy.name[stack] == "h[0-9]"
     assert {"ids", "lookup", "add", "mask"} <= {hierarchy.name[row] for row in hierarchy.children(0)}
+
+
+@each("seed", [1, 2, 7])
+def test_what_a_program_is_run_on_is_in_no_group_that_flow_makes(seed: int) -> None:
+    """An encoder and a decoder each have their ids, though the decoder's are beside what it takes of the encoder."""
+    graph, _ = network(seed, "nameless", "encoder_decoder")
+    hierarchy = load(graph).hierarchy
+    given = [
+        row
+        for row in range(len(hierarchy))
+        if hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[row]]] == "Placeholder"
+    ]
+    assert len(given) > 1
+    assert not np.any(hierarchy.parent[given])
+
+
+def test_what_only_a_first_layer_makes_of_an_input_is_before_the_stack() -> None:
+    """key ─▶ product ─▶ key ─▶ product, and ids ─▶ look-up ─▶ the first product: the look-up is no part of a layer."""
+    ops = ("Tanh", "Placeholder", "GatherV2", "MatMul", "Tanh", "MatMul")
+    inputs = ([], [], ["n1"], ["n0", "n2"], ["n3"], ["n4", "n3"])
+    graph = GraphDef(node=[{"name": f"n{n}", "op": ops[n], "input": inputs[n]} for n in range(len(ops))])
+    hierarchy = load(graph).hierarchy
+    level = level_columns(hierarchy).level(0)
+    context = setting(*level.labels)
+    kinds = dict(zip(ops, range(len(ops)), strict=True))
+    boxes = [FlowBox(f"n{n}", kinds[op], 1, level.rows[n], op=op) for n, op in enumerate(ops)]
+    members = [make_group(GroupOrigin.REPEAT, part, 100 + len(part)) for part in (boxes[:4], boxes[4:])]
+    freed = release_inputs([make_stack(context.symbols, members, 100)], level, context)
+    assert freed[:-1] == boxes[1:3]
+    assert [member.members for member in freed[-1].members] == [[boxes[0], boxes[3]], boxes[4:]]
 
 
 def test_a_small_constant_way_is_beside_its_consumer() -> None:

@@ -9,6 +9,7 @@ from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.step_words import LayerStep
 from tests.each import each
 from tests.words.test_paper_words import IMAGE, numbers, product, weight, words
+from tests.words.test_paper_words import convolution as convolution_of
 
 
 def convolution(word: str, takes: int = 32, gives: int = 32) -> LayerStep:
@@ -46,6 +47,8 @@ def test_alike_members_say_what_they_share(lines: list[str], said: str) -> None:
         (["1×1 256", *["1×1 128", "3×3 32"] * 12], "12 × (1×1 128, 3×3 32)"),
         (["→ 96", *["12 heads × 8", "w 7", "96 → 384 → 96", "GELU"] * 6], "6 × (12 heads × 8, w 7)"),
         (["3×3 64", "5×5 64"], "3×3 64, 5×5 64"),
+        (["4 heads × 24", "3×3 96", "3×3 96"], "4 heads × 24, 3×3 96, 3×3 96"),  # attention is not what comes first
+        (["16 heads × 32", "3×3 512 /2", "3×3 512", "+ → 512"], "16 heads × 32, 3×3 512 /2, 3×3 512"),
         (["3×3 64"], ""),
         ([f"{size}×{size} 1024" for size in range(1, 12)], ""),  # no room
     ],
@@ -71,6 +74,49 @@ def test_a_convolution_whose_halves_gate_each_other_says_half_its_channels() -> 
 def test_several_ends_of_one_layer_are_said_beside_each_other() -> None:
     steps = convolution("3×3, 256"), convolution("1×1, 3"), convolution("1×1, 12")
     assert block_words(Block(steps, fed((), (0,), (0,)))) == "3×3 256, 1×1 3 | 1×1 12"
+
+
+def test_dense_ends_of_one_layer_are_said_beside_each_other() -> None:
+    steps = LayerStep("dense", "→ 64", 96, 64), *[LayerStep("dense", f"→ {size}", 64, size) for size in (91, 364)]
+    assert block_words(Block(steps, fed((), (0,), (0,)))) == "96 → 64 → 91 | 364"
+    assert block_words(Block(steps[1:], fed((), ()))) is None
+
+
+def test_layers_that_do_not_feed_each_other_are_said_beside_each_other() -> None:
+    steps = convolution("3×3, 256"), convolution("1×1, 256")
+    assert block_words(Block(steps, fed((), ()))) == "3×3 256 | 1×1 256"
+
+
+def test_parallel_tables_say_their_least_and_most_rows() -> None:
+    nodes: list[dict[str, object]] = [IMAGE]
+    for place, size in enumerate((1000, 30000, 2000, 500, 700, 9000)):
+        name = f"table_{place}"
+        nodes += [weight(f"{name}/rows", size, 16), numbers(f"{name}/axis", 0)]
+        nodes += [{"name": f"{name}/look", "op": "GatherV2", "input": [f"{name}/rows", "image", f"{name}/axis"]}]
+        nodes += [{"name": f"{name}/{kind}", "op": kind, "input": [f"{name}/look"]} for kind in ("Tanh", "Elu")]
+    assert words(*nodes)["table_[0-5]"] == "500…30\u2009000 × 16"
+
+
+def test_ops_side_by_side_say_what_each_is() -> None:
+    nodes = [node for place in range(6) for node in product(f"dense_{place}", "image", 8, 64)]
+    assert words(IMAGE, *nodes)["dense_[0-5]"] == "→ 64"
+
+
+def test_a_stack_says_the_parts_of_one_member_in_turn() -> None:
+    """Its number of members is in its name."""
+    nodes: list[dict[str, object]] = [IMAGE]
+    source, takes = "image", 64
+    for place in range(5):
+        block = f"block_{place}"
+        for part in "ab":
+            nodes += convolution_of(f"{block}/{part}", source, 3, 3, takes, 96)
+            source, takes = f"{block}/{part}/Relu", 96
+        inner = attention(-1, 49, 3, 12, 8)
+        for node in [*reshape("att/windows", source, -1, 96), *inner, *reshape("att/image", "att/mixed", -1, 8, 8, 96)]:
+            inputs = [name if name == source else f"{block}/{name}" for name in node.get("input", [])]  # type: ignore[attr-defined]
+            nodes.append({**node, "name": f"{block}/{node['name']}", "input": inputs})
+        source = f"{block}/att/image"
+    assert words(*nodes)["block_[0-4]"] == "3×3 96, 3×3 96, 12 heads × 8"
 
 
 def test_a_dense_layer_beside_convolutions_is_added_and_no_projection() -> None:

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from functools import cache
 from zlib import crc32
 
 import numpy as np
 
-from graphviz_tb.fold.flow.box import Dag, FlowBox, SymbolTable, WiringKey, find_cycles, make_group
-from graphviz_tb.fold.flow.levels import ChildEdges
+from graphviz_tb.fold.flow.box import (
+    Dag,
+    FlowBox,
+    SymbolTable,
+    WiringKey,
+    find_cycles,
+    make_group,
+    walk_boxes,
+    walk_groups,
+)
+from graphviz_tb.fold.flow.levels import ChildEdges, Siblings
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
-from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
+from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes, is_layer_type
+from graphviz_tb.fold.scopes import MODULE_PORT_OP
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_VISITED_BOXES, Meter
 from graphviz_tb.model.columns import distinct_values, int32_column
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCT_OPS,
+    CONVOLUTION_OPS,
+    EMBEDDING_LOOKUP_OPS,
+    INPUT_OPS,
+    MATRIX_PRODUCT_OPS,
+)
 
 # State shared by all steps of folding a level.
 
@@ -338,3 +355,77 @@ def _replace_by_members(boxes: Sequence[FlowBox], opened: set[int]) -> list[Flow
             box.members = _replace_by_members(box.members, opened)
             kept.append(box)
     return kept
+
+
+# Inputs of a program stand in sight: no group of layers hides one.
+
+GIVEN_OPS = INPUT_OPS | {MODULE_PORT_OP}
+GIVEN_USERS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | EMBEDDING_LOOKUP_OPS
+BY_FLOW = frozenset(
+    {GroupOrigin.REGION, GroupOrigin.BRANCH, GroupOrigin.SEGMENT, GroupOrigin.STAGE, GroupOrigin.REPEAT}
+)
+MAX_SHOWN_INPUTS = 4  # of a level; more are a record
+
+
+def release_inputs(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
+    """Take the inputs of a program out of groups made by flow, with what the first member of a stack makes of them
+    alone and the second lacks, such as the look-up of tokens. Nothing feeds these boxes, so no cycle closes.
+
+    In place: the groups lose them.
+    """
+    fed = {level.rows[position] for position in level.edges.target.tolist()}
+    held = [
+        (top, group, member)
+        for top in boxes
+        for group in _groups_of_input(top)
+        for member in group.members
+        if member.op in GIVEN_OPS and member.row not in fed
+    ]
+    if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > setting.most:
+        return boxes
+    held = [each for each in held if not GIVEN_USERS.isdisjoint(setting.types.of(each[0]))]
+    released: list[FlowBox] = []
+    for top, group, given in held:
+        released += [given, *_made_of_input(given, group, top, level, setting)]
+    gone = {id(box) for box in released}
+    for group in list(walk_groups(boxes)) if gone else ():
+        kept = [member for member in group.members if id(member) not in gone]
+        if len(kept) < len(group.members):
+            group.members, group.ops = kept, sum(member.ops for member in kept)
+    return [*released, *(box.members[0] if len(box.members) == 1 and not box.feeders else box for box in boxes)]
+
+
+def _groups_of_input(top: FlowBox) -> Iterator[FlowBox]:
+    """Yield the groups made by flow in a box that are no repetition, or the first one along the flow."""
+    todo = [top]
+    while todo:
+        group = todo.pop()
+        if group.how not in BY_FLOW:
+            continue
+        inner = group.members[: 0 if group.sideways else 1] if group.is_repetition else group.members
+        todo += inner
+        if not group.is_repetition:
+            yield group
+
+
+def _made_of_input(
+    given: FlowBox, group: FlowBox, top: FlowBox, level: Siblings, setting: FoldContext
+) -> list[FlowBox]:
+    """Return the boxes of the first member of a stack that it makes of an input alone and has more than the second."""
+    if not top.is_repetition or group is not top.members[0] or len(top.members) < 2:
+        return []
+    more = setting.types.of(group) - setting.types.of(top.members[1])
+    place = {row: position for position, row in enumerate(level.rows)}
+    holder = {place[row.row]: box for box in group.members for row in walk_boxes([box]) if row.row >= 0}
+    before: dict[int, set[int]] = {}
+    for source, target in zip(level.edges.source.tolist(), level.edges.target.tolist(), strict=True):
+        if target in holder and (box := holder[target]) is not holder.get(source):
+            before.setdefault(id(box), set()).add(id(holder[source]) if source in holder else -1)
+    made, known = [], {id(given)}
+    for box in group.members:  # along the flow
+        fed = before.get(id(box))
+        if box.op and not is_layer_type(box.op) and more[box.op] > 0 and fed and fed <= known:
+            made.append(box)
+            known.add(id(box))
+            more[box.op] -= 1
+    return made

@@ -36,6 +36,7 @@ from graphviz_tb.fold.flow.invariants import (
     level_budget,
     narrow_to_limit,
     open_cyclic_groups,
+    release_inputs,
     total_child_count,
 )
 from graphviz_tb.fold.flow.items import (
@@ -137,6 +138,7 @@ def _fold_level(
         boxes = open_cyclic_groups(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges
         )
+    boxes = release_inputs(boxes, level, setting)
     # Names come last: they depend on the final content of each group.
     _name_layers_as_in_code(boxes, level.hierarchy)
     labels = _labels_in_code(level)
