@@ -36,7 +36,7 @@ Row = list[int]  # items of one rank, from left to right
 class Component:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
-    Nodes in `first` (`last`) are ports: alone on the first (last) rank, with the highest numbers. `spine` are the edges
+    Nodes in `first` (`last`) are ports: alone on the first (last) rank, with the highest numbers. `main_path` are the edges
     of the main path. If `held`, the ports keep the order of their numbers.
     """
 
@@ -44,7 +44,7 @@ class Component:
     edges: tuple[tuple[int, int], ...]
     first: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
-    spine: tuple[int, ...] = ()
+    main_path: tuple[int, ...] = ()
     held: bool = False
 
 

@@ -241,7 +241,7 @@ def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Ske
     draft.reroute_wires([(line.edge, line.bridge) for line in new])
     moved = draft.to_skeleton(order)
     thick = [line.thick for line in lines_of(metagraph, edges, bridges, _draft_port_items(draft), turned)]
-    return replace(moved, spine=main_paths(moved, thick))
+    return replace(moved, main_path=main_paths(moved, thick))
 
 
 def _add_missing_ports(draft: SkeletonDraft, metagraph: Metagraph, bridges: list[int], turned: Turned) -> None:

@@ -38,7 +38,7 @@ def attach_lines(
     the wire, and 1 for its lower end) take no room.
     """
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
-    main = set(skeleton.spine)
+    main = set(skeleton.main_path)
     sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):

@@ -162,7 +162,7 @@ def _item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list
 
 
 def _main_path_items(skeleton: Skeleton) -> set[int]:
-    return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
+    return {item for wire in skeleton.main_path for item in skeleton.wires[wire].chain}
 
 
 def _flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
@@ -260,8 +260,8 @@ def _item_alignments(
     first = skeleton.first_waypoint
     heads = column_heads(skeleton)
     trunks: set[tuple[int, int]] = set()
-    main, capped = set(skeleton.spine), capped_wires(skeleton)
-    order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
+    main, capped = set(skeleton.main_path), capped_wires(skeleton)
+    order = [*skeleton.main_path, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
     for wire in order:
         chain, (start, end) = chains[wire], ends[wire]
         final = len(chain) - 2

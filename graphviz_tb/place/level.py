@@ -298,8 +298,8 @@ def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -
 def _without_ties(view: View, first: int) -> View:
     """Return a view without the wires from `first` on: ties are drawn beside the ranks."""
     skeleton = view.skeleton
-    spine = tuple(wire for wire in skeleton.spine if wire < first)
-    return replace(view, skeleton=replace(skeleton, wires=skeleton.wires[:first], spine=spine))
+    main_path = tuple(wire for wire in skeleton.main_path if wire < first)
+    return replace(view, skeleton=replace(skeleton, wires=skeleton.wires[:first], main_path=main_path))
 
 
 def _draw_level(
@@ -397,7 +397,7 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
     """Return the label of each wire that has one, without labels repeated from the level outside."""
-    main = set(view.skeleton.spine)
+    main = set(view.skeleton.main_path)
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label

@@ -141,8 +141,8 @@ function skeletonWithout(skeleton, metagraph, stays, removed) {
     plain: skeleton.plain,
     falling: skeleton.falling,
     breaks: [],
-    spine: [],
+    main_path: [],
   });
   const thick = kept.map(({ wire }) => signedThickness(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
-  return Object.assign(moved, { spine: layout.spines(moved, thick), breaks: layout.kept(skeleton, moved) });
+  return Object.assign(moved, { main_path: layout.main_paths(moved, thick), breaks: layout.kept(skeleton, moved) });
 }

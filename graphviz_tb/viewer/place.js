@@ -624,7 +624,7 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = [], plain = false, falling = []) {
+  constructor(children, ports, wires, waypoint, parts, shelves, main = -1, main_path_ = [], notices = [], breaks = [], plain = false, falling = []) {
     this.children = children;
     this.ports = ports;
     this.wires = wires;
@@ -632,7 +632,7 @@ class Skeleton {
     this.parts = parts;
     this.shelves = shelves;
     this.main = main;
-    this.spine = spine;
+    this.main_path = main_path_;
     this.notices = notices;
     this.breaks = breaks;
     this.plain = plain;
@@ -1417,7 +1417,7 @@ function downward_chains(skeleton) {
 function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_ENDS) {
   let place_, main, sides, capped, wire, chain, end, item, other, trunk, side, offsets, wires, keys, middle, kinds, slots, places, key, slot;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   sides = new TupleMap();
   capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
@@ -2066,7 +2066,7 @@ function _branch_wires(view, wire, lines) {
 function wires_beside_main_path(view) {
   let lines, main, beside, wires, branches, wire, branch, alike;
   lines = _box_lines(view);
-  main = new Set(view.skeleton.spine);
+  main = new Set(view.skeleton.main_path);
   beside = new Set();
   for (wires of lines.into.values()) {
     branches = new Map();
@@ -2556,7 +2556,7 @@ const MAX_JOG_MOVE = 14;
 const MIN_LINE_GAP = 8;
 function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
   let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
   groups = new TupleMap();
   capped = capped_wires(skeleton);
@@ -2745,7 +2745,7 @@ function _item_thicknesses(skeleton, strokes) {
   return thick;
 }
 function _main_path_items(skeleton) {
-  return (() => { const out = new Set(); for (const wire of skeleton.spine) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
+  return (() => { const out = new Set(); for (const wire of skeleton.main_path) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
 }
 function _flush_parts_left(skeleton, lefts) {
   let part, least, row, item;
@@ -2820,8 +2820,8 @@ function _item_alignments(skeleton, chains, ends, count, trained) {
   first = skeleton.first_waypoint;
   heads = column_heads(skeleton);
   trunks = new TupleSet();
-  [main, capped] = [new Set(skeleton.spine), capped_wires(skeleton)];
-  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
+  [main, capped] = [new Set(skeleton.main_path), capped_wires(skeleton)];
+  order = [...skeleton.main_path, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
@@ -3351,10 +3351,10 @@ class SideEntries {
   }
 }
 function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
-  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
+  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, main_wire, side, outermost, wires, left, right, wire;
   skeleton = view.skeleton;
   chains = downward_chains(skeleton);
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
   entries = _foot_entries(skeleton, chains, pieces, gates, upright);
   partings = new Map();
@@ -3364,7 +3364,7 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
     if ((middle < 0)) {
       continue;
     }
-    spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
+    main_wire = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
     for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
       wires = keys.at(outermost);
       if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
@@ -3380,9 +3380,9 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
         }
       }
       else {
-        if ((!skeleton.wires.at(spine).turned && (Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
+        if ((!skeleton.wires.at(main_wire).turned && (Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, main_wire)) return false; } return true; })())) {
           for (wire of wires) {
-            partings.set(wire, spine);
+            partings.set(wire, main_wire);
           }
         }
       }
@@ -3464,7 +3464,7 @@ function side_point(piece, corner, point, upright) {
 }
 function find_partings(skeleton, routes) {
   let main, starts, wire, points, partings, wires, leader, point;
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   starts = new TupleMap();
   for ([wire, points] of routes.entries()) {
     if ((!skeleton.wires.at(wire).turned && (points.length > 1))) {
@@ -3714,10 +3714,10 @@ function _labels_said_once(view, said, gates) {
   return (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
 }
 function _without_ties(view, first) {
-  let skeleton, spine;
+  let skeleton, main_path_;
   skeleton = view.skeleton;
-  spine = [...(() => { const out = []; for (const wire of skeleton.spine) if ((wire < first)) { out.push(wire); } return out; })()];
-  return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), spine: spine})});
+  main_path_ = [...(() => { const out = []; for (const wire of skeleton.main_path) if ((wire < first)) { out.push(wire); } return out; })()];
+  return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), main_path: main_path_})});
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels;
@@ -3778,7 +3778,7 @@ function child_pieces(view, below, direction) {
 }
 function line_label_sizes(view, lines, outside) {
   let main, labels, wire, line, text, written, bridge, telling, crossing;
-  main = new Set(view.skeleton.spine);
+  main = new Set(view.skeleton.main_path);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
@@ -4279,15 +4279,15 @@ function _with_main_path(group, wires) {
     return group;
   }
   skeleton = group.view.skeleton;
-  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {spine: _extended_main_path(skeleton, wires)})})});
+  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: _extended_main_path(skeleton, wires)})})});
 }
 function _extended_main_path(skeleton, wires) {
   let part_of, chains, path, before, after, part;
   part_of = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, p); } return out; })();
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
   path = [...wires];
-  before = (() => { const out = new Map(); for (const wire of skeleton.spine) { out.set(chains.at(wire).at(-1), wire); } return out; })();
-  after = (() => { const out = new Map(); for (const wire of skeleton.spine) { out.set(chains.at(wire)[0], wire); } return out; })();
+  before = (() => { const out = new Map(); for (const wire of skeleton.main_path) { out.set(chains.at(wire).at(-1), wire); } return out; })();
+  after = (() => { const out = new Map(); for (const wire of skeleton.main_path) { out.set(chains.at(wire)[0], wire); } return out; })();
   while (before.has(chains.at(path[0])[0])) {
     py_insert(path, 0, before.get(chains.at(path[0])[0]));
   }
@@ -4295,7 +4295,7 @@ function _extended_main_path(skeleton, wires) {
     path.push(after.get(chains.at(path.at(-1)).at(-1)));
   }
   part = part_of.get(chains.at(path[0])[0]);
-  return [...path, ...(() => { const out = []; for (const wire of skeleton.spine) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
+  return [...path, ...(() => { const out = []; for (const wire of skeleton.main_path) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
 }
 function _data_paths(groups) {
   let paths, gates, number, group, inner, backward, index, line, source, target;
@@ -4376,7 +4376,7 @@ function _ports_by_group(paths) {
 }
 function _best_onward(paths, groups, order, late) {
   let own, fed, best, onward, node, box, number, wire, target, carries, data, load, lines, kept, gives, reached;
-  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
+  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.main_path)); } return out; })();
   fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
   best = py_repeat([[0, 0, 0, 0]], paths.boxes.length);
   onward = py_repeat([null], paths.boxes.length);
@@ -4426,7 +4426,7 @@ class SceneSketch {
     }
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     skeleton = this.groups.at(number).view.skeleton;
-    [main, backward] = [new Set(skeleton.spine), backward_wires(skeleton)];
+    [main, backward] = [new Set(skeleton.main_path), backward_wires(skeleton)];
     main = py_union(main, wires_beside_main_path(this.groups.at(number).view));
     for (index of made.lines.keys()) {
       this._draw_line(number, index, numbers, box, origin, gates, main.has(index), backward.has(index));
@@ -4596,7 +4596,7 @@ function place(view, options, cache = null) {
 function _is_frame_unchanged(last, group, level, below) {
   let was;
   was = last.level;
-  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.spine, group.view.skeleton.spine) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
+  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
 }
 
 // words.line_labels
@@ -6407,7 +6407,7 @@ const exported = {
   Label: Label,
   Group: Group,
   kept: carry_breaks,
-  spines: main_paths,
+  main_paths: main_paths,
   compose: compose,
   in_front_last: edge_order,
   node: _node_group,

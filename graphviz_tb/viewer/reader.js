@@ -106,9 +106,9 @@ function readSkeleton(from, children, name) {
   const parts = Array.from({ length: from.next() }, lists);
   const shelves = lists();
   const main = from.next();
-  const spine = from.list();
+  const main_path = from.list();
   const breaks = lists();
   const plain = !!from.next();
   const falling = from.list();
-  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain, falling });
+  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, main_path, breaks, plain, falling });
 }

@@ -127,9 +127,9 @@ def test_the_main_path_is_straight_whatever_hangs_on_it() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3 with a skip 0 ─▶ 3 and three inputs at 2
     pairs = [(0, 1), (1, 2), (2, 3), (0, 3), (4, 2), (5, 2), (6, 2)]
     skeleton, found = placed(level(7, *pairs), [(100, 24)] * 7)
-    assert [skeleton.wires[wire].edge for wire in skeleton.spine] == [0, 1, 2]
+    assert [skeleton.wires[wire].edge for wire in skeleton.main_path] == [0, 1, 2]
     assert len({x for x, _ in found.positions[:4]}) == 1
-    assert all(len({x for x, _ in found.routes[wire]}) == 1 for wire in skeleton.spine)
+    assert all(len({x for x, _ in found.routes[wire]}) == 1 for wire in skeleton.main_path)
 
 
 def test_anchors_hold() -> None:
