@@ -57,11 +57,11 @@ class Skeleton:
     the part on the left (0), or -1 if there is none.
     `waypoint[w]` is the wire of waypoint item `children + len(ports) + w`; if wires with a common end share waypoints
     (a bus, or one trunk past a wrapped rank), it is the first of them.
-    `main_path` are the wires of each part's main path, `notices` the limitations of the engine. `breaks` are, by part, the
-    ranks at which a new column begins, to the right of the previous one; () if no part has any. `plain`: the level is
-    too large for a layout; its rows are not ranks, and its wires are straight lines from end to end. `falling` are the
-    children whose flow runs against the ranks: the first leg of a U, or everything in a frame on it. The last wires may
-    be ties: they join two neighbours of one rank.
+    `main_path` are the wires on the main path of each part, `notices` the limitations of the engine. `breaks` are, by
+    part, the ranks at which a new column begins, to the right of the previous one; () if no part has any. `plain`: the
+    level is too large for a layout; its rows are not ranks, and its wires are straight lines from end to end. `falling`
+    are the children whose flow runs against the ranks: the first leg of a U, or everything in a frame on it. The last
+    wires may be ties: they join two neighbours of one rank.
     """
 
     children: int

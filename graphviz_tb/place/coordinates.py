@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from graphviz_tb.graphs.drawing_math import straighten_polyline
 from graphviz_tb.model.scene import Point, Size
-from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, capped_wires, training_items
-from graphviz_tb.place.attachment import attach_lines, downward_chains
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, capped_wires
+from graphviz_tb.place.attachment import LineEnds, attach_lines, downward_chains
 from graphviz_tb.place.bands import Band, item_ranks, rank_bands
 from graphviz_tb.place.columns import Alignment, align_columns
 from graphviz_tb.place.lanes import (
@@ -41,23 +41,17 @@ def place_level(
     sizes: Sequence[Size],
     gaps: LevelGaps | None = None,
     *,
-    anchors: Mapping[tuple[int, int], int] | None = None,
+    line_ends: LineEnds | None = None,
     strokes: Mapping[int, WireStroke] | None = None,
-    sides: Sequence[tuple[int, int]] | None = None,
-    entries: Mapping[int, int] | None = None,
-    training: Sequence[int] = (),
-    apart: Sequence[int] = (),
+    trained: set[int] | None = None,
     room: Mapping[int, int] | None = None,
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
-    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
-    where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
-    `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
-    straight may touch it instead, from where to where ((0, 0): nowhere else); the ends `entries` (twice the wire, and 1
-    for its lower end) are next to their item, on its left (-1) or right (1) side; `training` says, by wire, which ends
-    train the model, as in `Metaedge`; `apart` are the children that train it or do its bookkeeping; `room` is, by
-    child, the least distance to the next one in its rank.
+    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `line_ends` are where lines touch
+    children (None: at the best places); `strokes` say how wires are drawn: a gap with a label is wider; the items
+    `trained` train the model or do its bookkeeping, and are right of all others; `room` is, by child, the least
+    distance to the next one in its rank.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -69,18 +63,20 @@ def place_level(
     gaps = gaps or LevelGaps()
     drawn = [(strokes or {}).get(wire, PLAIN_STROKE) for wire in range(len(skeleton.wires))]
     chains = downward_chains(skeleton)
-    ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else _anchored_ends(skeleton, anchors)
+    if line_ends is None:
+        ends = attach_lines(skeleton, chains, sizes, gaps)
+    else:
+        ends = _anchored_ends(skeleton, line_ends.anchors)
     # From here on by item: children, then ports, then waypoints.
     widths, heights = _item_sizes(skeleton, sizes)
-    trained = training_items([wire.chain for wire in skeleton.wires], training).union(apart) if training else set()
     thick = _item_thicknesses(skeleton, drawn)
-    wide = room or {}
+    apart, wide = trained or set(), room or {}
     steps = [[_rank_distances(row, skeleton, widths, thick, gaps, wide) for row in part] for part in skeleton.parts]
-    lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide)
-    if sides is not None:
-        ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries or {})
-        ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries or {})
-    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, trained)
+    lefts = _place_across(skeleton, chains, ends, widths, steps, apart, wide)
+    if line_ends is not None:
+        ends = straighten_ends(skeleton, chains, ends, lefts, line_ends.sides, gaps, line_ends.entries)
+        ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, line_ends.entries)
+    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, apart)
 
 
 def _place_across(

@@ -19,9 +19,10 @@ from graphviz_tb.model.skeleton import (
     Skeleton,
     Wire,
     WireStroke,
+    training_items,
 )
 from graphviz_tb.model.view import View
-from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
+from graphviz_tb.place.attachment import Gates, LineEnds, border_point, line_anchors, port_at_end
 from graphviz_tb.place.bars import branch_bars, item_places, places_before_end
 from graphviz_tb.place.boxes import (
     HEADING_ROOM,
@@ -470,18 +471,17 @@ def _lay_out_level(
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     gaps = _level_gaps(strokes, ties, direction)
-    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
+    skeleton = _drop_loose_parts(
+        _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
+    )
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(
-        _drop_loose_parts(ways),
+        skeleton,
         sizes,
         gaps,
-        anchors=fixed,
+        line_ends=LineEnds(fixed, sides, turns.entries),
         strokes=strokes,
-        sides=sides,
-        entries=turns.entries,
-        training=_training_ends(view),
-        apart=view.metagraph.training,
+        trained=_trained_items(view, skeleton),
         room={tie.left: tie.room for tie in ties.values()},
     )
 
@@ -500,11 +500,13 @@ def _level_gaps(strokes: Mapping[int, WireStroke], ties: Mapping[int, Tie], dire
     )
 
 
-def _training_ends(view: View) -> list[int]:
-    """Return, by wire, which of its ends train the model, as in `Metaedge`; none if no wire has any."""
+def _trained_items(view: View, skeleton: Skeleton) -> set[int]:
+    """Return the items that train the model or do its bookkeeping; none if no line leads to or from training."""
     edges = view.metagraph.edges
-    ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in view.skeleton.wires]
-    return ends if any(ends) and not view.mixed else []
+    ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in skeleton.wires]
+    if view.mixed or not any(ends):
+        return set()
+    return training_items([wire.chain for wire in skeleton.wires], ends).union(view.metagraph.training)
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """The main path of a picture through the open groups.
 
-Each level has its own main path, found without looking at the open groups (`Skeleton.main_path`). If groups are open, the
-longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items does
-not change; only their lines become straight.
+Each level has its own main path, found without looking at the open groups (`Skeleton.main_path`). If groups are open,
+the longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items
+does not change; only their lines become straight.
 """
 
 from __future__ import annotations

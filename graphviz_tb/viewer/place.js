@@ -1411,6 +1411,13 @@ const CORNER_MARGIN_of_attachment = 8;
 const MIN_LINES_TO_JOIN = 4;
 const NO_ENDS = new Set();
 const MIN_LINE_DISTANCE = 8;
+class LineEnds {
+  constructor(anchors, sides, entries) {
+    this.anchors = anchors;
+    this.sides = sides;
+    this.entries = entries;
+  }
+}
 function downward_chains(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
@@ -2680,23 +2687,27 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
 // place.coordinates
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = [], apart = [], room = null) {
-  let drawn, chains, ends, widths, heights, trained, thick, wide, steps, lefts;
+function place_level(skeleton, sizes, gaps = null, line_ends = null, strokes = null, trained = null, room = null) {
+  let drawn, chains, ends, widths, heights, thick, apart, wide, steps, lefts;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
-  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
-  [widths, heights] = _item_sizes(skeleton, sizes);
-  trained = (training.length ? py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), training), apart) : new Set());
-  thick = _item_thicknesses(skeleton, drawn);
-  wide = py_or(room, () => new Map());
-  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
-  lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide);
-  if ((sides != null)) {
-    ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
-    ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, py_or(entries, () => new Map()));
+  if ((line_ends == null)) {
+    ends = attach_lines(skeleton, chains, sizes, gaps);
   }
-  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, trained);
+  else {
+    ends = _anchored_ends(skeleton, line_ends.anchors);
+  }
+  [widths, heights] = _item_sizes(skeleton, sizes);
+  thick = _item_thicknesses(skeleton, drawn);
+  [apart, wide] = [py_or(trained, () => new Set()), py_or(room, () => new Map())];
+  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
+  lefts = _place_across(skeleton, chains, ends, widths, steps, apart, wide);
+  if ((line_ends != null)) {
+    ends = straighten_ends(skeleton, chains, ends, lefts, line_ends.sides, gaps, line_ends.entries);
+    ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, line_ends.entries);
+  }
+  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, apart);
 }
 function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   let above, below, parts, between, lefts;
@@ -3821,7 +3832,7 @@ function _label_parts(view, lines, routes, labelled) {
   return parts;
 }
 function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, ways, sides;
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3845,20 +3856,23 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
   gaps = _level_gaps(strokes, ties, direction);
-  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
+  skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training, (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
+  return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
 }
 function _level_gaps(strokes, ties, direction) {
   let longest;
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   return py_replace(LEVEL_GAPS, {labelled: Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), bar: _bar_heights(direction), upward: ["BT", "RL"].includes(direction), ranks: (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0})), heading: flow_size(direction, [HEADING_REACH, HEADING_ROOM])});
 }
-function _training_ends(view) {
+function _trained_items(view, skeleton) {
   let edges, ends;
   edges = view.metagraph.edges;
-  ends = (() => { const out = []; for (const wire of view.skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
-  return ((py_any(ends) && !view.mixed) ? ends : []);
+  ends = (() => { const out = []; for (const wire of skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
+  if ((view.mixed || !py_any(ends))) {
+    return new Set();
+  }
+  return py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), ends), view.metagraph.training);
 }
 function _flow_side(child, direction, shift) {
   let upright, start, wide;

@@ -18,7 +18,7 @@ from graphviz_tb.fold.flow.names import (
     find_name_families,
 )
 from graphviz_tb.fold.flow.order import FlowOrder
-from tests.fold.boxes import rows, context, wired
+from tests.fold.boxes import context, rows, wired
 
 
 def named(*members: int) -> NameFamily:

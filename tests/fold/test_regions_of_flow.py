@@ -22,7 +22,7 @@ from graphviz_tb.fold.flow.regions import (
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
-from tests.fold.boxes import rows, context, wired
+from tests.fold.boxes import context, rows, wired
 
 
 def chain(first: int, stop: int) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stages import fold_heads, fold_stages
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
-from tests.fold.boxes import rows, context
+from tests.fold.boxes import context, rows
 
 
 def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> SequenceElement:

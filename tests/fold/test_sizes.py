@@ -16,7 +16,7 @@ from graphviz_tb.fold.flow.invariants import (
     total_child_count,
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
-from tests.fold.boxes import rows, context
+from tests.fold.boxes import context, rows
 
 
 def names(boxes: list[FlowBox]) -> list[str]:

@@ -23,7 +23,7 @@ from graphviz_tb.fold.flow.titles import (
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
-from tests.fold.boxes import rows, context
+from tests.fold.boxes import context, rows
 
 
 @each(

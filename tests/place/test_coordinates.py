@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
+from graphviz_tb.place.attachment import LineEnds
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.tracks import RankHop, assign_tracks
 from tests.arrange.levels import levels
@@ -133,7 +134,9 @@ def test_the_main_path_is_straight_whatever_hangs_on_it() -> None:
 
 
 def test_anchors_hold() -> None:
-    _, found = placed(level(2, (0, 1)), [(300, 200), (80, 24)], anchors={(0, 0): 250, (0, 1): 30})
+    _, found = placed(
+        level(2, (0, 1)), [(300, 200), (80, 24)], line_ends=LineEnds({(0, 0): 250, (0, 1): 30}, [(0, 0)] * 2, {})
+    )
     assert found.routes[0][0] == (found.positions[0][0] + 250, 200)
     assert found.routes[0][-1][0] == found.positions[1][0] + 30
 
