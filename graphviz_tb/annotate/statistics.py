@@ -457,15 +457,15 @@ def join_executions(counted: Iterable[CountedExecution], places: dict[str, Execu
     """Merge executions to one sample per path; the machinery of calls is separate, in `loose`."""
     step = JoinedTrace()
     by_path: dict[tuple[RowPath, bool], list[CountedExecution]] = defaultdict(list)
-    for each in counted:
+    for entry in counted:
         step.executions += 1
-        place = places.get(each.execution.name)
+        place = places.get(entry.execution.name)
         if place is None:
-            step.compiled += each.execution.compiled
-            step.unmatched.setdefault(each.execution.name, []).append(each)
+            step.compiled += entry.execution.compiled
+            step.unmatched.setdefault(entry.execution.name, []).append(entry)
             continue
         step.joined += 1
-        by_path[place.path, place.within].append(each)
+        by_path[place.path, place.within].append(entry)
     for (path, within), all_of_path in by_path.items():
         (step.loose if within else step.samples)[path] = sample_of_executions(all_of_path)
     return step
@@ -477,8 +477,8 @@ def sample_of_executions(counted: list[CountedExecution]) -> Sample:
     The span is that of the executions that count, or of the enqueue if there are none.
     """
     times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
-    for each in counted:
-        times[each.how] += each.execution.time
+    for entry in counted:
+        times[entry.how] += entry.execution.time
     # For an op with kernels, the entry of the host only shows when they were enqueued.
     real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
     shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
@@ -501,7 +501,7 @@ def device_of(counted: list[CountedExecution]) -> str:
 
     That of its kernels, past what only handed them over; "" of a name of another kind.
     """
-    device = next((each.device for each in counted if each.how != "enqueue"), counted[0].device)
+    device = next((entry.device for entry in counted if entry.how != "enqueue"), counted[0].device)
     part = STREAM_DEVICE.match(device)
     name = part["base"] if part else device
     return name if CANONICAL_DEVICE.search(name) else ""

@@ -289,7 +289,7 @@ class AppliedView:
             rows = [row for pattern in patterns for row in self.matching_rows(key, pattern) if row < end]
             return tuple(dict.fromkeys((*before, *(hierarchy.name[row] for row in rows))))
 
-        opened = dict.fromkeys(each for pattern in self.view.open for each in self.opened_addresses(pattern))
+        opened = dict.fromkeys(address for pattern in self.view.open for address in self.opened_addresses(pattern))
         aux = names_matching("aside", self.view.aside, options.expand.aux)
         expand = replace(options.expand, aux=aux, main=names_matching("main", self.view.main, options.expand.main))
         return replace(options, expand=expand, picture=replace(options.picture, open=(*options.picture.open, *opened)))

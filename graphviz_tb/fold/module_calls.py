@@ -372,6 +372,6 @@ def _with_containers(segment: str, containers: Sequence[str]) -> str:
     >>> _with_containers("Sequential[run]", ["ModuleList[parts]", "ModuleDict[0]"])
     'Sequential[parts.0.run]'
     """
-    names = [found[2] for each in containers if (found := MODULE.fullmatch(each))]
+    names = [found[2] for container in containers if (found := MODULE.fullmatch(container))]
     found = MODULE.fullmatch(segment)
     return f"{found[1]}[{'.'.join([*names, found[2]])}]" if found and names else segment

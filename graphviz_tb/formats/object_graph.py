@@ -28,12 +28,10 @@ MAX_ATTRIBUTE_PATH_PARTS, MAX_ATTRIBUTE_LETTERS = 50, 200
 TRAINED, FIXED = "trainable_variables", "non_trainable_variables"  # attributes of the root of Keras
 OF_KERAS = frozenset({"keras_api", "_operations", "_layers", "_trainable_variables", "_tracked", "_tracker"})
 OF_OPTIMIZERS = frozenset({"iterations", "_iterations", "learning_rate", "_learning_rate"})
-LIST_ATTRIBUTES = frozenset(
-    (
-        *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
-        *("_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked"),
-    )
-)
+LIST_ATTRIBUTES = frozenset({
+    "variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers",
+    "_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked",
+})  # fmt: skip
 
 
 def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:

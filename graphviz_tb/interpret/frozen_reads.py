@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 SMALL_WHOLE = frozenset({"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"})  # quantised weights
 STORED_DTYPES = frozenset(
     number
-    for number, each in DTYPE_TABLE.items()
-    if (each.form and each.name in NON_INTEGER_DTYPES) or each.name in SMALL_WHOLE
+    for number, dtype in DTYPE_TABLE.items()
+    if (dtype.form and dtype.name in NON_INTEGER_DTYPES) or dtype.name in SMALL_WHOLE
 )
 FRAME_ENTRANCE_OPS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
 ROW_LOOKUP_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS

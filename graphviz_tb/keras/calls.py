@@ -368,7 +368,7 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[CallArguments]:
         values = {key: hash_value(value) if is_nested_config(value) else _plain_value(value) for key, value in found}
         said = {key: value for key, value in values.items() if value is not None and not _has_only_tensors(value)}
         places = [source.argument for source in taken if source.name != CONSTANT_NAME]
-        yield {**said, TENSOR_ARGUMENTS: [QUERY_VALUE_KEY.get(each, each) for each in places] if attends else places}
+        yield {**said, TENSOR_ARGUMENTS: [QUERY_VALUE_KEY.get(place, place) for place in places] if attends else places}
 
 
 def _keras_3_arguments(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -405,13 +405,13 @@ def _category_encoding_shape(config: LayerConfig, inputs: list[KerasDims]) -> li
 
 ELEMENTWISE_FUNCTIONS = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
     (
-        *("add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow"),
-        *("maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p"),
-        *("sqrt", "rsqrt", "square", "sign", "floor", "ceil", "round", "sin", "cos", "tanh", "erf", "sigmoid"),
-        *("softplus", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "softmax"),
-        *("log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value"),
+        "add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow",
+        "maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p",
+        "sqrt", "rsqrt", "square", "sign", "floor", "ceil", "round", "sin", "cos", "tanh", "erf", "sigmoid",
+        "softplus", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "softmax",
+        "log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value",
     )
-)
+)  # fmt: skip
 SHAPE_RULES: dict[str, LayerShapeRule] = {
     "given": input_shape,
     "same": _unchanged_shape,

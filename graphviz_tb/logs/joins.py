@@ -30,14 +30,12 @@ from graphviz_tb.ops.signatures import summary_input_slots, weight_input_names
 # grad, params, train, … in front              cut only if the name with them is not found
 
 TAG_SUFFIX = re.compile(r"(?:/histogram|/(?:image|audio)(?:/\d+)?|[/._](?:grad|gradient)s?|:0)$")
-TAG_PREFIXES = frozenset(
-    (
-        *("grad", "grads", "gradient", "gradients", "grad_norm", "grad_norms", "norm", "norms"),
-        *("weight", "weights", "param", "params", "parameter", "parameters", "activation", "activations"),
-        *("output", "outputs", "hist", "histogram", "histograms", "train", "training", "val", "valid", "validation"),
-        *("test", "eval", "evaluation"),
-    )
-)
+TAG_PREFIXES = frozenset({
+    "grad", "grads", "gradient", "gradients", "grad_norm", "grad_norms", "norm", "norms",
+    "weight", "weights", "param", "params", "parameter", "parameters", "activation", "activations",
+    "output", "outputs", "hist", "histogram", "histograms", "train", "training", "val", "valid", "validation",
+    "test", "eval", "evaluation",
+})  # fmt: skip
 TAG_SEPARATOR = re.compile(r"[/.]")
 GRADIENT_WORD = re.compile(r"(?:l\d_)?grad(?:ient)?s?(?:_.*)?|.*_grad(?:ient)?s?(?:_norm)?", re.DOTALL)
 ASPECT_BY_WORD = {

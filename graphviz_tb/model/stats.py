@@ -67,10 +67,10 @@ class Samples:
         self._paths = [path for path, _, _ in filed]
         self._step = int32_column(step for _, step, _ in filed)
         samples = [sample for *_, sample in filed]
-        added = [(each.time, each.cpu, each.accelerator, each.enqueue, each.bytes) for each in samples]
+        added = [(sample.time, sample.cpu, sample.accelerator, sample.enqueue, sample.bytes) for sample in samples]
         self._added = _sample_value_columns(added, 5)
-        self._start = _sample_value_columns([(each.start,) for each in samples], 1)
-        self._end = _sample_value_columns([(each.end,) for each in samples], 1)
+        self._start = _sample_value_columns([(sample.start,) for sample in samples], 1)
+        self._end = _sample_value_columns([(sample.end,) for sample in samples], 1)
         self._rows: dict[int, Ints] = {}  # rows by position in the path
 
     def run_below(self, row: int, end: int, calls: tuple[int, ...]) -> range:

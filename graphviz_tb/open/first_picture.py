@@ -373,9 +373,9 @@ class FirstPicture:
             likes = [one for one in self.alike_siblings(path) if one not in self.loose and self.hides_large_repeat(one)]
             if self.box_count_with(*likes) > MAX_REPEAT_BOXES:
                 continue
-            for one in likes:
-                self.open_group(one)
-                for child in self.openable_below(one):
+            for sibling in likes:
+                self.open_group(sibling)
+                for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
 
     def open_largest_groups(self) -> None:
@@ -396,9 +396,9 @@ class FirstPicture:
                 likes = [path] if self.closed < MIN_PICTURE_BOXES else []
             if self.box_count_with(*likes) > MAX_PICTURE_BOXES and self.closed + self.frames > 1:
                 continue
-            for one in likes:
-                self.open_group(one)
-                for child in self.openable_below(one):
+            for sibling in likes:
+                self.open_group(sibling)
+                for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
 
     def should_open(self, path: RowPath) -> bool:

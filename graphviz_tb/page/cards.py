@@ -170,8 +170,8 @@ class AttributeTexts:
         if number not in self._known:
             listed = attribute_texts(self._hierarchy.graph, node, self._words)
             self._known[number] = (
-                self.encode_attributes(each for each in listed if each[0] < COLOCATION_ATTR),
-                self.encode_attributes(each for each in listed if each[0] > COLOCATION_ATTR),
+                self.encode_attributes(attribute for attribute in listed if attribute[0] < COLOCATION_ATTR),
+                self.encode_attributes(attribute for attribute in listed if attribute[0] > COLOCATION_ATTR),
             )
         before, behind = self._known[number]
         given = (

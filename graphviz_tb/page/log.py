@@ -115,7 +115,7 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
     rows = []
     for session in trials.sessions:
         metrics = [scalars.get((_metric_run(session.run, one), one.tag)) for one in judged]
-        values = [_json_hparam_value(session.hparams.get(one.name)) for one in trials.hparams]
+        values = [_json_hparam_value(session.hparams.get(hparam.name)) for hparam in trials.hparams]
         rows.append(
             {
                 "session": session.run,
@@ -300,7 +300,7 @@ def pack_log(
     blocks = [json_block("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:
         names = {entry["id"]: entry["name"] for entry in kept}
-        variables = {number: one.variable_name for number, one in clouds.items()}
+        variables = {number: cloud.variable_name for number, cloud in clouds.items()}
         own_runs = runs_of_graph(graph.run, graph.graph_runs, runs) if graph is not None else list(runs)
         blocks.append(_joins_block(join, names, variables, own_runs))
     return LogPart(tuple(blocks), left)
@@ -388,7 +388,7 @@ class LogPacker:
             entries[str(key)] = {
                 "n": len(order),
                 "step": steps,
-                "wall": [replace_non_finite(each) for each in walls],
+                "wall": [replace_non_finite(wall) for wall in walls],
                 "points": made,
             }
             fits |= bool(points)
@@ -461,7 +461,7 @@ def _run_entry(run: Run, number: int, series: int, look: LineStyle) -> dict[str,
         ],
         "state": run.state,
         "style": [look.hue, look.dashes],
-        "notices": [notice_entry(one) for one in run.notices],
+        "notices": [notice_entry(notice) for notice in run.notices],
     }
 
 

@@ -301,13 +301,13 @@ class ServedSource:
     def state_answer(self) -> tuple[str, Callable[[], dict[str, Any]]]:
         """Return the first answer to the viewer: everything that it depends on, and a function that makes it, in any
         thread."""
-        listed = [one for one in self.graphs.listed.values() if one.pair is None]
+        listed = [listed_graph for listed_graph in self.graphs.listed.values() if listed_graph.pair is None]
         whole = {
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.embeddings.read_once and self.graphs_listed,
             "dropped": self._dropped,
-            "graphs": [one.graph_entry() for one in listed],
+            "graphs": [listed_graph.graph_entry() for listed_graph in listed],
             "notices": [*self.fault_notices(), *map(notice_entry, self.logged.notices)],
         }
         logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
@@ -315,8 +315,8 @@ class ServedSource:
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
-            for one in listed:
-                graphs.setdefault(one.entry.run, []).append(one.id)
+            for listed_graph in listed:
+                graphs.setdefault(listed_graph.entry.run, []).append(listed_graph.id)
             state = log_state(self.numbered_runs(logged, gone), logged.series)
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])

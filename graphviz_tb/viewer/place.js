@@ -4822,7 +4822,7 @@ function stack_label(node, said, member, shown, members, boxed = false) {
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
 }
 function _without_projection(first) {
-  return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const each of first.split(", ")) if ((each !== PROJECTION)) { out.push(each); } return out; })()));
+  return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const word of first.split(", ")) if ((word !== PROJECTION)) { out.push(word); } return out; })()));
 }
 function joined_label(nodes) {
   let inner, names, second;

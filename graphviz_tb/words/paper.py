@@ -246,10 +246,10 @@ class PaperWords:
         rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
-        known = [each for each in said if each]
+        known = [text for text in said if text]
         if len(known) != len(members):
             return None
-        words = [short_word(each).partition(" · ")[0] for each in known]
+        words = [short_word(text).partition(" · ")[0] for text in known]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line

@@ -69,7 +69,7 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
 
 def _split_letters(letters: str, result: str) -> tuple[list[str], list[str]]:
     """Return the axes of a kernel that a product sums, and those of its result."""
-    return [each for each in letters if each not in result], [each for each in letters if each in result]
+    return [letter for letter in letters if letter not in result], [letter for letter in letters if letter in result]
 
 
 def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:

@@ -95,7 +95,7 @@ class NodeLabels:
         if content is None or content == path:
             return self.plain_label(path)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
-            return joined_label([self.plain_label(each) for each in scopes_of_frame(self.hierarchy, path, content)])
+            return joined_label([self.plain_label(scope) for scope in scopes_of_frame(self.hierarchy, path, content)])
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])

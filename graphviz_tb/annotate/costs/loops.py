@@ -39,33 +39,15 @@ from graphviz_tb.ops.table import equal_op, op_row
 NO_FRAME = 0  # the frame of ops outside of any loop
 # Ops with side effects, certain or possible.
 EFFECT_ROLES = (
-    *(Role.ASSIGN, Role.SCATTER, Role.UPDATE, Role.REFERENCE, Role.SUMMARY, Role.RESULT, Role.CHECK),
-    *(
-        Role.INPUT_PIPELINE,
-        Role.CALL,
-        Role.LAUNCH,
-        Role.REMOTE_CALL,
-        Role.MAP,
-        Role.BRANCH,
-        Role.COUNTED_LOOP,
-        Role.LOOP,
-    ),
-)
+    Role.ASSIGN, Role.SCATTER, Role.UPDATE, Role.REFERENCE, Role.SUMMARY, Role.RESULT, Role.CHECK,
+    Role.INPUT_PIPELINE, Role.CALL, Role.LAUNCH, Role.REMOTE_CALL, Role.MAP, Role.BRANCH, Role.COUNTED_LOOP,
+    Role.LOOP,
+)  # fmt: skip
 # Ops that only forward a value.
 FORWARDING_ROLES = (
-    *(
-        Role.PASS,
-        Role.PASS_EACH,
-        Role.CAST,
-        Role.UNIT_AXES,
-        Role.REARRANGE,
-        Role.WRAP,
-        Role.INDEX,
-        Role.SIZE,
-        Role.READ,
-    ),
-    *(Role.COUNT, Role.RANGE, Role.FILL, Role.CONSTANT),
-)
+    Role.PASS, Role.PASS_EACH, Role.CAST, Role.UNIT_AXES, Role.REARRANGE, Role.WRAP, Role.INDEX, Role.SIZE,
+    Role.READ, Role.COUNT, Role.RANGE, Role.FILL, Role.CONSTANT,
+)  # fmt: skip
 
 
 def unused_nodes(graph: Graph) -> Bools:

@@ -148,7 +148,7 @@ class Op:
         if not 0 <= count <= MAX_OUTPUTS:
             raise ValueError(f"{name} is {attribute}")
         if count > MAX_CLAIMED_COUNT:
-            self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))
+            self.symbols.claim(count * (2 + max((len(operand.shape or ()) for operand in self.ins), default=0)))
         return count
 
 

@@ -190,7 +190,7 @@ def from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], O
 
     def word(arguments: str) -> OutputMaker:
         if not arguments:
-            return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
+            return lambda op, bound, rest: [make(op, [operand.shape for operand in op.ins])]
         indices = [int(number) for number in arguments.split(",")] if arguments else []
         return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
 

@@ -127,7 +127,7 @@ def _in_turn(
     words = [element.word for element in sequence[start:stop]]
     length = stop - start
     again = sum(
-        element.word == words[0] and [each.word for each in sequence[place : place + length]] == words
+        element.word == words[0] and [element.word for element in sequence[place : place + length]] == words
         for place, element in enumerate(sequence)
     )
     if again < AGAIN:

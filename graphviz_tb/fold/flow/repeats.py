@@ -85,7 +85,7 @@ def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, c
 
 def _stack_of_stage(run: Sequence[SequenceElement], context: FoldContext) -> SequenceElement:
     last = run[-1]
-    made = make_stack(context.symbols, [each.box for each in run], last.symbol)
+    made = make_stack(context.symbols, [element.box for element in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
 
 
@@ -406,7 +406,7 @@ def _fold_repetitions(
     symbols = context.symbols
     ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
     if period > 1 and are_numbered_in_order(elements, context):
-        period, ends = 1, [[each.box for each in end] for end in (first, last)]
+        period, ends = 1, [[element.box for element in end] for end in (first, last)]
         equal = True
     else:
         equal = not _count_unlike(elements, period)[-1]
@@ -489,7 +489,7 @@ def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
     # The norm before the first block may be at the end of the stage before it.
     line, stop = [*ends, *turn[: last + 1]], last + len(ends)
     start = nearly_before(line, 0, turn[last : last + 1], stop, context)
-    alike = 2 * sum(each.box.ops for each in line[start:stop]) >= turn[last].box.ops
+    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= turn[last].box.ops
     return range(max(0, start - len(ends)), last) if alike else range(0)
 
 

@@ -25,7 +25,7 @@ def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> lis
 
     Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
     """
-    repeated = Counter(each.symbol for each in sequence if each.shortcut)
+    repeated = Counter(element.symbol for element in sequence if element.shortcut)
     runs = [
         number
         for number, element in enumerate(sequence)
@@ -114,7 +114,7 @@ def fold_stages(sequence: list[SequenceElement], context: FoldContext) -> list[S
     if body is None:
         return sequence
     parts, tail = _split_at_body(sequence, body)
-    heads = [tuple(each.word for each in head) for head, end in parts[1:] if head and end and end.word == body]
+    heads = [tuple(element.word for element in head) for head, end in parts[1:] if head and end and end.word == body]
     folded: list[SequenceElement] = []
     # Before the first repeat there may be more than its head: the stem of the network.
     for number, (head, end) in enumerate(parts):

@@ -55,9 +55,9 @@ COMMON_TYPES = (
     COMMON_OPS
     | classes_with_role(LayerRole.COMMON)
     | {
-        *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
+        "add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast",
     }
-)
+)  # fmt: skip
 # Ops that only help to compute the key: a product of any shape needs shapes, a norm needs means.
 HELPER_TYPES = {
     "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),

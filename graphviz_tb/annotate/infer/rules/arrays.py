@@ -205,7 +205,7 @@ def _infer_concat(op: Op) -> RuleResult:
 def _infer_concat_v2(op: Op) -> RuleResult:
     """`ConcatV2`: the axis last."""
     parts = op.counted_inputs(0, 1)
-    return [concatenate_shapes(op, [each.shape for each in parts], op.known_number(len(parts)))]
+    return [concatenate_shapes(op, [part.shape for part in parts], op.known_number(len(parts)))]
 
 
 def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
@@ -229,7 +229,7 @@ def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
 def _infer_pack(op: Op) -> RuleResult:
     """`Pack`: inputs of one shape along a new axis."""
     parts = op.counted_inputs()
-    shape = merge_all_dims([each.shape for each in parts])
+    shape = merge_all_dims([part.shape for part in parts])
     if shape is None:
         return [None]
     axis = normalize_axis(op.attr("axis"), len(shape) + 1)
@@ -306,8 +306,8 @@ def _infer_tile(op: Op) -> RuleResult:
 def _infer_shape_n(op: Op) -> RuleResult:
     """`ShapeN`: the shape of each input, with its elements."""
     return [
-        Out((op.symbols.new_symbol(),)) if each.shape is None else Out((len(each.shape),), each.shape)
-        for each in op.ins
+        Out((op.symbols.new_symbol(),)) if operand.shape is None else Out((len(operand.shape),), operand.shape)
+        for operand in op.ins
     ]
 
 
@@ -321,7 +321,7 @@ def _infer_range(op: Op) -> RuleResult:
 
 def _infer_concat_offset(op: Op) -> RuleResult:
     """`ConcatOffset`: one vector for each shape."""
-    return [each.shape for each in op.ins[1:]]
+    return [operand.shape for operand in op.ins[1:]]
 
 
 ARRAY_RULES: dict[str, ShapeRule] = {
@@ -453,7 +453,7 @@ def _infer_dynamic_stitch(op: Op) -> RuleResult:
     half = len(op.ins) // 2
     # N tensors of indices, then N tensors of rows; with an index tensor of rank r, a row has r dimensions less.
     indices, data = op.ins[:half], op.ins[half:]
-    values = [each.value for each in indices]
+    values = [index.value for index in indices]
     tails = {
         each.shape[len(index.shape) :]
         for index, each in zip(indices, data, strict=True)

@@ -166,7 +166,7 @@ def matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
     around = broadcast_dims(a[:-2], b[:-2], op.symbols)
     if around is None:
         return None
-    return (*around, *([a[-2]] if len(a) > 1 else []), *([b[-1]] if len(b) > 1 else []))
+    return (*around, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
 def _product_rule(second: int) -> ShapeRule:
@@ -305,9 +305,9 @@ def _infer_stated(op: Op) -> RuleResult:
 def _infer_range(op: Op) -> RuleResult:
     """`Range`: from start to limit by steps."""
     numbers = [setting_numbers(op, name, slot) for slot, name in enumerate(("start", "limit", "delta"))]
-    if any(each is None or len(each) != 1 for each in numbers):
+    if any(number is None or len(number) != 1 for number in numbers):
         return [(op.symbols.new_symbol(),)]
-    start, limit, step = [each[0] for each in numbers if each is not None]
+    start, limit, step = [number[0] for number in numbers if number is not None]
     return [(op.symbols.calculate("span", start, limit, step),)]
 
 
@@ -367,6 +367,10 @@ def _infer_targets(op: Op) -> RuleResult:
     return [(rows, count if isinstance(count, int) else 1)]
 
 
+REDUCTIONS = (
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+    "ReduceProd", "ReduceSum", "ReduceSumSquare",
+)  # fmt: skip
 RULES_BY_NAME: dict[str, ShapeRule] = {
     "Conv": _convolution_rule(1),
     "ConvInteger": _convolution_rule(1),
@@ -391,13 +395,7 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "MatMulNBits": _infer_packed_product,
     "Attention": _infer_attention,
     **dict.fromkeys(("GRU", "LSTM", "RNN"), _infer_recurrent),
-    **dict.fromkeys(
-        (
-            *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin"),
-            *("ReduceProd", "ReduceSum", "ReduceSumSquare"),
-        ),
-        _infer_reduction,
-    ),
+    **dict.fromkeys(REDUCTIONS, _infer_reduction),
     "ArgMax": _infer_arg_extreme,
     "ArgMin": _infer_arg_extreme,
     "TopK": _infer_top_k,
