@@ -495,7 +495,7 @@ def build_profile(
     places = finder.execution_paths(execution.name for found in read.values() for execution in found)
     counted = counted_executions(read, options)
     joined = join_executions(counted, places)
-    samples = merge_call_samples(joined.samples, joined.loose)
+    samples = merge_call_samples(joined.samples, joined.machinery)
     unmatched = _unmatched_ops(joined)
     ops, types, groups = _op_tables(hierarchy, samples, unmatched)
     timeline = _build_timeline(hierarchy, trace, read, counted, places)

@@ -10,8 +10,7 @@ from operator import itemgetter
 
 from graphviz_tb.arrange.component import Row
 from graphviz_tb.arrange.layered.reroute import RankState, Rerouter
-from graphviz_tb.arrange.lines import ArrangeLine, Turned, drawn_bridges, drawn_edges, port_side
-from graphviz_tb.arrange.lines import level_lines as lines_of
+from graphviz_tb.arrange.lines import ArrangeLine, Turned, drawn_bridges, drawn_edges, level_lines, port_side
 from graphviz_tb.arrange.main_path import main_paths
 from graphviz_tb.arrange.plain_rows import TooManyBends
 from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, MAX_PORTS_PER_SIDE, Meter
@@ -35,7 +34,7 @@ class SkeletonDraft:
         self.ports = {self.children + i: slot for i, slot in enumerate(skeleton.ports)}
         self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
-        self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
+        self.next_item = self.first_item = skeleton.first_waypoint + len(skeleton.waypoint)
         self.work = Meter(MAX_DRAFT_WORK)
         self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: outdated
 
@@ -68,10 +67,10 @@ class SkeletonDraft:
 
     def new_item(self) -> int:
         """Return the number of a new item. Raises TooManyBends after `MAX_LEVEL_ITEMS` of them."""
-        if self.next >= self.first + MAX_LEVEL_ITEMS:
+        if self.next_item >= self.first_item + MAX_LEVEL_ITEMS:
             raise TooManyBends
-        self.next += 1
-        return self.next - 1
+        self.next_item += 1
+        return self.next_item - 1
 
     def drop_lines(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
         """Drop wires and children, and the waypoints and ports that no wire uses then."""
@@ -226,21 +225,21 @@ def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Ske
     there = draft.item_positions()
     added = [child for child in metagraph.core_children() if child not in there]
     _add_missing_ports(draft, metagraph, [index for index in bridges if (-1, index) not in draft.wires], turned)
-    new = lines_of(metagraph, edges, bridges, _draft_port_items(draft), turned)
+    new = level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)
     new = [line for line in new if (line.edge, line.bridge) not in draft.wires]
-    of: dict[int, list[ArrangeLine]] = {}
+    lines_by_end: dict[int, list[ArrangeLine]] = {}
     for line in new:
         for end in dict.fromkeys((line.source, line.target)):
-            of.setdefault(end, []).append(line)
+            lines_by_end.setdefault(end, []).append(line)
     # One by one: a new child may be linked to one just inserted.
     for child in added:
-        _insert_child(draft, child, of.get(child, []))
+        _insert_child(draft, child, lines_by_end.get(child, []))
     for line in new:
         if (line.edge, line.bridge) not in draft.wires:
             _insert_line(draft, line)
     draft.reroute_wires([(line.edge, line.bridge) for line in new])
     moved = draft.to_skeleton(order)
-    thick = [line.thick for line in lines_of(metagraph, edges, bridges, _draft_port_items(draft), turned)]
+    thick = [line.thick for line in level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)]
     return replace(moved, main_path=main_paths(moved, thick))
 
 

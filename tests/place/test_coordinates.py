@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
-from graphviz_tb.place.attachment import LineEnds
+from graphviz_tb.place.attachment import LineEnds, attach_lines, downward_chains
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.tracks import RankHop, assign_tracks
 from tests.arrange.levels import levels
@@ -164,7 +164,12 @@ def test_many_lines_of_one_gap_get_tracks_in_turn() -> None:
 
 def test_a_line_ends_where_it_is_straight_if_its_box_is_wide_enough() -> None:
     pairs = [(0, 1), (1, 2), (0, 2)]
-    skeleton, found = placed(level(3, *pairs), [(90, 24), (40, 24), (200, 24)], sides=[(0, 90), (0, 40), (0, 200)])
+    metagraph, sizes = level(3, *pairs), [(90, 24), (40, 24), (200, 24)]
+    skeleton = arrange(metagraph)
+    ends = attach_lines(skeleton, downward_chains(skeleton), sizes, LevelGaps())
+    anchors = {(wire, end): x for wire, touched in enumerate(ends) for end, x in enumerate(touched)}
+    sides = [(0, 90), (0, 40), (0, 200)]
+    skeleton, found = placed(metagraph, sizes, line_ends=LineEnds(anchors, sides, {}))
     [skip] = [wire for wire, one in enumerate(skeleton.wires) if one.edge == 2]
     assert len(found.routes[skip]) <= 4
     assert found.routes[skip][-1][0] == found.routes[skip][-2][0]

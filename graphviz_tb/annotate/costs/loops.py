@@ -187,11 +187,11 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     for node in np.flatnonzero(graph.nodes_of_types(FRAME_CONDITION_OPS.__contains__)).tolist():
         asked[frame[node]].append(node)
     around: list[tuple[int | None, ...]] = [()]
-    for each in range(1, len(outer)):
-        conditions = asked[each]
-        around.append((*around[outer[each]], conditions[0] if len(conditions) == 1 else None))
+    for loop in range(1, len(outer)):
+        conditions = asked[loop]
+        around.append((*around[outer[loop]], conditions[0] if len(conditions) == 1 else None))
     return {
-        node: around[held] for node, held in enumerate(frame) if held and not hands_in[node] and not hands_out[node]
+        node: around[loop] for node, loop in enumerate(frame) if loop and not hands_in[node] and not hands_out[node]
     }
 
 

@@ -44,7 +44,6 @@ MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 MAX_OPS_BEFORE_MEAN = 4  # cast, square
 MAX_BOXES_BEHIND = 8  # a root: multiply by the scale, by the tensor, subtract the mean, add; a softmax: cast, drop
 MAX_SOFTMAX_OPS = 10  # of a scope, as that of a layer
-MAX_TABLE_SCOPE_OPS = 3  # such as that of an einsum
 PASSING_OPS = REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
 ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | PASSING_OPS
 # Op types of all frameworks, in small letters and without underscores.

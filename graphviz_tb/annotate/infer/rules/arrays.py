@@ -34,7 +34,7 @@ class SliceEntry:
 def slice_entries(op: Op, rank: int) -> list[SliceEntry] | None:
     """Expand the specification, inputs 1 to 3, to all dimensions. None if it cannot be read."""
     begins, ends, strides = op.value(1), op.value(2), op.known_elements(3)
-    lengths = [len(each) for each in (strides, begins, ends) if each is not None]
+    lengths = [len(entries) for entries in (strides, begins, ends) if entries is not None]
     # Any of the three vectors gives the number of entries.
     count = lengths[0] if lengths else _specification_length(op)
     if count is None:
@@ -150,7 +150,7 @@ def _infer_reshape(op: Op) -> RuleResult:
     # The number of elements stays, which determines the -1.
     rest = [size for size in target if size != -1]
     size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.new_symbol()  # 0 = 0 * anything
-    return [tuple(size if each == -1 else each for each in target)]
+    return [tuple(size if stated == -1 else stated for stated in target)]
 
 
 def _fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
@@ -160,7 +160,7 @@ def _fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
     rest = [size for size in target if size > SYMBOL_LIMIT]
     # HIDDEN: no size follows, and the target stays as it is.
     size = op.symbols.quotient(shape, rest) if 0 not in rest else SYMBOL_LIMIT
-    return tuple(size if each <= SYMBOL_LIMIT < size else each for each in target)
+    return tuple(size if stated <= SYMBOL_LIMIT < size else stated for stated in target)
 
 
 def _infer_expand_dims(op: Op) -> RuleResult:
