@@ -30,7 +30,7 @@ class SkeletonDraft:
         self.children = skeleton.children
         self.parts: list[list[Row]] = [[list(row) for row in part] for part in skeleton.parts]
         self.shelves = [list(shelf) for shelf in skeleton.shelves]
-        self.main = skeleton.main
+        self.port_part = skeleton.port_part
         self.ports = {self.children + i: slot for i, slot in enumerate(skeleton.ports)}
         self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
@@ -93,10 +93,10 @@ class SkeletonDraft:
             for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
                 rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
                 stacked.append([item for row in rows for item in row])
-        own = self.parts[self.main] if self.main >= 0 else []
+        own = self.parts[self.port_part] if self.port_part >= 0 else []
         # The rank of the first ports stays first, that of the last ports last.
         start = 1 if own and own[0][0] in self.ports else 0
-        if self.main >= 0:
+        if self.port_part >= 0:
             end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
             own[end:end] = [[] for _ in range(len(stacked) - (end - start))]
             self.fill_chains(own)
@@ -106,15 +106,15 @@ class SkeletonDraft:
         for r, row in enumerate(stacked):
             own[start + r] += row
         self.parts = [own]
-        self.main = min(self.main, 0)
+        self.port_part = min(self.port_part, 0)
         self.forget_positions()
 
     def add_port(self, slot: PortSlot) -> int:
         """Add a port at the right end of its side."""
-        if self.main < 0:
+        if self.port_part < 0:
             self.merge_parts()
-            self.main, self.shelves = 0, []
-        rows = self.parts[self.main]
+            self.port_part, self.shelves = 0, []
+        rows = self.parts[self.port_part]
         side = 0 if slot.first else -1
         if not rows or rows[side][0] not in self.ports or self.ports[rows[side][0]].first is not slot.first:
             rows.insert(0 if slot.first else len(rows), [])
@@ -200,7 +200,7 @@ class SkeletonDraft:
         parts = tuple(tuple(tuple(name[i] for i in row) for row in self.parts[p] if row) for p in kept)
         ports: tuple[PortSlot, ...] = tuple(self.ports[item] for item in slots)
         shown = tuple(shelf for shelf in shelves if shelf)
-        return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.main, -1))
+        return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.port_part, -1))
 
 
 def _places_in_row(row: Row) -> dict[int, int]:

@@ -378,8 +378,8 @@ def _assemble_skeleton(
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
     main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.main_path)
-    main = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
-    rest = range(main + 1, len(parts))
+    port_part = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
+    rest = range(port_part + 1, len(parts))
     rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest], width)
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(
@@ -389,7 +389,7 @@ def _assemble_skeleton(
         tuple(waypoint),
         tuple(parts),
         placed,
-        main,
+        port_part,
         main_paths,
         breaks=tuple(broken) if any(broken) else (),
     )

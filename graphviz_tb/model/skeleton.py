@@ -53,8 +53,8 @@ class Skeleton:
     `parts[p][r]` are the items of rank r of part p, in flow order (rank 0 is where the flow begins). `shelves` are
     rows of part numbers, read like lines of text along the flow; in a level with ports, part 0 is everything
     connected to them: it is on the left, outside of the shelves, which have the remaining parts, to its right.
-    The first and the last rank of part 0 have only ports, in columns also some at their start and their end. `main` is
-    the part on the left (0), or -1 if there is none.
+    The first and the last rank of part 0 have only ports, in columns also some at their start and their end.
+    `port_part` is that part (0), or -1 if there is none.
     `waypoint[w]` is the wire of waypoint item `children + len(ports) + w`; if wires with a common end share waypoints
     (a bus, or one trunk past a wrapped rank), it is the first of them.
     `main_path` are the wires on the main path of each part, `notices` the limitations of the engine. `breaks` are, by
@@ -70,7 +70,7 @@ class Skeleton:
     waypoint: tuple[int, ...]
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     shelves: tuple[tuple[int, ...], ...]
-    main: int = -1
+    port_part: int = -1
     main_path: tuple[int, ...] = ()
     notices: tuple[Notice, ...] = ()
     breaks: tuple[tuple[int, ...], ...] = ()

@@ -292,8 +292,8 @@ def _shelve_parts(
         for part, high in zip(skeleton.parts, tall, strict=True)
     ]
     origin = width = height = 0
-    if skeleton.main >= 0:
-        width, height = spans[skeleton.main]
+    if skeleton.port_part >= 0:
+        width, height = spans[skeleton.port_part]
         origin = width + gaps.parts
     top = 0
     # On the screen the first shelf is the upper one.
@@ -311,8 +311,8 @@ def _shelve_parts(
         height = max(height, top + deep)
         top += deep + gaps.parts
     # Ports of the last side are on the frame, below everything.
-    if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
-        layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
+    if skeleton.port_part >= 0 and skeleton.ports and not skeleton.ports[-1].first:
+        layers[skeleton.port_part][-1].move(height - layers[skeleton.port_part][-1].top)
     return width, height
 
 

@@ -62,7 +62,7 @@ def _single_box_parts(skeleton: Skeleton) -> list[int]:
     return [
         number
         for number, part in enumerate(skeleton.parts)
-        if number != skeleton.main and len(part) == 1 and len(part[0]) == 1
+        if number != skeleton.port_part and len(part) == 1 and len(part[0]) == 1
     ]
 
 

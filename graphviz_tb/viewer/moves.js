@@ -137,7 +137,7 @@ function skeletonWithout(skeleton, metagraph, stays, removed) {
     waypoint: points,
     parts: parts.filter((/** @type {number[][]} */ part) => part.length),
     shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
-    main: numbers.get(skeleton.main) ?? -1,
+    port_part: numbers.get(skeleton.port_part) ?? -1,
     plain: skeleton.plain,
     falling: skeleton.falling,
     breaks: [],

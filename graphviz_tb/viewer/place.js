@@ -624,14 +624,14 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children, ports, wires, waypoint, parts, shelves, main = -1, main_path_ = [], notices = [], breaks = [], plain = false, falling = []) {
+  constructor(children, ports, wires, waypoint, parts, shelves, port_part = -1, main_path_ = [], notices = [], breaks = [], plain = false, falling = []) {
     this.children = children;
     this.ports = ports;
     this.wires = wires;
     this.waypoint = waypoint;
     this.parts = parts;
     this.shelves = shelves;
-    this.main = main;
+    this.port_part = port_part;
     this.main_path = main_path_;
     this.notices = notices;
     this.breaks = breaks;
@@ -2861,8 +2861,8 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   origin = 0;
   width = origin;
   height = origin;
-  if ((skeleton.main >= 0)) {
-    [width, height] = spans.at(skeleton.main);
+  if ((skeleton.port_part >= 0)) {
+    [width, height] = spans.at(skeleton.port_part);
     origin = (width + gaps.parts);
   }
   top = 0;
@@ -2884,8 +2884,8 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
     height = Math.max(height, (top + deep));
     top += (deep + gaps.parts);
   }
-  if (((skeleton.main >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
-    layers.at(skeleton.main).at(-1).move((height - layers.at(skeleton.main).at(-1).top));
+  if (((skeleton.port_part >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
+    layers.at(skeleton.port_part).at(-1).move((height - layers.at(skeleton.port_part).at(-1).top));
   }
   return [width, height];
 }
@@ -3532,7 +3532,7 @@ function loose_boxes(skeleton) {
   return (((lonely.length <= MAX_LOOSE_BOXES) && ((2 * lonely.length) < boxes)) ? lonely : []);
 }
 function _single_box_parts(skeleton) {
-  return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
+  return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.port_part) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
 }
 function _drop_loose_parts(skeleton) {
   let gone, shelves;
