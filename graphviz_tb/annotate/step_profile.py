@@ -347,7 +347,7 @@ def _build_timeline(
         slices = [_execution_slice(each, how[id(each)], places, kinds, numbers, origin) for each in executions]
         if STREAM_DEVICE.match(device):
             slices += _op_spans_over_kernels(slices, numbers, places)
-        slices.sort(key=lambda each: (each[0], -each[1], -each[4]))  # outer slices before inner ones
+        slices.sort(key=lambda piece: (piece[0], -piece[1], -piece[4]))  # outer slices before inner ones
         columns = _lane_columns(len(lanes), slices, bool(thread))
         levels = int(np.max(columns[1])) + 1 if columns.shape[1] else 0
         lanes.append(Lane(device, thread, is_accelerator_device(STREAM_DEVICE.sub(r"\g<base>", device)), levels))

@@ -351,7 +351,7 @@ def _function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> 
     """Return the functions of the library, the largest first."""
     if not summary.functions:
         return []
-    order = sorted(summary.functions, key=lambda each: (-each.ops, each.name))
+    order = sorted(summary.functions, key=lambda function: (-function.ops, function.name))
     rows = [("name", "ops", "through calls", "called")]
     for each in order[:top]:
         ops = each.ops_through_calls

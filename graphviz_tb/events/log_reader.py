@@ -163,7 +163,7 @@ class RunReader:
 
     def _name_series(self) -> None:
         self.series = dict(self._uniquely_named())
-        self.sorted = tuple(sorted(self.series.values(), key=lambda each: each.tag))
+        self.sorted = tuple(sorted(self.series.values(), key=lambda series: series.tag))
 
     def _files_state(self) -> tuple[object, ...]:
         return len(self.files), [

@@ -211,7 +211,7 @@ def read_custom_charts(logged: LogContents, read: ReadPlace) -> tuple[CustomCate
 
 
 def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout]:
-    for series in sorted(logged.series, key=lambda one: one.run):
+    for series in sorted(logged.series, key=lambda series: series.run):
         if series.kind != "layout" or not isinstance(series.data, BlobPoints) or not len(series):
             continue
         try:

@@ -251,7 +251,7 @@ def _operand_outputs(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput
     if kind not in MULTI_HEAD_CLASSES:
         return plain
     places = {QUERY_VALUE_KEY.get(source.argument, 3): source for source in reversed(plain)}
-    return [source for place, source in sorted(places.items(), key=lambda each: each[0]) if place < 3]
+    return [source for place, source in sorted(places.items(), key=lambda item: item[0]) if place < 3]
 
 
 def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:

@@ -26,7 +26,7 @@ def nest_layers(objects: Mapping[str, LayerJson], root: str, separator: str) -> 
     """Nest layers, given by object path ("root.block.dense"), and return the JSON of the root; an object that holds
     layers becomes a model of them.
 
-    >>> layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.a", "m.list.b")}
+    >>> layers = {name: {"class_name": "", "config": {"name": name}} for name in ("m", "m.a", "m.list.b")}
     >>> found = nest_layers(layers, "m", ".")
     >>> [layer["config"]["name"] for layer in found["config"]["layers"]]
     ['m.a', 'm.list.b']

@@ -44,7 +44,7 @@ class Projector:
         taken = {embedding.key for embedding in stored.found}
         every = [*stored.found, *(_with_unique_name(embedding, taken) for embedding in self._logged_embeddings())]
         order = {run: at for at, run in enumerate(dict.fromkeys(each.run for each in every))}
-        every.sort(key=lambda each: order[each.run])
+        every.sort(key=lambda embedding: order[embedding.run])
         self.embeddings = Embeddings(tuple(every), stored.notices)
         return self.embeddings
 

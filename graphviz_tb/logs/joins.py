@@ -511,7 +511,7 @@ def join_tags(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[TagJoin, ...]
         joins += [_make_join(tag, rule, found[tag.name]) for tag in waiting if tag.name in found]
         waiting = [tag for tag in waiting if tag.name not in found]
     joins += [TagJoin(tag.name, JoinRule.RUN, aspect=tag.aspect or MeasuredAspect.OTHER) for tag in waiting]
-    return tuple(sorted(joins, key=lambda each: order[each.tag]))
+    return tuple(sorted(joins, key=lambda join: order[join.tag]))
 
 
 def _make_join(tag: LookedUpTag, rule: JoinRule, found: RuleMatch) -> TagJoin:

@@ -62,8 +62,8 @@ class Samples:
     """All samples of `steps` sorted by path and step, as columns: nested scopes add up nearly the same samples."""
 
     def __init__(self, steps: Sequence[Mapping[tuple[int, ...], Sample]]) -> None:
-        filed = [(path, step, sample) for step, each in enumerate(steps) for path, sample in each.items()]
-        filed.sort(key=lambda each: each[:2])
+        filed = [(path, step, sample) for step, samples in enumerate(steps) for path, sample in samples.items()]
+        filed.sort(key=lambda entry: entry[:2])
         self._paths = [path for path, _, _ in filed]
         self._step = int32_column(step for _, step, _ in filed)
         samples = [sample for *_, sample in filed]

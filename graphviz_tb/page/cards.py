@@ -229,7 +229,7 @@ def _program_block(hierarchy: Hierarchy) -> DataBlock:
         if not len(numbers):
             continue
         met = [(stacks[numbers[place]], int(counts[place])) for place in np.argsort(first).tolist()]
-        common = len(list(takewhile(lambda each: len({*each}) == 1, zip(*(stack for stack, _ in met), strict=False))))
+        common = len(list(takewhile(lambda level: len({*level}) == 1, zip(*(stack for stack, _ in met), strict=False))))
         found: Counter[str] = Counter()
         for stack, count in met:
             found.update(dict.fromkeys(stack[common : common + 1], count))

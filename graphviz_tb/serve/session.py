@@ -336,9 +336,9 @@ class ServedSource:
             every = (series for series in logged.series if kind in (None, series.kind))
             tags = tag_entries(
                 every,
-                lambda one: self._tags[one.tag, one.kind],
+                lambda series: self._tags[series.tag, series.kind],
                 self._runs.__getitem__,
-                lambda one: self._series[one.run, one.tag],
+                lambda series: self._series[series.run, series.tag],
                 self.known_extent,
             )
             return {"generation": generation, "tags": tags}

@@ -46,7 +46,7 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     """Return a product with a kernel, its last input: a dense layer, also one that makes or joins heads, or one for
     each expert, whose results another input may weigh and sum.
 
-    >>> [einsum_step(each, -1, [8, 2, 4]).word for each in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
+    >>> [einsum_step(text, -1, [8, 2, 4]).word for text in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
     ['→ 2×4', '8 experts', '8 experts']
     """
     inputs, _, result = equation.replace(" ", "").partition("->")

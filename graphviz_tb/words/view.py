@@ -414,7 +414,7 @@ def _first_words(text: str, limit: int, size: int) -> str:
 def _printed_name(label: str) -> str:
     """Return a label without the framework and, for each module in it, with the attribute or the class alone.
 
-    >>> [_printed_name(each) for each in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
+    >>> [_printed_name(name) for name in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
     ['fc', 'TransformerBlock', 'features 5']
     >>> _printed_name("GroupNorm[out.norm] → Conv2d[out.conv@2]"), _printed_name("BertModel[model]")
     ('norm → conv', 'BertModel')

@@ -25,7 +25,7 @@ from graphviz_tb.annotate.infer.rules.onnx_arrays import (
     setting_numbers,
     stated_axis,
 )
-from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, broadcast_dims
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Symbols, broadcast_dims
 
 # Convolutions and pooling. Pads are those before each axis, then those after.
 
@@ -39,7 +39,7 @@ def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil:
         if auto in ("SAME_UPPER", "SAME_LOWER"):
             counts.append(symbols.calculate("ceil", size, stride))
             continue
-        reach = symbols.calculate("add", symbols.product([symbols.calculate("add", window, -1), dilation]), 1)
+        reach = symbols.calculate("add", _way_between_ends(symbols, window, dilation), 1)
         room = symbols.difference(symbols.calculate("add", size, 0 if auto == "VALID" else sum(pad)), reach)
         if ceil:
             count = symbols.calculate("add", symbols.calculate("ceil", room, stride), 1)
@@ -50,6 +50,11 @@ def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil:
             count = symbols.calculate("add", symbols.calculate("floor", room, stride), 1)
         counts.append(max(count, 0) if count > SYMBOL_LIMIT else count)
     return counts
+
+
+def _way_between_ends(symbols: Symbols, count: int, step: int) -> int:
+    """Return the distance from the first to the last of `count` places, each a step apart."""
+    return symbols.product([symbols.calculate("add", count, -1), step])
 
 
 def _per_axis(op: Op, name: str, spatial: int) -> list[int]:
@@ -100,8 +105,8 @@ def _infer_transposed_convolution(op: Op) -> RuleResult:
         if auto in ("SAME_UPPER", "SAME_LOWER"):
             sizes.append(symbols.product([size, strides[place]]))
             continue
-        reach = symbols.product([symbols.calculate("add", kernel[2 + place], -1), dilations[place]])
-        steps = symbols.product([symbols.calculate("add", size, -1), strides[place]])
+        reach = _way_between_ends(symbols, kernel[2 + place], dilations[place])
+        steps = _way_between_ends(symbols, size, strides[place])
         sizes.append(symbols.calculate("add", symbols.calculate("add", steps, reach), 1 + added[place] - sum(pad)))
     return [(shape[0], channels, *sizes)]
 
@@ -131,9 +136,7 @@ def _infer_unpooling(op: Op) -> RuleResult:
     symbols, spatial = op.symbols, len(window)
     strides = _per_axis(op, "strides", spatial)
     sizes = [
-        symbols.calculate(
-            "add", symbols.product([symbols.calculate("add", size, -1), strides[place]]), window[place] - sum(pad)
-        )
+        symbols.calculate("add", _way_between_ends(symbols, size, strides[place]), window[place] - sum(pad))
         for place, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True))
     ]
     return [(*shape[:2], *sizes)]
