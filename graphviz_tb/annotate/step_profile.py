@@ -73,9 +73,9 @@ def _nested_levels(times: SliceTimes) -> tuple[list[int], list[int]]:
     open_now: list[tuple[int, int, int]] = []  # end, level, slice; the deepest last
     most: int = MAX_LANE_LEVELS
     for number, (start, end) in enumerate(times):
-        open_now = [each for each in open_now if each[0] > start]
+        open_now = [interval for interval in open_now if interval[0] > start]
         level = open_now[-1][1] + 1 if open_now else 0
-        parent = next((each[2] for each in reversed(open_now) if each[0] >= end), -1)
+        parent = next((interval[2] for interval in reversed(open_now) if interval[0] >= end), -1)
         if level >= most:
             level, parent = NO_LEVEL, -1
         else:

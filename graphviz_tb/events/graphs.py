@@ -456,7 +456,7 @@ def _run_graph_item(run: OptionalRun, find: EventFind, profile: bool, options: R
 
 
 def _graph_content(find: EventFind, name: str, options: ReadOptions) -> GraphContent:
-    """A graph that another one of its run follows."""
+    """Return the content of a graph that was found, decoded."""
     return GraphContent(_decode_found_graph(find, name, options))
 
 

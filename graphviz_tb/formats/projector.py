@@ -281,7 +281,7 @@ class EmbeddingFinder:
         every: list[Embedding] = []
         for run, paths in self.files.items():
             named = configured[run]
-            known = {each.name for each in named}
+            known = {embedding.name for embedding in named}
             every += [*named, *(each for each in self.unconfigured_embeddings(run, paths) if each.name not in known)]
         if len(every) > MAX_LISTED_EMBEDDINGS:
             self.notices.append(Notice("embeddings", f"{len(every) - MAX_LISTED_EMBEDDINGS:,} embeddings are left out"))

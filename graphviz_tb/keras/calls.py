@@ -72,8 +72,8 @@ def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput
             break
         passed.append(model)
         layer, model = model, outer
-    for each in passed:
-        each.outside = feeds
+    for value in passed:
+        value.outside = feeds
     return feeds
 
 

@@ -377,8 +377,8 @@ def _hop_bends(hop: RankHop, above: Band) -> list[Point]:
     """
     if hop.track < 0:
         return []
-    upper = above.track(hop.track)
+    upper = above.track_y(hop.track)
     if hop.last < 0:
         return [(hop.start, upper), (hop.end, upper)]
-    lower = above.track(hop.last)
+    lower = above.track_y(hop.last)
     return [(hop.start, upper), (hop.middle, upper), (hop.middle, lower), (hop.end, lower)]

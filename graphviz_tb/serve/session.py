@@ -132,7 +132,7 @@ class ServedSource:
             self.events.next_generation()
             self.events.send_event("run", {"runs": []})
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
-        self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
+        self._graphs_changed.update(changes.graphs, (series.run for series in grown if series.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self.is_graph_file_replaced()
         before_files, self._graph_files = self._graph_files, await run_in_thread(graph_file_stamps, self.source)
         self._graphs_wanted |= self._graph_files != before_files

@@ -221,11 +221,11 @@ def _resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:
             way[last] = None
         ends = last not in way and last not in circles
         tensor = source.get(last, handed[next(reversed(way))])
-        for each in reversed(way):
+        for node in reversed(way):
             if ends:
-                source[each] = tensor
+                source[node] = tensor
             else:
-                circles.add(each)
+                circles.add(node)
     return source
 
 

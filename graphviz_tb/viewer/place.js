@@ -1867,7 +1867,7 @@ class Band {
   get middle() {
     return Math.floor((this.top + this.bottom) / 2);
   }
-  track(number) {
+  track_y(number) {
     return ((this.bottom + this.first) + (number * this.pitch));
   }
   move(down) {
@@ -2442,7 +2442,7 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
     if (((hop.last >= 0) || (hop.start >= hop.end) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
       continue;
     }
-    y = band.get(chain.at(first)).track(hop.track);
+    y = band.get(chain.at(first)).track_y(hop.track);
     around.set([wire, first], [[hop.start, y], [turns[1][0], y], ...turns.slice(2)]);
     for (number of py_range((first + 1), (step + 1))) {
       around.set([wire, number], []);
@@ -2920,11 +2920,11 @@ function _hop_bends(hop, above) {
   if ((hop.track < 0)) {
     return [];
   }
-  upper = above.track(hop.track);
+  upper = above.track_y(hop.track);
   if ((hop.last < 0)) {
     return [[hop.start, upper], [hop.end, upper]];
   }
-  lower = above.track(hop.last);
+  lower = above.track_y(hop.last);
   return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
 }
 

@@ -233,7 +233,13 @@ class NodeLabels:
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
         missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
-        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row), self.paper.first_of(row)
+        return (
+            self.short_label((row,)),
+            self.keras_layer(row),
+            missing,
+            self.paper.words_of_row(row),
+            self.paper.first_of(row),
+        )
 
     def keras_layer(self, row: int) -> Layer | None:
         """Return the Keras layer of a row of the main graph, if it is one."""
@@ -245,7 +251,7 @@ class NodeLabels:
         type of an op whose name is little more than a number, else the count of ops."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
-        words = self.paper.of(row)
+        words = self.paper.words_of_row(row)
         if (layer := self.keras_layer(row)) is not None:
             return words or layer.one_line
         if words is not None:

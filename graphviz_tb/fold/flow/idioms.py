@@ -282,7 +282,7 @@ def _activation_of_gate(dag: Dag, gate: int, context: FoldContext) -> list[int]:
 
 def _parts(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box takes a tensor apart, so that two that it gives are not one."""
-    return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else context.types.of(box)))
+    return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else context.types.type_counts(box)))
 
 
 # ---- unit vectors ----
@@ -480,14 +480,14 @@ def _attention_around(dag: Dag, softmax: int, context: FoldContext) -> list[int]
 
 def _is_plain_product(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box multiplies two tensors, neither a weight: an op, or a scope of one and what turns axes."""
-    kinds = context.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
+    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
     products = sum(count for kind, count in kinds.items() if kind in BATCH_PRODUCT_OPS)
     plain = products == 1 and all(kind in BATCH_PRODUCT_OPS or kind in PASSING_OPS for kind in kinds)
     return plain and context.widths.parameters(box) < 2  # it counts one itself
 
 
 def _is_softmax(box: FlowBox, context: FoldContext) -> bool:
-    kinds = context.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
+    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
     return any(plain_op_name(op) == "softmax" for op in kinds)
 
 

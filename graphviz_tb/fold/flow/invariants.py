@@ -39,9 +39,12 @@ def level_budget(boxes: int) -> Meter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldContext:
-    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `branches`
-    that of equal branches and their symbols, `orders` the order of each graph; `types` counts the ops
-    in boxes, `widths` knows their channels."""
+    """What all steps of folding one level share: its limits, its budget, and caches.
+
+    A group opens to `most` boxes, `soft` are the aim. `types` counts the ops in boxes, `widths` knows their channels.
+    Cached are the inside of equal regions (`known`), that of equal branches and their symbols (`branches`), and the
+    order of each graph (`orders`).
+    """
 
     vocabulary: Vocabulary
     symbols: SymbolTable

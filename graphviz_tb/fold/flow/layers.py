@@ -198,7 +198,7 @@ class _LayerFinder:
         return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameters(box) else None
 
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
-        types, weights = self.context.types.of(box), self.context.widths
+        types, weights = self.context.types.type_counts(box), self.context.widths
         layers = [op for op in types if _is_layer(op)]
         norms = any(_is_norm(op) or op in VARIANCE_ROOT_OPS for op in types)
         active = [op for op in types if _is_activation(op)]

@@ -70,7 +70,7 @@ def _likeness(turn: Sequence[SequenceElement], types: OpTypes, layers: bool = Fa
     """Return the ops of a repetition; None if it is too small to compare. A few `layers` are much."""
     ops: Counter[str] = Counter()
     for element in turn:
-        ops.update(types.of(element.box))
+        ops.update(types.type_counts(element.box))
     size = ops.total()
     return Likeness(ops, size, turn[0], turn[-1]) if size >= SMALLEST or layers else None
 
@@ -90,7 +90,7 @@ def nearly_before(
             return stop
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
-            ops = context.types.of(first.box)
+            ops = context.types.type_counts(first.box)
             plain = like.is_reduced(ops) and not any(map(is_layer_type, like.ops - ops))
             shorter = plain and are_numbered([first.box, turn[0].box])  # such as one without its shortcut
             start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
@@ -103,7 +103,9 @@ def nearly_before(
         return stop
     after = sequence[stop + len(turn) : stop + 2 * len(turn)]
     again = [element.word for element in after] == [element.word for element in turn]
-    tapers = again and _has_other_channels(context.widths.of(_boxes_of(turn)), context.widths.of(_boxes_of(after)))
+    tapers = again and _has_other_channels(
+        context.widths.output_channels(_boxes_of(turn)), context.widths.output_channels(_boxes_of(after))
+    )
     stretch = _boxes_of(sequence[start:stop])
     return start if start < stop and _same_stage(stretch, _boxes_of(turn), context, tapers) else stop
 
@@ -134,9 +136,11 @@ def _in_turn(
         return False
     stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(turn)
     widths = context.widths
-    if widths.of(stretch) != widths.of(whole) or (widths.halves(stretch) and not widths.halves(whole)):
+    if widths.output_channels(stretch) != widths.output_channels(whole) or (
+        widths.halves(stretch) and not widths.halves(whole)
+    ):
         return False  # it begins a stage
-    mine, other = (sum(map(context.types.of, part), Counter[str]()) for part in (stretch, whole))
+    mine, other = (sum(map(context.types.type_counts, part), Counter[str]()) for part in (stretch, whole))
     return bool(mine - other or other - mine) and all(
         mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
     )
@@ -147,7 +151,7 @@ def _same_stage(
 ) -> bool:
     """Return whether a stretch before repetitions may belong to their stage: it shares output channels, unless it
     `tapers`, and kernels with them, and takes larger steps where each of them does."""
-    mine, other = context.widths.of(stretch), context.widths.of(turn)
+    mine, other = context.widths.output_channels(stretch), context.widths.output_channels(turn)
     if mine and other and not mine & other and not tapers:
         return False
     if not context.widths.kernels(turn) <= context.widths.kernels(stretch):
@@ -165,13 +169,13 @@ def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition,
     one, last, behind, after = (sequence[start : start + period] for start in starts)
     repeats = [element.word for element in behind] == [element.word for element in after]
     steps = [widths.halves(_boxes_of(turn)) for turn in (one, last, behind)]
-    before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
+    before, own, later = (widths.output_channels(_boxes_of(turn)) for turn in (one, last, behind))
     known = own or later
     if not behind or (known and own.isdisjoint(later)):
         return False
     if steps != [True, True, False] and not (repeats and (own.isdisjoint(before) if known else steps[1])):
         return False
-    mine, theirs = (sum(map(context.types.of, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
+    mine, theirs = (sum(map(context.types.type_counts, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
     if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
         return False
     return nearly_before(sequence, stop - period, behind, stop, context) == stop - period
@@ -191,7 +195,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         element = sequence[start]
         if element.stage or element.memory or ops.total() + element.box.ops > MORE * like.size:
             break
-        ops.update(types.of(element.box))
+        ops.update(types.type_counts(element.box))
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
@@ -218,7 +222,7 @@ def nearly_behind(
         element = sequence[place]
         if element.stage or ops.total() + element.box.ops > (1 + UNLIKE) * like.size:
             break
-        ops.update(context.types.of(element.box))
+        ops.update(context.types.type_counts(element.box))
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
@@ -228,8 +232,8 @@ def nearly_behind(
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
         return start
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), context.widths
-    given = widths.of(stretch)
-    if given != widths.of(other) or widths.halves(other):
+    given = widths.output_channels(stretch)
+    if given != widths.output_channels(other) or widths.halves(other):
         return start
     if not given and any(each.shortcut for each in turn) and not any(each.shortcut for each in sequence[start:stop]):
         return start  # without a sum its channels may be others
@@ -239,7 +243,8 @@ def nearly_behind(
     if not widths.halves(stretch):
         return stop
     later = next(
-        filter(None, (widths.of([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS])), frozenset[int]()
+        filter(None, (widths.output_channels([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS])),
+        frozenset[int](),
     )
     return stop if given and later and given.isdisjoint(later) else start
 
@@ -247,7 +252,7 @@ def nearly_behind(
 def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:
     """Return where the second half of a repetition begins if it consists of two blocks: at most a tenth of their ops
     differ; 0 if it is one block."""
-    ops = [context.types.of(element.box) for element in turn]
+    ops = [context.types.type_counts(element.box) for element in turn]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
     for place, held in enumerate(ops[:-1], 1):
@@ -302,7 +307,7 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], context: FoldCont
     boxes = _boxes_of(elements)
     if not are_numbered(boxes):
         return False
-    given = [context.widths.of([box]) for box in boxes]
+    given = [context.widths.output_channels([box]) for box in boxes]
     return not any(given) or bool(frozenset.intersection(*given))
 
 
@@ -313,8 +318,8 @@ def are_two_blocks(pair: Sequence[SequenceElement], context: FoldContext) -> boo
     like = _likeness(pair[1:], context.types) if are_numbered(boxes) else None
     return (
         like is not None
-        and bool(context.widths.of(boxes) or context.widths.halves(boxes[:1]))
-        and like.count_unlike_ops(context.types.of(boxes[0])) >= 0
+        and bool(context.widths.output_channels(boxes) or context.widths.halves(boxes[:1]))
+        and like.count_unlike_ops(context.types.type_counts(boxes[0])) >= 0
         and _same_stage(boxes[:1], boxes[1:], context)
         and not context.widths.halves(boxes[1:])
     )

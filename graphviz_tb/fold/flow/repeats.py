@@ -496,7 +496,7 @@ def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
 def _stages_of_pairs(turns: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
     """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
     each to the next, or all but the first take larger steps."""
-    widths = [context.widths.of([element.box for element in turn]) for turn in turns]
+    widths = [context.widths.output_channels([element.box for element in turn]) for turn in turns]
     steps = all(context.widths.halves([element.box for element in turn]) for turn in turns[1:])
     if not steps and any(one == other for one, other in pairwise(widths)):
         return []

@@ -253,10 +253,10 @@ def _are_alike(scopes: Sequence[FlowBox], context: FoldContext) -> bool:
     of other types than layers."""
     if context.widths.stage_borders(scopes):
         return False
-    widths = [context.widths.of([scope]) for scope in scopes]
+    widths = [context.widths.output_channels([scope]) for scope in scopes]
     if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
         return False
-    first, *middle, last = (context.types.of(scope) for scope in scopes)
+    first, *middle, last = (context.types.type_counts(scope) for scope in scopes)
     if any(ops != middle[0] for ops in middle):
         return False
     for less, more in (sorted((ops, middle[0]), key=Counter.total) for ops in (first, last)):

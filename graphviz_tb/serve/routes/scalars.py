@@ -97,7 +97,7 @@ def _scalar_columns(found: dict[int, Series], view: ChartView, session: ServedSo
         )
         sent[str(number)] = {"generation": series.generation, "points": len(series), "sent": len(drawn[0][1])}
         blocks += drawn
-    return pack_columns(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
+    return pack_columns(sum(entry["sent"] for entry in sent.values()), blocks, {"series": sent})
 
 
 def _drawn_key(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartView], tuple[int, int]]:
