@@ -1,6 +1,6 @@
 """Join the tags of a log to the rows of a hierarchy.
 
-RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
+JOIN_RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
 """
 
 from __future__ import annotations
