@@ -10,11 +10,11 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate.costs import layers
 from graphviz_tb.annotate.costs.formulas import _compile_formula as formula_rule
-from graphviz_tb.annotate.costs.formulas import _op_types_with_costs, cost_rule
+from graphviz_tb.annotate.costs.formulas import cost_rule
 from graphviz_tb.annotate.costs.layers import CostStep, StepAsOp
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.signatures import _compile_signature as signature_rule
-from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules, shape_rule_for
+from graphviz_tb.annotate.infer.signatures import shape_rule_for
 from graphviz_tb.annotate.infer.symbols import Dims, Out, Symbols
 from graphviz_tb.formats.pbtxt import parse
 from graphviz_tb.keras import output_shapes, parameters
@@ -26,6 +26,7 @@ from graphviz_tb.ops.table import OP_LINES, OpRow, op_row, plain_op_name
 from graphviz_tb.proto import AttrValue, NodeDef
 from graphviz_tb.words.layer_steps import ACTIVATION_WORDS
 from tests.each import each
+from tests.op_types import op_types_with_costs, op_types_with_shape_rules
 
 FORMULAS = [
     ("0", 0, 0),
@@ -132,8 +133,8 @@ def test_an_op_is_added_by_one_line(line: Callable[[str, OpRow], None]) -> None:
 
 
 def test_every_signature_and_formula_can_be_read() -> None:
-    assert len(_op_types_with_shape_rules()) > 800
-    assert len(_op_types_with_costs()) > 600
+    assert len(op_types_with_shape_rules()) > 800
+    assert len(op_types_with_costs()) > 600
 
 
 @each(("formula", "macs", "flops"), FORMULAS)

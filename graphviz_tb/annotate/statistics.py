@@ -167,10 +167,10 @@ SAMPLE_QUANTITIES = ("time", "cpu", "accelerator", "enqueue", "bytes")
 ENTRY_FIELDS = ("step", "row", *SAMPLE_QUANTITIES, "start", "end")
 
 
-def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], loose: list[SamplesByPath]) -> Stats:
+def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], machinery: list[SamplesByPath]) -> Stats:
     """Return the statistics of all steps.
 
-    Before: for each step the samples by path, and the machinery of calls (`loose`). After: in every column the value of
+    Before: for each step the samples by path, and the machinery of calls. After: in every column the value of
     a group is the sum of the rows below it, that of a call the sum of its function; the means of siblings sum to the
     mean of their group.
     """
@@ -180,8 +180,8 @@ def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], loose:
     placed: dict[int, str] = {}
     library = int(hierarchy.end[0])  # rows of functions follow those of the main graph
     functions: dict[int, int] = {}
-    for number, (samples, machinery) in enumerate(zip(steps, loose, strict=True)):
-        merged = merge_call_samples(samples, machinery)
+    for number, (samples, of_calls) in enumerate(zip(steps, machinery, strict=True)):
+        merged = merge_call_samples(samples, of_calls)
         inside.append({path: sample for path, sample in merged.items() if len(path) > 1 or path[0] >= library})
         found = sorted(_sum_samples_by_row(hierarchy, merged, functions).items())
         entries.append(
@@ -306,7 +306,7 @@ class JoinedTrace:
     """One trace, joined: samples by path, the time of names without an op in the graph, and counts of executions."""
 
     samples: dict[RowPath, Sample] = field(default_factory=dict)
-    loose: dict[RowPath, Sample] = field(default_factory=dict)
+    machinery: dict[RowPath, Sample] = field(default_factory=dict)
     unmatched: dict[str, list[CountedExecution]] = field(default_factory=dict)
     joined: int = 0
     executions: int = 0
@@ -342,7 +342,7 @@ def join_statistics(
     warm_up = "" if options.keep_warm_up or options.tensorboard else _warm_up_step(labels, steps)
     if warm_up:
         steps, labels, reads = steps[1:], labels[1:], reads[1:]
-    stats = _stats_from_samples(hierarchy, [step.samples for step in steps], [step.loose for step in steps])
+    stats = _stats_from_samples(hierarchy, [step.samples for step in steps], [step.machinery for step in steps])
     return replace(
         stats,
         steps=labels,
@@ -384,6 +384,7 @@ def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
 
 
 def executions_by_device(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
+    """Return the executions of a trace by the name of their device."""
     read = _times_in_microseconds if options.tensorboard else _times_in_nanoseconds
     entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
@@ -454,20 +455,20 @@ def counted_executions(read: dict[str, list[Execution]], options: StatsOptions) 
 
 
 def join_executions(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]) -> JoinedTrace:
-    """Merge executions to one sample per path; the machinery of calls is separate, in `loose`."""
+    """Merge executions to one sample per path; that of the machinery of calls is separate."""
     step = JoinedTrace()
     by_path: dict[tuple[RowPath, bool], list[CountedExecution]] = defaultdict(list)
-    for each in counted:
+    for entry in counted:
         step.executions += 1
-        place = places.get(each.execution.name)
+        place = places.get(entry.execution.name)
         if place is None:
-            step.compiled += each.execution.compiled
-            step.unmatched.setdefault(each.execution.name, []).append(each)
+            step.compiled += entry.execution.compiled
+            step.unmatched.setdefault(entry.execution.name, []).append(entry)
             continue
         step.joined += 1
-        by_path[place.path, place.within].append(each)
+        by_path[place.path, place.within].append(entry)
     for (path, within), all_of_path in by_path.items():
-        (step.loose if within else step.samples)[path] = sample_of_executions(all_of_path)
+        (step.machinery if within else step.samples)[path] = sample_of_executions(all_of_path)
     return step
 
 
@@ -477,8 +478,8 @@ def sample_of_executions(counted: list[CountedExecution]) -> Sample:
     The span is that of the executions that count, or of the enqueue if there are none.
     """
     times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
-    for each in counted:
-        times[each.how] += each.execution.time
+    for entry in counted:
+        times[entry.how] += entry.execution.time
     # For an op with kernels, the entry of the host only shows when they were enqueued.
     real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
     shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
@@ -487,21 +488,19 @@ def sample_of_executions(counted: list[CountedExecution]) -> Sample:
         cpu=times["cpu"],
         accelerator=times["accelerator"],
         enqueue=times["enqueue"],
-        start=min(each.start for each in real),
-        end=max(each.start + each.time for each in real),
+        start=min(execution.start for execution in real),
+        end=max(execution.start + execution.time for execution in real),
         bytes=max(each.execution.bytes for each in counted),
         shapes=shapes or (),
         executions=len(real),
-        device=device_of(counted),
+        device=_device_of_executions(counted),
     )
 
 
-def device_of(counted: list[CountedExecution]) -> str:
-    """The device of an op's execution.
-
-    That of its kernels, past what only handed them over; "" of a name of another kind.
-    """
-    device = next((each.device for each in counted if each.how != "enqueue"), counted[0].device)
+def _device_of_executions(counted: list[CountedExecution]) -> str:
+    """Return the device that ran an op: that of its kernels, not of the enqueue; "" if its name has no canonical
+    form."""
+    device = next((entry.device for entry in counted if entry.how != "enqueue"), counted[0].device)
     part = STREAM_DEVICE.match(device)
     name = part["base"] if part else device
     return name if CANONICAL_DEVICE.search(name) else ""

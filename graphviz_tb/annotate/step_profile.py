@@ -73,9 +73,9 @@ def _nested_levels(times: SliceTimes) -> tuple[list[int], list[int]]:
     open_now: list[tuple[int, int, int]] = []  # end, level, slice; the deepest last
     most: int = MAX_LANE_LEVELS
     for number, (start, end) in enumerate(times):
-        open_now = [each for each in open_now if each[0] > start]
+        open_now = [interval for interval in open_now if interval[0] > start]
         level = open_now[-1][1] + 1 if open_now else 0
-        parent = next((each[2] for each in reversed(open_now) if each[0] >= end), -1)
+        parent = next((interval[2] for interval in reversed(open_now) if interval[0] >= end), -1)
         if level >= most:
             level, parent = NO_LEVEL, -1
         else:
@@ -117,13 +117,13 @@ def _memory_curves(trace: RunMetadata, origin: int) -> tuple[MemoryCurve, ...]:
         for entry in device.node_stats:
             for used in entry.memory:
                 found = records[used.allocator_name]
-                found.extend((each.alloc_micros, each.alloc_bytes) for each in used.allocation_records)
+                found.extend((record.alloc_micros, record.alloc_bytes) for record in used.allocation_records)
     return tuple(_memory_curve(name, records[name], origin) for name in sorted(records) if records[name])
 
 
 def _memory_curve(allocator: str, records: list[tuple[int, int]], origin: int) -> MemoryCurve:
     """Return the curve of one allocator, one value per time."""
-    sound = [each for each in records if 0 <= each[0] < MAX_MEMORY_NUMBER and abs(each[1]) < MAX_MEMORY_NUMBER]
+    sound = [record for record in records if 0 <= record[0] < MAX_MEMORY_NUMBER and abs(record[1]) < MAX_MEMORY_NUMBER]
     times, sizes = np.array(sorted(sound), np.int64).reshape(-1, 2).T
     held = np.cumsum(sizes.astype(np.float64)).astype(np.int64)  # floats: a hostile sum would not fit into 64 bits
     last = np.concatenate((times[1:] != times[:-1], [True]))[: len(times)]
@@ -212,7 +212,7 @@ def _unmatched_ops(joined: JoinedTrace) -> list[OpTime]:
     rows = []
     for name, executions in by_name.items():
         sample = sample_of_executions(executions)
-        op = next((each.execution.op for each in executions if each.execution.op), "")
+        op = next((execution.execution.op for execution in executions if execution.execution.op), "")
         rows.append(
             OpTime(name or NOT_IN_GRAPH, op, (), sample.time, sample.time, sample.executions, sample.bytes, False)
         )
@@ -335,19 +335,19 @@ def _build_timeline(
     places: PathByName,
 ) -> Timeline:
     """Return the slices of a step: one for each execution that counts, and one for each op with kernels on a stream."""
-    how = {id(each.execution): each.how for each in counted}
+    how = {id(entry.execution): entry.how for entry in counted}
     paths = sorted({place.path for place in places.values() if not place.within})
     measured_inside = paths_with_children(sorted({place.path for place in places.values()}))
     kinds = {path: _slice_kind_of(hierarchy, path, measured_inside) for path in paths}
     numbers = SliceNumbers({}, {})
-    origin = min((each.execution.start for each in counted), default=0)
+    origin = min((entry.execution.start for entry in counted), default=0)
     lanes: list[Lane] = []
     made: list[Any] = []
     for device, thread, executions in _executions_by_lane(trace, read, how):
         slices = [_execution_slice(each, how[id(each)], places, kinds, numbers, origin) for each in executions]
         if STREAM_DEVICE.match(device):
             slices += _op_spans_over_kernels(slices, numbers, places)
-        slices.sort(key=lambda each: (each[0], -each[1], -each[4]))  # outer slices before inner ones
+        slices.sort(key=lambda piece: (piece[0], -piece[1], -piece[4]))  # outer slices before inner ones
         columns = _lane_columns(len(lanes), slices, bool(thread))
         levels = int(np.max(columns[1])) + 1 if columns.shape[1] else 0
         lanes.append(Lane(device, thread, is_accelerator_device(STREAM_DEVICE.sub(r"\g<base>", device)), levels))
@@ -495,7 +495,7 @@ def build_profile(
     places = finder.execution_paths(execution.name for found in read.values() for execution in found)
     counted = counted_executions(read, options)
     joined = join_executions(counted, places)
-    samples = merge_call_samples(joined.samples, joined.loose)
+    samples = merge_call_samples(joined.samples, joined.machinery)
     unmatched = _unmatched_ops(joined)
     ops, types, groups = _op_tables(hierarchy, samples, unmatched)
     timeline = _build_timeline(hierarchy, trace, read, counted, places)

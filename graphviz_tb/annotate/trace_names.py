@@ -266,7 +266,8 @@ class TraceNames:
                     places_of.setdefault(name, []).append((function, place))
                     votes[function] += 1
         return {
-            name: self._from_main_graph(*max(each, key=lambda pair: votes[pair[0]])) for name, each in places_of.items()
+            name: self._from_main_graph(*max(places, key=lambda pair: votes[pair[0]]))
+            for name, places in places_of.items()
         }
 
     def _functions_with(self, name: str, most: int | None) -> list[int]:

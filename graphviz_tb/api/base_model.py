@@ -188,7 +188,7 @@ class ModelQueries(Drawable, FoldedGraph):
         return np.asarray(graph.kept & (graph.mark == Mark.NONE) & (graph.function < 0))
 
     def to_polars(self) -> polars.DataFrame:
-        """All ops of the main graph as a `polars.DataFrame`, with the columns of `to_pandas`."""
+        """Return all ops of the main graph as a `polars.DataFrame`, with the columns of `to_pandas`."""
         return self.nodes.to_polars()
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -277,7 +277,7 @@ class BaseModel(ModelQueries):
 
         >>> from graphviz_tb import load
         >>> model = load(b'node { name: "layer/x" op: "NoOp" }')
-        >>> [(each.rule.value, each.rows) for each in model.joins(["layer/weight", "epoch_loss"])]
+        >>> [(join.rule.value, join.rows) for join in model.joins(["layer/weight", "epoch_loss"])]
         [('path', (1,)), ('run', ())]
         """
         from graphviz_tb.logs.joins import join_tags  # here and below: most pictures show no logged values

@@ -81,15 +81,15 @@ class CheckedModel(Sequence[CheckedAssertion]):
 
 def assertion_lines(checked: CheckedModel, most: int = LISTED_NODES) -> Iterator[str]:
     """Yield a line for each assertion with its value, and below it why it did not pass."""
-    for each in checked:
-        yield f"{STATE_SIGNS[each.state]} {printable(each.assertion.text)}: {_value_in_words(each)}"
-        if each.why == EMPTY_QUERY_REASON:
-            yield f"    {each.why}"
-        elif each.state == ASSERTION_UNKNOWN or (each.why and not each):
-            yield f"    not known: {each.why}"
-        names = [_node_with_share(checked, each, node) for node in each.nodes[:most]]
+    for assertion in checked:
+        yield f"{STATE_SIGNS[assertion.state]} {printable(assertion.assertion.text)}: {_value_in_words(assertion)}"
+        if assertion.why == EMPTY_QUERY_REASON:
+            yield f"    {assertion.why}"
+        elif assertion.state == ASSERTION_UNKNOWN or (assertion.why and not assertion):
+            yield f"    not known: {assertion.why}"
+        names = [_node_with_share(checked, assertion, node) for node in assertion.nodes[:most]]
         if names:
-            more = len(each.nodes) - len(names)
+            more = len(assertion.nodes) - len(names)
             rest = f", … {more:,} more" if more else ""
             yield f"    {printable(', '.join(names))}{rest}"
 
@@ -138,7 +138,7 @@ def assertions_verdict(checked: CheckedModel) -> str:
     >>> assertions_verdict(load(b'node { name: "a" op: "Cast" }').check("ops == 1", "count(op:Cast) == 0"))
     '1 of 2 assertions passed; 1 failed'
     """
-    states = [each.state for each in checked]
+    states = [assertion.state for assertion in checked]
     count = len(states)
     said = [f"{states.count(ASSERTION_PASSED):,} of {format_counted_noun(count, 'assertion')} passed"]
     said += [f"{states.count(word):,} {word}" for word in (ASSERTION_FAILED, ASSERTION_UNKNOWN) if word in states]
@@ -187,7 +187,7 @@ def check_assertions(model: FoldedGraph, assertions: Sequence[str], ignore_unkno
         require_type("assertion", text, str)
     rows = ModelRows(model, functions=True)
     parsed = list(map(parse_assertion, assertions))
-    return CheckedModel(model, [_check_assertion(rows, each, ignore_unknown) for each in parsed])
+    return CheckedModel(model, [_check_assertion(rows, assertion, ignore_unknown) for assertion in parsed])
 
 
 def _check_assertion(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:

@@ -26,9 +26,7 @@ from graphviz_tb.ops.roles import INPUT_OPS, Role, has_role
 
 if TYPE_CHECKING:
     import pandas
-    import pandas as pd
     import polars
-    import polars as pl
 
     from graphviz_tb.proto import AttrValue
 
@@ -36,26 +34,26 @@ if TYPE_CHECKING:
 def pandas_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pandas.DataFrame:
     """Return rows as a `pandas.DataFrame`. Raises `ToolMissing` where pandas is not installed."""
     try:
-        import pandas as pd
+        import pandas
     except ModuleNotFoundError:
         from graphviz_tb.extras import install_line
 
         raise ToolMissing("a table needs pandas", hint=install_line("pandas")) from None
 
-    return pd.DataFrame([tuple(row) for row in rows], columns=list(columns))
+    return pandas.DataFrame([tuple(row) for row in rows], columns=list(columns))
 
 
 def polars_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> polars.DataFrame:
     """Return rows as a `polars.DataFrame`; a shape is a list. Raises `ToolMissing` where polars is not installed."""
     try:
-        import polars as pl
+        import polars
     except ModuleNotFoundError:
         from graphviz_tb.extras import install_line
 
         raise ToolMissing("a table needs polars", hint=install_line("polars")) from None
 
     table = [[list(value) if isinstance(value, tuple) else value for value in row] for row in rows]
-    return pl.DataFrame(table, schema=list(columns), orient="row", infer_schema_length=None, strict=False)
+    return polars.DataFrame(table, schema=list(columns), orient="row", infer_schema_length=None, strict=False)
 
 
 REPR_NODES = 20  # nodes shown in a repr
@@ -283,15 +281,15 @@ class NodeList(Sequence[Node]):
         """Their names."""
         return [self._model.hierarchy.name[row] for row in self._rows]
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return a `pandas.DataFrame`, one row per node: name, kind, op, device, shape, parameters, flops.
 
         Raises `ToolMissing` if pandas is not installed.
         """
         return pandas_frame((_node_values(node, plain=True) for node in self), NODE_COLUMNS)
 
-    def to_polars(self) -> pl.DataFrame:
-        """A `polars.DataFrame` with the same rows. Raises `ToolMissing` where polars is not installed."""
+    def to_polars(self) -> polars.DataFrame:
+        """Return a `polars.DataFrame` with the same rows. Raises `ToolMissing` if polars is not installed."""
         return polars_frame((_node_values(node, plain=True) for node in self), NODE_COLUMNS)
 
     @cached_property
@@ -393,7 +391,9 @@ def layer_table(model: FoldedGraph) -> str:
         rows.append((title, "" if shape is None else shape_text(shape) or "scalar", f"{node.parameters:,}"))
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     rule = "─" * (sum(widths) + 4)
-    lines = [f"{one:<{widths[0]}}  {two:<{widths[1]}}  {three:>{widths[2]}}".rstrip() for one, two, three in rows]
+    lines = [
+        f"{title:<{widths[0]}}  {shape:<{widths[1]}}  {count:>{widths[2]}}".rstrip() for title, shape, count in rows
+    ]
     return "\n".join([lines[0], rule, *lines[1:], rule, *_total_lines(model)])
 
 

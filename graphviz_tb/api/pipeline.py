@@ -179,7 +179,7 @@ class Model(BaseModel):
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         # An open file or a message need not be picklable; the graph read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        inputs = tuple(each if isinstance(each, PICKLED_INPUT_TYPES) else None for each in self.files)
+        inputs = tuple(file if isinstance(file, PICKLED_INPUT_TYPES) else None for file in self.files)
         stats = self.facts.stats, self.facts.before
         return _rebuild_model, (
             self.loaded,

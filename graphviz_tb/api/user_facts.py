@@ -184,9 +184,9 @@ def _columns_of_data_frame(frame: Any) -> FactColumns:
     if not hasattr(frame, "columns"):
         return _columns_of_json("facts", {"": {}} | {str(key): value for key, value in frame.to_dict().items()})
     header = [str(word) for word in frame.columns]
-    records = [{str(key): value for key, value in each.items()} for each in frame.to_dict("records")]
+    records = [{str(key): value for key, value in record.items()} for record in frame.to_dict("records")]
     if not any(word.lower() in NAME_COLUMNS for word in header):
-        records = [{"name": name, **each} for name, each in zip(frame.index.tolist(), records, strict=True)]
+        records = [{"name": name, **record} for name, record in zip(frame.index.tolist(), records, strict=True)]
         header = ["name", *header]
     return _columns_of_records("facts", header, records)
 

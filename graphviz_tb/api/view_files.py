@@ -160,7 +160,7 @@ def _as_immutable(value: Any) -> Any:
 def _pattern_list(where: str, value: Any) -> tuple[str, ...]:
     """Return a pattern, or a list of them, as a tuple."""
     listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list | tuple) or not all(isinstance(each, str) and each for each in listed):
+    if not isinstance(listed, list | tuple) or not all(isinstance(text, str) and text for text in listed):
         raise RequestError(
             f"{where} is {short_repr(value)}; it takes a list of patterns", hint='["encoder", "op:Cast"]'
         )
@@ -289,7 +289,7 @@ class AppliedView:
             rows = [row for pattern in patterns for row in self.matching_rows(key, pattern) if row < end]
             return tuple(dict.fromkeys((*before, *(hierarchy.name[row] for row in rows))))
 
-        opened = dict.fromkeys(each for pattern in self.view.open for each in self.opened_addresses(pattern))
+        opened = dict.fromkeys(address for pattern in self.view.open for address in self.opened_addresses(pattern))
         aux = names_matching("aside", self.view.aside, options.expand.aux)
         expand = replace(options.expand, aux=aux, main=names_matching("main", self.view.main, options.expand.main))
         return replace(options, expand=expand, picture=replace(options.picture, open=(*options.picture.open, *opened)))

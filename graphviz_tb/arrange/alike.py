@@ -78,11 +78,11 @@ def set_bypasses_right(laid: Ranks, part: Component) -> Ranks:
     """Return the ranks of a piece, in which what parts from the main path and joins it again is right of it: a run of
     ranks is mirrored where more of it is at the left, if it is between items that are alone on their ranks.
 
-    >>> skip = Component(3, ((0, 1), (1, 2), (0, 2)), spine=(0, 1))
+    >>> skip = Component(3, ((0, 1), (1, 2), (0, 2)), main_path=(0, 1))
     >>> set_bypasses_right(Ranks([[0], [3, 1], [2]], [[0, 1], [1, 2], [0, 3, 2]]), skip).ranks
     [[0], [1, 3], [2]]
     """
-    main = {item for edge in part.spine for item in laid.chains[edge]}
+    main = {item for edge in part.main_path for item in laid.chains[edge]}
     held = {rank for rank, ports in ((0, part.first), (len(laid.ranks) - 1, part.last)) if part.held and ports}
     right = [0 for _ in laid.ranks]  # bypasses that begin at the right on this rank, minus those at the left
     at = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}

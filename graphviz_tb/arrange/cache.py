@@ -59,7 +59,7 @@ def rename_ports(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
         PortSlot(slot.first, tuple([(name(row), inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )
     # Not `replace`, which takes three times as long: a page renames the ports of each of its levels.
-    same = skeleton.wires, skeleton.waypoint, skeleton.parts, skeleton.shelves, skeleton.main, skeleton.spine
+    same = skeleton.wires, skeleton.waypoint, skeleton.parts, skeleton.shelves, skeleton.port_part, skeleton.main_path
     last = skeleton.notices, skeleton.breaks, skeleton.plain, skeleton.falling
     return Skeleton(skeleton.children, ports, *same, *last)
 

@@ -36,15 +36,15 @@ Row = list[int]  # items of one rank, from left to right
 class Component:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
-    Nodes in `first` (`last`) are ports: alone on the first (last) rank, with the highest numbers. `spine` are the edges
-    of the main path. If `held`, the ports keep the order of their numbers.
+    Nodes in `first` (`last`) are ports: alone on the first (last) rank, with the highest numbers. `main_path` are its
+    edges. If `held`, the ports keep the order of their numbers.
     """
 
     count: int
     edges: tuple[tuple[int, int], ...]
     first: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
-    spine: tuple[int, ...] = ()
+    main_path: tuple[int, ...] = ()
     held: bool = False
 
 

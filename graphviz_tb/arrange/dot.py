@@ -30,11 +30,10 @@ DOT_NODE_ATTRIBUTES = {"shape": "box", "fixedsize": "true", "width": "0.5", "hei
 
 
 def dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """Return the ranks of each part as Graphviz orders them.
+    """Return the ranks of each part as Graphviz orders them; those of `layered_ranks` after the time limit, for a level
+    too large for it, or if a quick order is requested.
 
-    Returns those of `layered_ranks` after the time limit, for a level too large for it, or if a quick order is
-    requested.
-    Raises ToolMissing if the program `dot_ranks` is not found.
+    Raises ToolMissing if the program `dot` is not installed.
     """
     if options.quick:
         return layered_ranks(parts, options)
@@ -110,14 +109,14 @@ def _parse_plain(text: str) -> Iterator[PlainLayout]:
     nodes: dict[int, PlainPoint] = {}
     lines: dict[tuple[int, int], list[list[PlainPoint]]] = {}
     for line in text.splitlines():
-        word = line.split() or [""]
-        if word[0] == "node":  # node name x y width height label …; lengths in inches
-            nodes[int(word[1])] = (float(word[2]), -float(word[3]))
-        elif word[0] == "edge":  # edge tail head n x1 y1 … xn yn …
+        words = line.split() or [""]
+        if words[0] == "node":  # node name x y width height label …; lengths in inches
+            nodes[int(words[1])] = (float(words[2]), -float(words[3]))
+        elif words[0] == "edge":  # edge tail head n x1 y1 … xn yn …
             # Y grows upward in Graphviz.
-            points = [(float(word[4 + 2 * i]), -float(word[5 + 2 * i])) for i in range(int(word[3]))]
-            lines.setdefault((int(word[1]), int(word[2])), []).append(points)
-        elif word[0] == "stop":
+            points = [(float(words[4 + 2 * i]), -float(words[5 + 2 * i])) for i in range(int(words[3]))]
+            lines.setdefault((int(words[1]), int(words[2])), []).append(points)
+        elif words[0] == "stop":
             yield nodes, lines
             nodes, lines = {}, {}
 

@@ -10,8 +10,7 @@ from operator import itemgetter
 
 from graphviz_tb.arrange.component import Row
 from graphviz_tb.arrange.layered.reroute import RankState, Rerouter
-from graphviz_tb.arrange.lines import ArrangeLine, Turned, drawn_bridges, drawn_edges, port_side
-from graphviz_tb.arrange.lines import level_lines as lines_of
+from graphviz_tb.arrange.lines import ArrangeLine, Turned, drawn_bridges, drawn_edges, level_lines, port_side
 from graphviz_tb.arrange.main_path import main_paths
 from graphviz_tb.arrange.plain_rows import TooManyBends
 from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, MAX_PORTS_PER_SIDE, Meter
@@ -31,11 +30,11 @@ class SkeletonDraft:
         self.children = skeleton.children
         self.parts: list[list[Row]] = [[list(row) for row in part] for part in skeleton.parts]
         self.shelves = [list(shelf) for shelf in skeleton.shelves]
-        self.main = skeleton.main
+        self.port_part = skeleton.port_part
         self.ports = {self.children + i: slot for i, slot in enumerate(skeleton.ports)}
         self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
-        self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
+        self.next_item = self.first_item = skeleton.first_waypoint + len(skeleton.waypoint)
         self.work = Meter(MAX_DRAFT_WORK)
         self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: outdated
 
@@ -68,10 +67,10 @@ class SkeletonDraft:
 
     def new_item(self) -> int:
         """Return the number of a new item. Raises TooManyBends after `MAX_LEVEL_ITEMS` of them."""
-        if self.next >= self.first + MAX_LEVEL_ITEMS:
+        if self.next_item >= self.first_item + MAX_LEVEL_ITEMS:
             raise TooManyBends
-        self.next += 1
-        return self.next - 1
+        self.next_item += 1
+        return self.next_item - 1
 
     def drop_lines(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
         """Drop wires and children, and the waypoints and ports that no wire uses then."""
@@ -94,10 +93,10 @@ class SkeletonDraft:
             for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
                 rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
                 stacked.append([item for row in rows for item in row])
-        own = self.parts[self.main] if self.main >= 0 else []
+        own = self.parts[self.port_part] if self.port_part >= 0 else []
         # The rank of the first ports stays first, that of the last ports last.
         start = 1 if own and own[0][0] in self.ports else 0
-        if self.main >= 0:
+        if self.port_part >= 0:
             end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
             own[end:end] = [[] for _ in range(len(stacked) - (end - start))]
             self.fill_chains(own)
@@ -107,15 +106,15 @@ class SkeletonDraft:
         for r, row in enumerate(stacked):
             own[start + r] += row
         self.parts = [own]
-        self.main = min(self.main, 0)
+        self.port_part = min(self.port_part, 0)
         self.forget_positions()
 
     def add_port(self, slot: PortSlot) -> int:
         """Add a port at the right end of its side."""
-        if self.main < 0:
+        if self.port_part < 0:
             self.merge_parts()
-            self.main, self.shelves = 0, []
-        rows = self.parts[self.main]
+            self.port_part, self.shelves = 0, []
+        rows = self.parts[self.port_part]
         side = 0 if slot.first else -1
         if not rows or rows[side][0] not in self.ports or self.ports[rows[side][0]].first is not slot.first:
             rows.insert(0 if slot.first else len(rows), [])
@@ -201,7 +200,7 @@ class SkeletonDraft:
         parts = tuple(tuple(tuple(name[i] for i in row) for row in self.parts[p] if row) for p in kept)
         ports: tuple[PortSlot, ...] = tuple(self.ports[item] for item in slots)
         shown = tuple(shelf for shelf in shelves if shelf)
-        return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.main, -1))
+        return Skeleton(self.children, ports, wires, tuple(waypoint), parts, shown, number_of.get(self.port_part, -1))
 
 
 def _places_in_row(row: Row) -> dict[int, int]:
@@ -226,22 +225,22 @@ def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Ske
     there = draft.item_positions()
     added = [child for child in metagraph.core_children() if child not in there]
     _add_missing_ports(draft, metagraph, [index for index in bridges if (-1, index) not in draft.wires], turned)
-    new = lines_of(metagraph, edges, bridges, _draft_port_items(draft), turned)
+    new = level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)
     new = [line for line in new if (line.edge, line.bridge) not in draft.wires]
-    of: dict[int, list[ArrangeLine]] = {}
+    lines_by_end: dict[int, list[ArrangeLine]] = {}
     for line in new:
         for end in dict.fromkeys((line.source, line.target)):
-            of.setdefault(end, []).append(line)
+            lines_by_end.setdefault(end, []).append(line)
     # One by one: a new child may be linked to one just inserted.
     for child in added:
-        _insert_child(draft, child, of.get(child, []))
+        _insert_child(draft, child, lines_by_end.get(child, []))
     for line in new:
         if (line.edge, line.bridge) not in draft.wires:
             _insert_line(draft, line)
     draft.reroute_wires([(line.edge, line.bridge) for line in new])
     moved = draft.to_skeleton(order)
-    thick = [line.thick for line in lines_of(metagraph, edges, bridges, _draft_port_items(draft), turned)]
-    return replace(moved, spine=main_paths(moved, thick))
+    thick = [line.thick for line in level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)]
+    return replace(moved, main_path=main_paths(moved, thick))
 
 
 def _add_missing_ports(draft: SkeletonDraft, metagraph: Metagraph, bridges: list[int], turned: Turned) -> None:

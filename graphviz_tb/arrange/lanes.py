@@ -64,7 +64,7 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
         if chain[-1] in stacks and 2 * trees.depth(number) <= rank[chain[-1]]:
             own[rank[chain[-1]]] += 1
     # The main path enters the level there: it would lead round a column of what only joins it.
-    main = {skeleton.wires[wire].chain[0]: chains[wire] for wire in skeleton.spine}
+    main = {skeleton.wires[wire].chain[0]: chains[wire] for wire in skeleton.main_path}
     entering = [chain for start, chain in main.items() if start >= skeleton.children and start in rank]
     passed = {r for chain in entering for r in range(rank[chain[0]] + 2, rank[chain[-1]] + 1)}
     # Ports are on the frame: they stay with the rank that they feed.

@@ -41,13 +41,13 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
     """Return the legs of a piece that is a U, or None; `data` says which edges carry data.
 
     >>> path = tuple((node, node + 1) for node in range(6))
-    >>> legs = find_legs(Component(7, (*path, (0, 6), (1, 5), (2, 4)), spine=tuple(range(6))), [True] * 9)
+    >>> legs = find_legs(Component(7, (*path, (0, 6), (1, 5), (2, 4)), main_path=tuple(range(6))), [True] * 9)
     >>> sorted(legs.falling), legs.ties, sorted(legs.mirrored)
     ([0, 1, 2], (6, 7, 8), [0, 1, 2])
     """
-    if len(part.spine) < 2 * MIN_TIES:
+    if len(part.main_path) < 2 * MIN_TIES:
         return None
-    path = [part.edges[part.spine[0]][0], *(part.edges[edge][1] for edge in part.spine)]
+    path = [part.edges[part.main_path[0]][0], *(part.edges[edge][1] for edge in part.main_path)]
     ports = part.first | part.last  # on ranks of their own
     step = {node: number for number, node in enumerate(path) if node not in ports}
     skips = sorted(
@@ -147,8 +147,8 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
         place[edge] = free.setdefault((source, target), len(free))
     count = part.count + len(turning)
     rank += [highest for _, highest in turning]
-    spine = tuple(place[edge] for edge in part.spine)
-    whole = Component(count, tuple(free), part.first, part.last, spine, part.held)
+    main_path = tuple(place[edge] for edge in part.main_path)
+    whole = Component(count, tuple(free), part.first, part.last, main_path, part.held)
     laid = order_ranks(whole, split_long_edges(whole, rank), quick)
     chains: list[list[int]] = [[*ends] for ends in part.edges]
     left = set(legs.falling)
@@ -219,7 +219,7 @@ def set_ties_last(skeleton: Skeleton) -> Skeleton:
         skeleton,
         wires=tuple(skeleton.wires[wire] for wire in order),
         waypoint=tuple(number[wire] for wire in skeleton.waypoint),
-        spine=tuple(number[wire] for wire in skeleton.spine),
+        main_path=tuple(number[wire] for wire in skeleton.main_path),
     )
 
 

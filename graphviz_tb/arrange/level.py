@@ -238,7 +238,7 @@ def _bend_piece(
     """Return a piece as a U, if it is one; None in one column, and if another engine orders it."""
     if not (options.wrap and options.bend) or options.engine != "layered":
         return None
-    if not piece.part.spine or backward.intersection(piece.lines):
+    if not piece.part.main_path or backward.intersection(piece.lines):
         return None
     if any(drawn[line].training for line in piece.lines):
         return None
@@ -291,7 +291,7 @@ def _add_main_paths(
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
         main = main_path(part.count, part.edges, weights, boxes)
-        result.append(replace(piece, part=replace(part, spine=main, held=held)))
+        result.append(replace(piece, part=replace(part, main_path=main, held=held)))
     return result
 
 
@@ -321,7 +321,7 @@ def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeL
 def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
     """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, and for
     lines with the arrow at their start."""
-    alone = {piece.lines[edge] for edge in piece.part.spine} | backward
+    alone = {piece.lines[edge] for edge in piece.part.main_path} | backward
     return [NO_BUS if line in alone or drawn[line].tier > 1 else drawn[line].tier for line in piece.lines]
 
 
@@ -379,9 +379,9 @@ def _assemble_skeleton(
             chains[index] = tuple(chain[::-1] if index in backward else chain)
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
-    main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
-    main = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
-    rest = range(main + 1, len(parts))
+    main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.main_path)
+    port_part = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
+    rest = range(port_part + 1, len(parts))
     rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest], width)
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(
@@ -391,7 +391,7 @@ def _assemble_skeleton(
         tuple(waypoint),
         tuple(parts),
         placed,
-        main,
+        port_part,
         main_paths,
         breaks=tuple(broken) if any(broken) else (),
     )

@@ -64,7 +64,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
     wide, high = CLOUD_PLOT_SIZE
     places = _plot_pixels(plot.axes, some)
     radius = float(np.clip(MAX_POINT_RADIUS - np.log10(max(1, len(some)) / 300), MIN_POINT_RADIUS, MAX_POINT_RADIUS))
-    drawn = [_draw_points(one, places, radius) for one in groups]
+    drawn = [_draw_points(group, places, radius) for group in groups]
     names = tuple(_draw_category_names(groups, places, theme)) if categories else ()
     parts = (
         Section("title", (CLOUD_MARGIN, CLOUD_MARGIN), (Group(tuple(_draw_heading(plot, theme))),)),
@@ -84,7 +84,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
         CLOUD_MARGIN + CLOUD_HEADING_HEIGHT + high + CLOUD_FOOT_HEIGHT + CLOUD_MARGIN,
     )
     summary = f"{len(some):,} points. " + "; ".join(
-        f"{replace_unsafe_characters(one.word)}: {len(one.rows):,}" for one in groups[:40]
+        f"{replace_unsafe_characters(group.word)}: {len(group.rows):,}" for group in groups[:40]
     )
     return Drawing(*size, replace_unsafe_characters(plot.title), summary, theme.background, parts)
 
@@ -187,10 +187,10 @@ def _draw_category_names(
     groups: Sequence[PointColourGroup], places: NDArray[np.float64], theme: Theme
 ) -> Iterator[Primitive]:
     """Yield the name of each category in its middle, so that colour is not the only sign."""
-    for one in groups:
-        if one.colour != theme.stroke and len(one.rows) and one.word.strip():
-            x, y = (round(float(value), 1) for value in np.median(places[one.rows], axis=0))
-            word = elide_text(replace_unsafe_characters(one.word), 120, 12, True)
+    for group in groups:
+        if group.colour != theme.stroke and len(group.rows) and group.word.strip():
+            x, y = (round(float(value), 1) for value in np.median(places[group.rows], axis=0))
+            word = elide_text(replace_unsafe_characters(group.word), 120, 12, True)
             long = text_width(word, 12, True)
             yield Label(word, x, y + 4, 12, long, theme.text, "middle", semibold=True, halo=theme.background)
 
@@ -225,26 +225,26 @@ def _draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], them
     if not _is_categorical(plot.column):
         yield from _draw_ramp_legend(groups, theme)
         return
-    for at, one in enumerate(groups):
-        count = f"{len(one.rows):,}"
+    for at, group in enumerate(groups):
+        count = f"{len(group.rows):,}"
         word = elide_text(
-            replace_unsafe_characters(one.word) or "∅", CLOUD_LEGEND_WIDTH - 24 - text_width(count, 11), 11
+            replace_unsafe_characters(group.word) or "∅", CLOUD_LEGEND_WIDTH - 24 - text_width(count, 11), 11
         )
         yield Group(
             (
-                Disc(6, 8, 5, one.colour),
+                Disc(6, 8, 5, group.colour),
                 Label(word, 18, 12, 11, text_width(word, 11), theme.text),
                 Label(count, CLOUD_LEGEND_WIDTH, 12, 11, text_width(count, 11), theme.secondary, "end"),
             ),
             None,
-            replace_unsafe_characters(one.word),
-            (("legend", one.word),),
+            replace_unsafe_characters(group.word),
+            (("legend", group.word),),
             (0, 22 + 20 * at),
         )
 
 
 def _draw_ramp_legend(groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
-    ends = [one.word for one in groups if one.word]
+    ends = [group.word for group in groups if group.word]
     step = CLOUD_LEGEND_WIDTH / RAMP_STRIPES
     stripes = [
         Curve(

@@ -91,7 +91,7 @@ def members_by_group(series: Sequence[Series], groups: Mapping[str, str]) -> dic
 
 def spread_of_group(members: Sequence[Series]) -> GroupSpread:
     """Return the spread of the values that the members have at each step; what is not finite does not count."""
-    points = [(one, one.point_order()) for one in members]
+    points = [(member, member.point_order()) for member in members]
     step = np.concatenate([one.step[order] for one, order in points])
     value = np.concatenate([one.value[order].astype(np.float64) for one, order in points])
     finite = np.isfinite(value)
@@ -208,8 +208,8 @@ def spread_labels(wanted: Sequence[float], low: float, high: float, apart: float
 def colour_values(trials: Trials, runs: Sequence[str]) -> Mapping[str, str]:
     """Return for each run `lr = 0.1`: the first hyperparameter that differs between some runs and has few values;
     nothing where there is none. A run below that of a session has its values."""
-    settings: dict[str, Mapping[str, HParamSetting]] = {each.run: each.hparams for each in trials.sessions}
-    names = list(dict.fromkeys(name for each in settings.values() for name in each))
+    settings: dict[str, Mapping[str, HParamSetting]] = {session.run: session.hparams for session in trials.sessions}
+    names = list(dict.fromkeys(name for setting in settings.values() for name in setting))
     found = {run: next((settings[each] for each in _run_and_above(run) if each in settings), {}) for run in runs}
     for name in names:
         values = {run: _setting_text(own[name]) for run, own in found.items() if own.get(name) is not None}

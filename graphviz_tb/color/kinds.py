@@ -32,10 +32,10 @@ ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, an
 MAX_NORM_OPS = 40
 NORM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.L2_NORM)  # folds of ops that are a norm, whatever the ops are
 PLUMBING_ROLES = (
-    *(Role.REARRANGE, Role.SIZE, Role.PASS, Role.PASS_EACH, Role.UNIT_AXES, Role.CAST, Role.GROUP, Role.ALIAS),
-    *(Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE),
-    *(Role.ASSIGN, Role.LIST, Role.CHECK, Role.SUMMARY, Role.SAVE, Role.RESTORE),
-)
+    Role.REARRANGE, Role.SIZE, Role.PASS, Role.PASS_EACH, Role.UNIT_AXES, Role.CAST, Role.GROUP, Role.ALIAS,
+    Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE,
+    Role.ASSIGN, Role.LIST, Role.CHECK, Role.SUMMARY, Role.SAVE, Role.RESTORE,
+)  # fmt: skip
 OP_KINDS = {  # op types without their framework, in lower case and without underscores, where roles do not say it
     "scaleddotproductattention": ATTENTION,
     **dict.fromkeys(("linear", "addmm"), DENSE),

@@ -97,7 +97,7 @@ def _spread_values(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, Row
 
 def _scaled_values(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
     """Return values with their scale from the least to the largest, logarithmic if these are far apart."""
-    finite = [each.value for each in rows.values() if math.isfinite(each.value)] or [0.0]
+    finite = [row.value for row in rows.values() if math.isfinite(row.value)] or [0.0]
     low, high = min(finite), max(finite)
     if low < 0:
         return LoggedValues(heading, 0, rows, frozenset(), 0.0, max(high, -low), signed=True, noun="nodes")

@@ -71,7 +71,7 @@ def diff_exit_code(changes: Changes, fail_on: str) -> int:
     failing = parse_conditions(fail_on)
     return (
         EXIT_DIFFERENT
-        if any(_meets_condition(changes, change, each) for change in changes for each in failing)
+        if any(_meets_condition(changes, change, condition) for change in changes for condition in failing)
         else EXIT_SAME
     )
 

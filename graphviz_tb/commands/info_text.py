@@ -331,7 +331,7 @@ def _structure_lines(summary: Summary, top: int, width: int) -> list[str]:
     """Return the largest structures that occur more than once."""
     largest = summary.structures.largest[:top]
     # Names get the room that the numbers leave.
-    times_and_ops = [(f"{each.times:,} ×", format_counted_noun(each.ops, "op")) for each in largest]
+    times_and_ops = [(f"{stack.times:,} ×", format_counted_noun(stack.ops, "op")) for stack in largest]
     taken = max((2 + shown_width(times) + 2 for times, _ in times_and_ops), default=0)
     taken += max((shown_width(ops) + 2 for _, ops in times_and_ops), default=0)
     names = [join_fitting([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
@@ -341,8 +341,8 @@ def _structure_lines(summary: Summary, top: int, width: int) -> list[str]:
 def _stack_lines(stacks: StackCounts, top: int, width: int) -> list[str]:
     """Return the largest series or folds."""
     rows = [
-        (one_line(each.name), f"×{each.members:,}", format_counted_noun(each.ops, "op"))
-        for each in stacks.largest[:top]
+        (one_line(stack.name), f"×{stack.members:,}", format_counted_noun(stack.ops, "op"))
+        for stack in stacks.largest[:top]
     ]
     return format_table(rows, width, right=(1, 2))
 
@@ -351,7 +351,7 @@ def _function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> 
     """Return the functions of the library, the largest first."""
     if not summary.functions:
         return []
-    order = sorted(summary.functions, key=lambda each: (-each.ops, each.name))
+    order = sorted(summary.functions, key=lambda function: (-function.ops, function.name))
     rows = [("name", "ops", "through calls", "called")]
     for each in order[:top]:
         ops = each.ops_through_calls
@@ -403,13 +403,13 @@ def _joins_document(model: Model, joins: Sequence[TagJoin]) -> dict[str, object]
         "label": model.name,
         "joins": [
             {
-                "tag": each.tag,
-                "rule": each.rule.value,
-                "aspect": each.aspect.value,
-                "rows": list(each.rows),
-                "nodes": [model.hierarchy.name[row] for row in each.rows],
+                "tag": join.tag,
+                "rule": join.rule.value,
+                "aspect": join.aspect.value,
+                "rows": list(join.rows),
+                "nodes": [model.hierarchy.name[row] for row in join.rows],
             }
-            for each in joins
+            for join in joins
         ],
     }
 
@@ -417,12 +417,12 @@ def _joins_document(model: Model, joins: Sequence[TagJoin]) -> dict[str, object]
 def _join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
     """Return a line a tag, and a line of totals."""
     rows = [("tag", "of", "rule", "nodes")]
-    for each in joins:
-        names = [one_line(model.hierarchy.name[row]) for row in each.rows]
+    for join in joins:
+        names = [one_line(model.hierarchy.name[row]) for row in join.rows]
         said = ", ".join(
             [*names[:MAX_JOINED_NODES], *[f"+{len(names) - MAX_JOINED_NODES} more"] * (len(names) > MAX_JOINED_NODES)]
         )
-        rows.append((one_line(each.tag), each.aspect.value, JOIN_RULE_WORDS.get(each.rule, each.rule.value), said))
+        rows.append((one_line(join.tag), join.aspect.value, JOIN_RULE_WORDS.get(join.rule, join.rule.value), said))
     lines = format_table(rows, terminal_width(), gives=(0, 3), header=True, look=output_style())
     counts = Counter(each.rule for each in joins if each.is_joined)
     several = sum(each.rule is JoinRule.SEVERAL for each in joins)

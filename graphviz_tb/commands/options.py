@@ -103,7 +103,7 @@ input_options = input_options_with(
 
 fold_options = combine_options(
     click.option(
-        *("--preset",),
+        "--preset",
         metavar="NAME",
         default="default",
         cls=WordOption,
@@ -121,7 +121,7 @@ fold_options = combine_options(
     click.option("--no-extract", is_flag=True, help="Move no node to the auxiliary area."),
     click.option("--no-auto-extract", is_flag=True, help="Move no hubs to the auxiliary area, only sinks."),
     heading="Folding",
-)
+)  # fmt: skip
 
 
 NEGATED_FLAGS = {

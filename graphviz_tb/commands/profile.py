@@ -76,8 +76,8 @@ def _profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]
     return {
         **document_header("tbgraph-profile"),
         "label": label,
-        "steps": [_profile_step_values(each) for each in profiles],
-        "compute_us_sum": round_for_json(median_with_zeros(each.whole for each in profiles) / 1000),
+        "steps": [_profile_step_values(profile) for profile in profiles],
+        "compute_us_sum": round_for_json(median_with_zeros(profile.whole for profile in profiles) / 1000),
         **{field: [_op_time_values(row) for row in rows] for field, rows in tables.items()},
     }
 
@@ -106,7 +106,7 @@ def _op_time_values(row: OpTime) -> dict[str, Any]:
 
 def _op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
     """Return the table of one step, or the medians of several."""
-    tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
+    tables: list[Sequence[OpTime]] = [getattr(profile, field) for profile in profiles]
     return tables[0] if len(tables) == 1 else median_table(tables)
 
 
@@ -118,7 +118,7 @@ def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int
         look.head("Steps"),
         *_profile_step_lines(profiles, top, width, look),
     ]
-    whole = median_with_zeros(each.time for each in profiles) / 1000
+    whole = median_with_zeros(profile.time for profile in profiles) / 1000
     for title, field in PROFILE_TABLES:
         rows = _op_times(profiles, field)
         more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
@@ -128,7 +128,7 @@ def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int
             look.head(clip_middle(title + more + medians, width)),
             *_op_time_lines(rows[:top], whole, width, look),
         ]
-    said = list(dict.fromkeys(line for each in profiles for line in each.missing))
+    said = list(dict.fromkeys(line for profile in profiles for line in profile.missing))
     if said:
         lines += ["", look.head("Partial")]
         lines += [line for text in said for line in wrap_text(text, width, 2, 4)]
@@ -140,12 +140,12 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
     rows: list[tuple[str, ...]] = [
         ("step", "from first start to last end", "sum over ops", *STEP_SHARES[:2], "idle", "peak memory")
     ]
-    for each in profiles[:top]:
-        shares = each.shares
+    for profile in profiles[:top]:
+        shares = profile.shares
         parts = [format_percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
-        peak = " + ".join(format_bytes(curve.peak) for curve in each.memory) or "–"
-        times = format_micros(shares.length / 1000), format_micros(each.time / 1000)
-        rows.append((one_line(each.step.rpartition("/")[2].removesuffix(":run")), *times, *parts, peak))
+        peak = " + ".join(format_bytes(curve.peak) for curve in profile.memory) or "–"
+        times = format_micros(shares.length / 1000), format_micros(profile.time / 1000)
+        rows.append((one_line(profile.step.rpartition("/")[2].removesuffix(":run")), *times, *parts, peak))
     lines = format_table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
     if len(profiles) > top:
         lines.append(f"  … and {len(profiles) - top:,} more")

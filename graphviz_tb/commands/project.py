@@ -62,7 +62,7 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
         check_chart_outputs(logdir, outputs)
     with waiting("read runs", quiet):
         projector = open_projector(logdir)
-    found = [one for one in projector.embeddings.found if values["run"] in (None, one.run)]
+    found = [embedding for embedding in projector.embeddings.found if values["run"] in (None, embedding.run)]
     if not found:
         raise NoGraph(
             f"no embedding in '{logdir}'{_embedding_runs_clause(projector, values['run'])}",
@@ -102,7 +102,7 @@ def open_projector(logdir: str) -> Projector:
 
 def _embedding_runs_clause(projector: Projector, run: str | None) -> str:
     """Return the end of a sentence that names the folders with embeddings."""
-    runs = list(dict.fromkeys(one.run for one in projector.embeddings.found))
+    runs = list(dict.fromkeys(embedding.run for embedding in projector.embeddings.found))
     return f" in '{run}'; there are {', '.join(map(repr, runs[:9]))}" if run is not None and runs else ""
 
 
@@ -126,15 +126,15 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
     rows += [
         (
-            one_line(one.run),
-            one_line(one.name),
-            f"{one.points:,}",
-            f"{one.dimensions:,}",
-            one.form.value if one.step is None else f"step {one.step:,}",
-            "yes" if one.metadata else "",
-            "{}×{}".format(*one.sprite.size) if one.sprite else "",
+            one_line(embedding.run),
+            one_line(embedding.name),
+            f"{embedding.points:,}",
+            f"{embedding.dimensions:,}",
+            embedding.form.value if embedding.step is None else f"step {embedding.step:,}",
+            "yes" if embedding.metadata else "",
+            "{}×{}".format(*embedding.sprite.size) if embedding.sprite else "",
         )
-        for one in found
+        for embedding in found
     ]
     print_lines(
         format_table(rows, terminal_width(), right=(2, 3), gives=(0, 1), indent=0, header=True, look=output_style())
@@ -178,14 +178,14 @@ def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> P
     """Return the column of the colours: the named one, else the first with few distinct texts, else the first numeric
     one; None without metadata. Raises UnknownNode for an unknown name."""
     if name is None:
-        few = [each for each in columns if 1 < len(set(each.texts)) <= MAX_COLOURED_CATEGORIES]
-        return next(iter([*few, *(each for each in columns if each.numeric)]), None)
+        few = [column for column in columns if 1 < len(set(column.texts)) <= MAX_COLOURED_CATEGORIES]
+        return next(iter([*few, *(column for column in columns if column.numeric)]), None)
     if not columns:
         raise RequestError("this embedding has no metadata, so that nothing gives colours", hint="leave --color-by out")
-    found = next((each for each in columns if each.name == name), None)
+    found = next((column for column in columns if column.name == name), None)
     if found is None:
-        error = UnknownNode.among(name, [each.name for each in columns], "column")
-        raise UnknownNode(error.message, hint=f"the columns are {', '.join(each.name for each in columns)}")
+        error = UnknownNode.among(name, [column.name for column in columns], "column")
+        raise UnknownNode(error.message, hint=f"the columns are {', '.join(column.name for column in columns)}")
     return found
 
 

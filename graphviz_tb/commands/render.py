@@ -157,7 +157,7 @@ def render(
     from graphviz_tb.output.files import write_outputs
     from graphviz_tb.output.renderers import output_format
 
-    refuse_second_model([model, *(each for each in files if not names_picture(each) and path_exists(each))])
+    refuse_second_model([model, *(file for file in files if not names_picture(file) and path_exists(file))])
     named = outputs
     outputs = (*outputs, *files) or _default_outputs(model, format_)
     written = option_spellings(click.get_current_context().command)

@@ -137,8 +137,8 @@ def _review_comment(title: str, done: Sequence[ReviewedModel]) -> str:
     if len(done) > 1:
         head += [*MODEL_TABLE_HEAD, *map(_review_table_row, done), ""]
     said = "\n".join(head)
-    for one in done:
-        part = "\n" + _comment_section(one)
+    for reviewed in done:
+        part = "\n" + _comment_section(reviewed)
         # The first lines say most: the rest is in the files.
         if len(said) + len(part) > MAX_COMMENT_LETTERS - len(CUT_MARK):
             return said + part[: max(0, MAX_COMMENT_LETTERS - len(CUT_MARK) - len(said))].rsplit("\n", 1)[0] + CUT_MARK
@@ -231,7 +231,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
         write_output(folder / COMMENT_FILE, _review_comment(values["title"], done).encode("utf-8", "replace"))
     if as_json and not quiet:
         print_lines(json_lines(_review_document(done, revision.name)))
-    return max(one.review_exit_code(values["fail_on"]) for one in done)
+    return max(reviewed.review_exit_code(values["fail_on"]) for reviewed in done)
 
 
 def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ def _free_file_stem(path: str, done: list[ReviewedModel]) -> str:
     ('model_graph.pb', 'rm_-r_x')
     """
     stem = re.sub(r"[^A-Za-z0-9.-]+", "_", path).strip("._")[-100:] or "model"
-    taken = sum(_free_file_stem(one.path, []) == stem for one in done)
+    taken = sum(_free_file_stem(reviewed.path, []) == stem for reviewed in done)
     return f"{stem}.{taken + 1}" if taken else stem
 
 

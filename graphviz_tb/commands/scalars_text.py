@@ -161,11 +161,11 @@ def _curve_picture(
     curves: Sequence[DrawnSeries], kind: str, log: bool, width: int, height: int, look: TextStyle
 ) -> Iterator[str]:
     """Yield the lines of one picture: curves, numbers on the left and below, and the runs if there are several."""
-    y = fit_axis(np.concatenate([each.y for each in curves]), log)
-    x = fit_axis(np.concatenate([each.x for each in curves]))
+    y = fit_axis(np.concatenate([curve.y for curve in curves]), log)
+    x = fit_axis(np.concatenate([curve.x for curve in curves]))
     across = max(MIN_CURVE_WIDTH, width - CURVE_LABEL_WIDTH - 2)
     braille = _is_encodable(chr(EMPTY_BRAILLE + 1))
-    grids = [_braille_signs(each, x, y, across, height) for each in curves]
+    grids = [_braille_signs(curve, x, y, across, height) for curve in curves]
     top = [format_number(y.high), *[""] * (height - 2), format_number(y.low)]
     for row, label in enumerate(top):
         line = "".join(_curve_sign([grid[row, column] for grid in grids], braille, look) for column in range(across))
@@ -223,7 +223,7 @@ def _mark_dots(grid: NDArray[np.int64], across: Doubles, down: Doubles, good: ND
 
 def _curve_sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
     """Return one character: the dots of all runs, in the colour of the last run with a dot there."""
-    held = [index for index, each in enumerate(dots) if each]
+    held = [index for index, dot in enumerate(dots) if dot]
     if not held:
         return " "
     if not braille:
@@ -235,8 +235,8 @@ def _curve_sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
 def _run_legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: TextStyle) -> str:
     """Return the runs, each with its colour, or with its sign without colours and braille."""
     room, parts = width, []
-    for index, each in enumerate(curves):
-        name = one_line(each.run)
+    for index, curve in enumerate(curves):
+        name = one_line(curve.run)
         text = f"{PLAIN_SIGNS[index % len(PLAIN_SIGNS)]} {name}" if not braille else f"━ {name}"
         room -= shown_width(text) + 2
         if room < 0:
@@ -370,7 +370,7 @@ def group_json(groups: GroupedSeries) -> Iterator[str]:
         spread = spread_of_group(members)
         columns = {name: list(map(json_number, getattr(spread, name).tolist())) for name in _COLUMNS}
         steps = {"step": list(map(json_integer, spread.steps.tolist())), "count": spread.count.tolist()}
-        entry = {"group": group, "tag": tag, "runs": [one.run for one in members], **steps, **columns}
+        entry = {"group": group, "tag": tag, "runs": [member.run for member in members], **steps, **columns}
         yield ("," if at else "") + json.dumps(entry, separators=(",", ":"))
     yield "]}"
 
@@ -379,7 +379,7 @@ def wide_csv(chosen: Sequence[Series]) -> Iterator[str]:
     """Yield a row for each step, a column for each run, or for each run and tag where there are several tags."""
     several = len({series.tag for series in chosen}) > 1
     names = [f"{series.run} · {series.tag}" if several else series.run for series in chosen]
-    columns = [_values_by_step(one) for one in chosen]
+    columns = [_values_by_step(series) for series in chosen]
     yield _csv_text([["step", *names]])
     for step in sorted(set().union(*columns)):
         yield _csv_text([[step, *(exact_number_text(column[step]) if step in column else "" for column in columns)]])

@@ -111,7 +111,7 @@ def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) ->
 
 
 def entry_values(entry: SourceEntry) -> dict[str, Any]:
-    return {**asdict(entry), "signatures": [signature_values(each) for each in entry.signatures]}
+    return {**asdict(entry), "signatures": [signature_values(signature) for signature in entry.signatures]}
 
 
 def signature_values(signature: Signature) -> dict[str, Any]:
@@ -216,9 +216,9 @@ def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextSt
         ]
     head = f"Checkpoint {one_line(latest.name)}: {len(latest.tensors):,} tensors, {latest.element_count:,} numbers, "
     rows = [("tensor", "type", "shape", "bytes")]
-    for each in latest.tensors:
-        shape = shape_text(each.shape) + (f" in {each.slices} parts" if each.slices else "")
-        rows.append((one_line(each.name), each.dtype or "unknown", shape, format_bytes(each.bytes)))
+    for tensor in latest.tensors:
+        shape = shape_text(tensor.shape) + (f" in {tensor.slices} parts" if tensor.slices else "")
+        rows.append((one_line(tensor.name), tensor.dtype or "unknown", shape, format_bytes(tensor.bytes)))
     return [
         *lines,
         look.head(clip_middle(head + format_bytes(latest.bytes), width)),
@@ -230,22 +230,22 @@ def checkpoint_values(checkpoints: Sequence[Checkpoint]) -> list[dict[str, Any]]
     """Return checkpoints as plain values for JSON, with the tensors of each."""
     return [
         {
-            "name": one.name,
-            "shards": one.shards,
-            "numbers": one.element_count,
-            "bytes": one.bytes,
+            "name": checkpoint.name,
+            "shards": checkpoint.shards,
+            "numbers": checkpoint.element_count,
+            "bytes": checkpoint.bytes,
             "tensors": [
                 {
-                    "name": each.name,
-                    "dtype": each.dtype or None,
-                    "shape": list(each.shape),
-                    "bytes": each.bytes,
-                    "slices": each.slices,
+                    "name": tensor.name,
+                    "dtype": tensor.dtype or None,
+                    "shape": list(tensor.shape),
+                    "bytes": tensor.bytes,
+                    "slices": tensor.slices,
                 }
-                for each in one.tensors
+                for tensor in checkpoint.tensors
             ],
         }
-        for one in checkpoints
+        for checkpoint in checkpoints
     ]
 
 
@@ -305,7 +305,7 @@ def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]
             "first_step": run.first_step,
             "last_step": run.last_step,
             "restarts": [restart.step for restart in run.restarts],
-            "last_values": {each.tag: json_number(_last_scalar_value(each)) for each in scalars},
+            "last_values": {scalar.tag: json_number(_last_scalar_value(scalar)) for scalar in scalars},
         }
         for run, scalars in runs
     ]

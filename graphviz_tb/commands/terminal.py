@@ -59,9 +59,9 @@ def print_times(seconds: Mapping[str, tuple[float, float]]) -> None:
 
 def print_quality(quality: SceneQuality) -> None:
     """Print the quality of the arrangement, in the measures of its benchmark."""
-    spine = f"{quality.straight} of {quality.steps} steps straight" if quality.steps else "none"
+    straight = f"{quality.straight} of {quality.steps} steps straight" if quality.steps else "none"
     words = (
-        f"{quality.crossings:,} crossings, {quality.bends:,} bends, {spine}, {quality.width:,}×{quality.height:,} px"
+        f"{quality.crossings:,} crossings, {quality.bends:,} bends, {straight}, {quality.width:,}×{quality.height:,} px"
     )
     print(f"{'drawn':<10}{words}", file=sys.stderr)
 

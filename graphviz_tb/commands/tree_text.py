@@ -350,19 +350,19 @@ class TreeWriter:
             bodies = hierarchy.calls[row]
             return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.op_type_of(row)
         if hierarchy.how[row] == LAYER_ORIGIN:
-            return self.paper.of(row) or ""  # one layer, whatever it is written as
+            return self.paper.words_of_row(row) or ""  # one layer, whatever it is written as
         if kind in ("series", "fold"):
             many = f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
-            return " · ".join(part for part in (many, self.paper.of(row)) if part)
+            return " · ".join(part for part in (many, self.paper.words_of_row(row)) if part)
         if kind == "op":
-            return " · ".join(part for part in (self.op_type_of(row), self.paper.of(row)) if part)
+            return " · ".join(part for part in (self.op_type_of(row), self.paper.words_of_row(row)) if part)
         template = int(hierarchy.template[row])
         if template < 0 or hierarchy.op_count(row) < 2:
-            return self.paper.of(row) or ""
+            return self.paper.words_of_row(row) or ""
         # The first group of a structure is described by its lines; the others only name it.
         first = self.seen.setdefault(template, row)
         if first == row:
-            return self.paper.of(row) or ""
+            return self.paper.words_of_row(row) or ""
         # A sibling is found by its own name; one elsewhere needs the whole path.
         near = hierarchy.parent[first] == hierarchy.parent[row]
         return f"= {one_line(self.row_label(first) if near else row_display_name(hierarchy, first))}"

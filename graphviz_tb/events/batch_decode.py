@@ -194,7 +194,7 @@ def _distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     """Return the distinct lines, the index of each line among them, and the first occurrence of each.
 
     >>> names, number, first = _distinct_lines(np.frombuffer(b"bbaabb", np.uint8).reshape(3, 2))
-    >>> sorted(names), [names[each] for each in number], sorted(first.tolist())
+    >>> sorted(names), [names[at] for at in number], sorted(first.tolist())
     ([b'aa', b'bb'], [b'bb', b'aa', b'bb'], [0, 1])
     """
     count, width = lines.shape

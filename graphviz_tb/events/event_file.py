@@ -240,7 +240,7 @@ RowFamily = tuple[SeriesKind, str]  # kind and dtype: rows of one family can be 
 
 @dataclass(slots=True)
 class RunTags:
-    """Tags of a run by number, and the first metadata of each; `places` are (file, offset)."""
+    """Tags of a run by number, and the first metadata of each; the places of both are (file, offset)."""
 
     tags: Numbering[bytes] = field(default_factory=Numbering)
     tables: PointTables = field(default_factory=PointTables)

@@ -394,10 +394,10 @@ def _contents_of_scans(
         notices += [notice for scanned in scans for notice in scanned.notices]
         profiles[run] = dict(_profile_loaders(finds, options))
         graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices, options)
-    scanned = [each for scans in runs.values() for each in scans]
-    damage = [each.damage for each in scanned if each.damage]
-    events = sum(each.events for each in scanned)
-    torn = [each.name for each in scanned if each.torn_end]
+    scanned = [scan for scans in runs.values() for scan in scans]
+    damage = [scan.damage for scan in scanned if scan.damage]
+    events = sum(scan.events for scan in scanned)
+    torn = [scan.name for scan in scanned if scan.torn_end]
     cut = bool(damage) and events > 1 and len(torn) == len(damage)
     if not graphs and damage and not cut:
         raise damage[0]
@@ -456,7 +456,7 @@ def _run_graph_item(run: OptionalRun, find: EventFind, profile: bool, options: R
 
 
 def _graph_content(find: EventFind, name: str, options: ReadOptions) -> GraphContent:
-    """A graph that another one of its run follows."""
+    """Return the content of a graph that was found, decoded."""
     return GraphContent(_decode_found_graph(find, name, options))
 
 

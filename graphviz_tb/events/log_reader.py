@@ -163,7 +163,7 @@ class RunReader:
 
     def _name_series(self) -> None:
         self.series = dict(self._uniquely_named())
-        self.sorted = tuple(sorted(self.series.values(), key=lambda each: each.tag))
+        self.sorted = tuple(sorted(self.series.values(), key=lambda series: series.tag))
 
     def _files_state(self) -> tuple[object, ...]:
         return len(self.files), [
@@ -424,7 +424,7 @@ class LogReader:
             run, series = before.get(name, (Run(name, ()), {}))
             if reader.run.graphs > run.graphs:
                 graphs.append(name)
-            notices += [each for each in reader.run.notices if each not in run.notices]
+            notices += [notice for notice in reader.run.notices if notice not in run.notices]
             for key in reader.changed:
                 old, new = series.get(key), reader.series.get(key)
                 if name in again and old is not None:

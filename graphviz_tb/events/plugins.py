@@ -50,7 +50,7 @@ def read_trials(logged: LogContents) -> Trials:
     messages = list(_decode_hparams_messages(logged))
     sessions = tuple(_trial_sessions(messages))
     experiments = [data.experiment for _, data in messages if data.WhichOneof("data") == "experiment"]
-    hparams = {one.name: one for one in _hparams_of_sessions(sessions)}
+    hparams = {hparam.name: hparam for hparam in _hparams_of_sessions(sessions)}
     if not experiments:
         return Trials(tuple(hparams.values()), tuple(_metrics_of_sessions(logged, sessions)), sessions)
     infos: dict[str, HParam] = {}
@@ -211,7 +211,7 @@ def read_custom_charts(logged: LogContents, read: ReadPlace) -> tuple[CustomCate
 
 
 def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout]:
-    for series in sorted(logged.series, key=lambda one: one.run):
+    for series in sorted(logged.series, key=lambda series: series.run):
         if series.kind != "layout" or not isinstance(series.data, BlobPoints) or not len(series):
             continue
         try:
@@ -223,8 +223,8 @@ def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout
 
 def _convert_chart(chart: CustomLayout.Chart) -> CustomChart:
     margins = (
-        MarginLine(decode_log_text(one.value), decode_log_text(one.lower), decode_log_text(one.upper))
-        for one in chart.margin.series
+        MarginLine(decode_log_text(series.value), decode_log_text(series.lower), decode_log_text(series.upper))
+        for series in chart.margin.series
     )
     return CustomChart(decode_log_text(chart.title), tuple(map(decode_log_text, chart.multiline.tag)), tuple(margins))
 
@@ -245,6 +245,6 @@ def curve_threshold_count(content: bytes) -> int:
         fields = list(wire_fields(content, 0, len(content)))
     except CutError:
         return 0
-    counts = [one for one in fields if (one.number, one.wire) == (THRESHOLD_COUNT_FIELD, VARINT_TYPE)]
+    counts = [field for field in fields if (field.number, field.wire) == (THRESHOLD_COUNT_FIELD, VARINT_TYPE)]
     count = parse_wire_varint(content, counts[-1].first, counts[-1].last)[0] if counts else 0
     return count if count <= MAX_THRESHOLDS else 0

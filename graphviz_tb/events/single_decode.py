@@ -84,11 +84,11 @@ class SingleDecoder:
             self.put_value(about, form, ParsedValue(tag, *at, numbers, [], b""))
             return stop
         blobs: BlobSpans = []
-        for each in strings:
+        for string in strings:
             # Strings are in order: search each after the previous one, or where equal bytes were found.
-            first = max(0, payload.find(each, stop))
-            stop = max(stop, first + len(each))
-            blobs.append((first, len(each)))
+            first = max(0, payload.find(string, stop))
+            stop = max(stop, first + len(string))
+            blobs.append((first, len(string)))
         if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
             form = form._replace(width=parse_pixel_size(strings[0]), height=parse_pixel_size(strings[1]), sized=True)
             blobs = blobs[2:]
@@ -166,7 +166,7 @@ def _group_values(form: ValueForm, values: list[ParsedValue]) -> ValueGroup:
         wall=np.array(wall, np.float64),
         event=np.array(event, np.int64),
         index=np.array(index, np.int32),
-        numbers={name: lines([each[name] for each in numbers]) for name in numbers[0]},
+        numbers={name: lines([number[name] for number in numbers]) for name in numbers[0]},
         at=places[:, None] + RECORD_HEADER_BYTES + spans[:, :, 0],
         length=spans[:, :, 1],
         heads=lines(list(heads)) if heads[0] else None,

@@ -205,9 +205,9 @@ def _locate_simple_value(data: Any, piece: WireField) -> LocatedField:
 def _locate_histo(data: Any, piece: WireField) -> LocatedField:
     """HistogramProto; its lists are packed."""
     parts = _fields_once(data, piece, set(HISTO_PART_FIELDS))
-    if any(each.wire != (BYTES_TYPE if number > 5 else FIXED64_TYPE) for number, each in parts.items()):
+    if any(part.wire != (BYTES_TYPE if number > 5 else FIXED64_TYPE) for number, part in parts.items()):
         raise UnusualEventError
-    return ValueForm("histo"), {HISTO_PART_FIELDS[number]: _field_span(each) for number, each in parts.items()}, ()
+    return ValueForm("histo"), {HISTO_PART_FIELDS[number]: _field_span(part) for number, part in parts.items()}, ()
 
 
 def _locate_image(data: Any, piece: WireField) -> LocatedField:

@@ -273,11 +273,11 @@ def no_crossings() -> Crossings:
 
 def concatenate_crossings(*some: Crossings) -> Crossings:
     return Crossings(
-        np.concatenate([each.edge for each in some]),
-        np.concatenate([each.inner for each in some]),
-        np.concatenate([each.other for each in some]),
-        np.concatenate([each.inbound for each in some]),
-        np.concatenate([each.slot for each in some]),
+        np.concatenate([block.edge for block in some]),
+        np.concatenate([block.inner for block in some]),
+        np.concatenate([block.other for block in some]),
+        np.concatenate([block.inbound for block in some]),
+        np.concatenate([block.slot for block in some]),
     )
 
 

@@ -102,7 +102,7 @@ class MemberCopies:
         numbers: dict[tuple[int, int, int], int] = {}
         graph = self._hierarchy.graph
         carried = zip(lines.tolist(), graph.source[edge].tolist(), graph.key[edge].tolist(), strict=True)
-        return np.array([numbers.setdefault(each, len(numbers)) for each in carried], np.int64)
+        return np.array([numbers.setdefault(tensor, len(numbers)) for tensor in carried], np.int64)
 
     def _tensor_numbers(self, edge: Ints) -> Longs:
         """Number the tensor of each edge and whether it is an index, equal ones alike; -1 for control edges."""
@@ -111,7 +111,7 @@ class MemberCopies:
         found = np.full(len(edge), -1, np.int64)
         pairs = zip(graph.source[edge[data]].tolist(), graph.key[edge[data]].tolist(), strict=True)
         carried = ((facts.tensor(*pair), facts.is_index(*pair)) for pair in pairs)
-        found[data] = [numbers.setdefault(each, len(numbers)) for each in carried]
+        found[data] = [numbers.setdefault(tensor, len(numbers)) for tensor in carried]
         return found
 
     def _corresponding_marks(self, usual: int, member: int) -> dict[int, int] | None:

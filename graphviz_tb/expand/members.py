@@ -591,9 +591,9 @@ class MemberExpander(Expander):
         """Return the edges from one member to others that are not its neighbours in the row."""
         here = place[member]
         return [
-            one
-            for one in _iterate_crossings(self._edges_to_members(stack, member))
-            if abs(place.get(one[2], here) - here) > 1
+            crossing
+            for crossing in _iterate_crossings(self._edges_to_members(stack, member))
+            if abs(place.get(crossing[2], here) - here) > 1
         ]
 
 

@@ -92,7 +92,7 @@ def build_graph(
         target=edges.target,
         key=edges.key,
         # Append outputs that only results of functions name; the numbers that edges use do not change.
-        keys=tuple(dict.fromkeys((*edges.keys, *(key for each in functions for _, key in each.returns)))),
+        keys=tuple(dict.fromkeys((*edges.keys, *(key for function in functions for _, key in function.returns)))),
         slot=edges.slot,
         control=edges.control,
         reference=edges.reference,

@@ -251,10 +251,10 @@ class ShortLabels(Mapping[int, str]):
         around = [group]
         while self._hierarchy.is_stack_row[around[-1]] and around[-1] not in self._levels:
             around.append(int(self._hierarchy.parent[around[-1]]))
-        for each in reversed(around):
-            if each not in self._levels:
-                outer = self._levels[int(self._hierarchy.parent[each])] if self._hierarchy.is_stack_row[each] else None
-                self._levels[each] = LevelNames(self._hierarchy, each, self._common_beginning(each), outer)
+        for row in reversed(around):
+            if row not in self._levels:
+                outer = self._levels[int(self._hierarchy.parent[row])] if self._hierarchy.is_stack_row[row] else None
+                self._levels[row] = LevelNames(self._hierarchy, row, self._common_beginning(row), outer)
         return self._levels[group]
 
     def _common_beginning(self, group: int) -> NameWords:

@@ -180,7 +180,7 @@ def _name_calls(hierarchy: Hierarchy, called: list[tuple[int, NodeCalls]], moved
     """Return the scope of the nodes of later calls; an outer scope comes before those in it."""
     scope = dict(moved)
     depth = hierarchy.depth
-    for row, calls in sorted(called, key=lambda each: (int(depth[each[0]]), each[0])):
+    for row, calls in sorted(called, key=lambda item: (int(depth[item[0]]), item[0])):
         level = int(depth[row])
         around: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for node, call in calls.items():
@@ -372,6 +372,6 @@ def _with_containers(segment: str, containers: Sequence[str]) -> str:
     >>> _with_containers("Sequential[run]", ["ModuleList[parts]", "ModuleDict[0]"])
     'Sequential[parts.0.run]'
     """
-    names = [found[2] for each in containers if (found := MODULE.fullmatch(each))]
+    names = [found[2] for container in containers if (found := MODULE.fullmatch(container))]
     found = MODULE.fullmatch(segment)
     return f"{found[1]}[{'.'.join([*names, found[2]])}]" if found and names else segment

@@ -277,7 +277,7 @@ def find_index_files(path: Path) -> list[Path]:
         with suppress(OSError):
             found = [each for each in path.iterdir() if each.name.endswith(INDEX_SUFFIX) and is_index_file(each)]
             latest = _latest_index_name(path)
-            return sorted(found, key=lambda each: (each.name == latest, natural_name_key(each.name)))
+            return sorted(found, key=lambda index: (index.name == latest, natural_name_key(index.name)))
         return []
     if not is_there and is_index_file(beside):
         return [beside]

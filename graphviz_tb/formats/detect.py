@@ -193,7 +193,7 @@ def _best_fitting_message(head: bytes, *, whole: bool) -> str | None:
     if not fits["graph"].bad and _starts_with_node(head):
         return "graph"
     fitting = [kind for kind, fitted in fits.items() if fitted.good and fitted.bad <= fitted.good]
-    return max(fitting, key=lambda each: _fit_score(fits[each]), default=None)
+    return max(fitting, key=lambda kind: _fit_score(fits[kind]), default=None)
 
 
 def _starts_with_node(head: bytes) -> bool:

@@ -358,12 +358,12 @@ class ProgramBuilder:
 
     def _unused_nodes(self, main: _Block) -> list[EncodedNode]:
         """Return nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
-        unused = list({each.name: each for each in self._unused}.values())
-        buffers = [each for each in unused if each.buffer]
+        unused = list({weight.name: weight for weight in self._unused}.values())
+        buffers = [weight for weight in unused if weight.buffer]
         if buffers:
             text = f"the program uses no {buffers[0].name!r}: buffers that nothing uses are not drawn"
             self.notices.append(Notice("unused-buffer", text, buffers[0].name, len(buffers), strict=False))
-        return [self._weight_node(main, each) for each in unused if not each.buffer]
+        return [self._weight_node(main, weight) for weight in unused if not weight.buffer]
 
     def _write_results(self, main: _Block) -> None:
         """Make a node of each output of the program."""

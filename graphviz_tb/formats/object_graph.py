@@ -28,12 +28,10 @@ MAX_ATTRIBUTE_PATH_PARTS, MAX_ATTRIBUTE_LETTERS = 50, 200
 TRAINED, FIXED = "trainable_variables", "non_trainable_variables"  # attributes of the root of Keras
 OF_KERAS = frozenset({"keras_api", "_operations", "_layers", "_trainable_variables", "_tracked", "_tracker"})
 OF_OPTIMIZERS = frozenset({"iterations", "_iterations", "learning_rate", "_learning_rate"})
-LIST_ATTRIBUTES = frozenset(
-    (
-        *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
-        *("_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked"),
-    )
-)
+LIST_ATTRIBUTES = frozenset({
+    "variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers",
+    "_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked",
+})  # fmt: skip
 
 
 def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
@@ -47,15 +45,15 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
     try:
         spans = list(_field_spans(data, OBJECT_NODES_FIELD))
         saved = [_variable(data, *span) for span in spans]
-        own = [each.name for each in saved]
+        own = [variable.name for variable in saved]
         names = _number_repeated_names(_disambiguate_variable_names(own, data, spans))
-        trained = _trained_objects([each.trainable for each in saved], data, spans)
+        trained = _trained_objects([variable.trainable for variable in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
         captured = {number for _, numbers in functions for number in numbers if 0 <= number < len(saved)}
         lacking = _keeps_more(data, spans, saved, captured)
     except (CutError, UnicodeDecodeError):
         return {}
-    shapes = (each.shape for each in saved)
+    shapes = (variable.shape for variable in saved)
     variables = list(map(CapturedVariable, names, own, shapes, trained, repeat(lacking)))
     return {
         function: tuple(variables[number] if 0 <= number < len(variables) else NO_VARIABLE for number in numbers)

@@ -122,7 +122,7 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
 
 def _standard_opset(model: ModelValue | FunctionValue) -> int:
     """Return the version of ONNX's own ops that a model or a function is written in; 0 if it says none."""
-    return next((each.version for each in model.opsets if each.domain in ("", "ai.onnx")), 0)
+    return next((opset.version for opset in model.opsets if opset.domain in ("", "ai.onnx")), 0)
 
 
 class ModelReader:
@@ -454,7 +454,7 @@ class BlockReader:
         if node.op_type == "QuantizeLinear":
             usual = usual or "uint8"
         if node.op_type == "ConstantOfShape":
-            usual = next((each.t.dtype for each in node.attributes if each.t is not None), "float32")
+            usual = next((attribute.t.dtype for attribute in node.attributes if attribute.t is not None), "float32")
         for number, value in enumerate(node.outputs):
             outputs = known.outputs if known is not None else ()
             output = outputs[min(number, len(outputs) - 1)] if outputs else None

@@ -31,11 +31,11 @@ from graphviz_tb.sources.bounds import MemoryBudget
 
 # Types of elements by number (onnx.proto: TensorProto.DataType), from 1 on.
 DTYPE_NAMES = (
-    *("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "float64"),
-    *("uint32", "uint64", "complex64", "complex128", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2"),
-    *("float8_e5m2fnuz", "uint4", "int4", "float4_e2m1fn", "float8_e8m0fnu", "uint2", "int2", "float6_e2m3"),
+    "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "float64",
+    "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+    "float8_e5m2fnuz", "uint4", "int4", "float4_e2m1fn", "float8_e8m0fnu", "uint2", "int2", "float6_e2m3",
     "float6_e3m2",
-)
+)  # fmt: skip
 DTYPE_BY_NUMBER = dict(enumerate(DTYPE_NAMES, 1))
 # Formats of `struct` for the elements of a tensor; halves by their bits, as `int32_data` has them.
 FORM_BY_DTYPE = {

@@ -93,4 +93,4 @@ def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
     if content is None or form is None or tensor.dtype in ("float16", "bfloat16"):
         return None
     numbers = [each for (each,) in struct.iter_unpack(form, content)]
-    return [bool(each) for each in numbers] if tensor.dtype == "bool" else numbers
+    return [bool(number) for number in numbers] if tensor.dtype == "bool" else numbers

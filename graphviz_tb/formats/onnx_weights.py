@@ -25,12 +25,10 @@ from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import input_names, setting_input_name, weight_input_names
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
-CARRIERS = frozenset(
-    (
-        *("Cast", "CastLike", "DequantizeLinear", "Identity", "QuantizeLinear"),
-        *("Reshape", "Squeeze", "Transpose", "Unsqueeze"),
-    )
-)
+CARRIERS = frozenset({
+    "Cast", "CastLike", "DequantizeLinear", "Identity", "QuantizeLinear",
+    "Reshape", "Squeeze", "Transpose", "Unsqueeze",
+})  # fmt: skip
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
 COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
@@ -237,7 +235,7 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
     Value(sizes=(8, 32), dtype='uint4')
     """
     if use is not None and use.slot == PACKED_KERNEL:
-        stated = {each.name: each.i for each in use.node.attributes}
+        stated = {attribute.name: attribute.i for attribute in use.node.attributes}
         return Value((stated.get("N"), stated.get("K")), f"uint{stated.get('bits') or 4}")
     return Value(shortened_sizes(tensor.dims), tensor.dtype)
 

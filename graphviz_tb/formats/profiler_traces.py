@@ -433,7 +433,7 @@ def add_trace_steps(holding: SourceContents, traces: list[TracePlace], options: 
         SourceItem(file.entry, _graphless_trace_content, file.step_items) for each in files.values() for file in each
     ]
     held: dict[str | None, Mapping[str, Callable[[], RunMetadata]]] = dict(holding.profiles)
-    held |= {run: RunSteps(held.get(run, {}), each) for run, each in files.items()}
+    held |= {run: RunSteps(held.get(run, {}), file) for run, file in files.items()}
     return replace(holding, found=(*holding.found, *entries), profiles=held)
 
 

@@ -60,7 +60,7 @@ def _read_projector_config(path: Path, where: str) -> tuple[ProjectorConfig, tup
         config, notices = parse_text_message(data, ProjectorConfig)
     except (OSError, ReadError) as error:
         return ProjectorConfig(), (Notice("projector", f"{where} cannot be read: {error}", where),)
-    if any(each.bookmarks_path for each in config.embeddings):
+    if any(embedding.bookmarks_path for embedding in config.embeddings):
         notices = (*notices, Notice("bookmarks", f"bookmarks that {where} names are not read", where))
     return config, notices
 
@@ -281,7 +281,7 @@ class EmbeddingFinder:
         every: list[Embedding] = []
         for run, paths in self.files.items():
             named = configured[run]
-            known = {each.name for each in named}
+            known = {embedding.name for embedding in named}
             every += [*named, *(each for each in self.unconfigured_embeddings(run, paths) if each.name not in known)]
         if len(every) > MAX_LISTED_EMBEDDINGS:
             self.notices.append(Notice("embeddings", f"{len(every) - MAX_LISTED_EMBEDDINGS:,} embeddings are left out"))
@@ -449,13 +449,13 @@ def _check_dimensions(dimensions: int, name: str) -> None:
 def _embeddings_of_checkpoint(run: str, index: Path) -> list[Embedding]:
     """Return the variables of a checkpoint with two axes, optimizer state excluded. Raises ReadError."""
     status = index.stat()
-    return [replace(one, run=run) for one in stored_embeddings(index, status.st_mtime_ns, status.st_size)]
+    return [replace(embedding, run=run) for embedding in stored_embeddings(index, status.st_mtime_ns, status.st_size)]
 
 
 @lru_cache(MAX_CACHED_FILES)
 def stored_embeddings(index: Path, changed: int, size: int) -> tuple[Embedding, ...]:
     """Return the embeddings of a checkpoint, without a run; cached while the file is unchanged. Raises ReadError."""
-    tensors = [each for each in read_checkpoint(index).tensors if _may_be_embedding(each)]
+    tensors = [tensor for tensor in read_checkpoint(index).tensors if _may_be_embedding(tensor)]
     names = read_full_names(index) if tensors else {}
     return tuple(
         Embedding(

@@ -88,7 +88,7 @@ def _graphs_of_form(metadata: RunMetadata, form: str) -> list[GraphDef]:
         return [_with_handle_attributes(each) for each in functions if each.HasField("pre_optimization_graph")]
     if form == "post_optimization":
         return [each.post_optimization_graph for each in functions if each.HasField("post_optimization_graph")]
-    return [*metadata.partition_graphs, *(graph for each in functions for graph in each.partition_graphs)]
+    return [*metadata.partition_graphs, *(graph for function in functions for graph in function.partition_graphs)]
 
 
 def _with_handle_attributes(function: RunMetadata.FunctionGraphs) -> GraphDef:

@@ -77,7 +77,7 @@ def read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     if not model.subgraphs:
         raise NoGraph(f"{opened.name}: a TensorFlow Lite model without a subgraph")
     if opened.bounded:
-        check_listed_nodes(sum(len(each.operators) for each in model.subgraphs), len(data), opened.name)
+        check_listed_nodes(sum(len(subgraph.operators) for subgraph in model.subgraphs), len(data), opened.name)
     signatures = tuple(_signature(model, each) for each in model.signatures if each.subgraph < len(model.subgraphs))
     entry = SourceEntry("op", bytes=len(data), format=FORMAT_NAME, signatures=signatures)
     item = SourceItem(entry, partial(_content, model, signatures, opened.name, options.signature))
@@ -86,13 +86,13 @@ def read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
 
 def _content(model: LiteModel, signatures: tuple[Signature, ...], name: str, asked: str | None) -> GraphContent:
     """Return the graph of the signature that was asked for, else of the default one, else of the first subgraph."""
-    keys = [each.key for each in model.signatures]
+    keys = [signature.key for signature in model.signatures]
     if asked is not None and not signatures:
         raise RequestError("no signature can be chosen here: the source has none")
     if asked is not None and asked not in keys:
         raise UnknownChoice.among("signature", asked, keys)
     wanted = asked or (DEFAULT_SIGNATURE if DEFAULT_SIGNATURE in keys else next(iter(keys), None))
-    chosen = next((each for each in model.signatures if each.key == wanted), None)
+    chosen = next((signature for signature in model.signatures if signature.key == wanted), None)
     content = _ProgramReader(model, name, chosen).build_content()
     return replace(content, signatures=signatures, signature=wanted)
 

@@ -28,9 +28,9 @@ VALUES_PER_BYTE = 4  # values and letters that may be taken for each byte, as eq
 ABSENT = -1  # the number of an input that is not given
 NO_VECTOR: tuple[Any, ...] = ()
 DTYPES = (
-    *("float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8", "float64"),
-    *("complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16", "int2", "uint4"),
-)
+    "float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8", "float64",
+    "complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16", "int2", "uint4",
+)  # fmt: skip
 WORDS: dict[str, Sequence[str]] = {
     "padding": ("SAME", "VALID"),
     "activation": ("", "Relu", "ReluN1To1", "Relu6", "Tanh", "SignBit"),

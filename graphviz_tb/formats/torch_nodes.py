@@ -163,8 +163,8 @@ def tensor_names(argument: Json) -> list[str]:
     for each in listed:
         held = json_object(each)
         found.append(json_text(json_object(held.get("as_tensor", held)).get("name")))
-    for each in json_array(argument.get("as_nested_tensors")):
-        found += [json_text(json_object(inner).get("name")) for inner in json_array(each)]
+    for item in json_array(argument.get("as_nested_tensors")):
+        found += [json_text(json_object(inner).get("name")) for inner in json_array(item)]
     return found
 
 

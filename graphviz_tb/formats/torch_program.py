@@ -103,7 +103,7 @@ class ProgramReader:
     @cached_property
     def paths(self) -> frozenset[str]:
         return frozenset(
-            json_text(json_object(each).get("fqn")) for each in json_array(self.module.get("module_call_graph"))
+            json_text(json_object(item).get("fqn")) for item in json_array(self.module.get("module_call_graph"))
         )
 
     def content(self) -> GraphContent:
@@ -218,7 +218,7 @@ class ProgramReader:
 
     def _output_names(self, count: int) -> list[str]:
         """Return the names of the results: the keys of a dictionary, else numbers."""
-        entry = next((each for each in json_array(self.module.get("module_call_graph"))), None)
+        entry = next((item for item in json_array(self.module.get("module_call_graph"))), None)
         text = json_text(json_object(json_object(entry).get("signature")).get("out_spec"))
         keys: list[Any] = []
         try:
@@ -374,11 +374,11 @@ class GraphReader:
                 return value  # "Infinity"
             return value if isinstance(value, int | float | str) else None
         if kind in LIST_ARGUMENTS:
-            return [each for each in json_array(value) if isinstance(each, int | float | str)]
+            return [item for item in json_array(value) if isinstance(item, int | float | str)]
         if kind in SYMBOL_ARGUMENTS:
             return self._number(json_object(value))
         if kind in ("as_sym_ints", "as_sym_bools", "as_sym_floats"):
-            return [self._number(json_object(each)) for each in json_array(value)]
+            return [self._number(json_object(item)) for item in json_array(value)]
         if kind in ("as_int_lists", "as_float_lists", "as_complex", "as_custom_obj"):
             return json.dumps(value)[:200]
         return None
@@ -406,7 +406,7 @@ class GraphReader:
                 if kind in SYMBOL_ARGUMENTS:
                     found.append(json_text(json_object(value).get("as_name")))
                 elif kind in ("as_sym_ints", "as_sym_bools"):
-                    found += [json_text(json_object(each).get("as_name")) for each in json_array(value)]
+                    found += [json_text(json_object(item).get("as_name")) for item in json_array(value)]
         return found
 
     def _open_in_place(self, call: ProgramNode, held: Json) -> None:

@@ -132,16 +132,16 @@ def _encode_message(key: str, content: Any) -> bytes:
 
 def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
     """Write a list of one kind; of several kinds it is one of texts."""
-    kinds = {type(each) for each in content}
+    kinds = {type(value) for value in content}
     message.list.SetInParent()
     if kinds <= {bool} and content:
         message.list.b.extend(content)
     elif kinds <= {int}:
-        message.list.i.extend(max(-(2**63), min(each, 2**63 - 1)) for each in content)
+        message.list.i.extend(max(-(2**63), min(value, 2**63 - 1)) for value in content)
     elif kinds <= {int, float}:
         message.list.f.extend(map(float, content))
     else:
-        message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
+        message.list.s.extend(str(value).encode("utf-8", "replace") for value in content)
 
 
 def dtype_attribute(name: str) -> AttrValue:

@@ -178,7 +178,7 @@ def _choose_cell(part: list[int], cell: list[int], links: Adjacency) -> CellChoi
     for node in part:
         cells[cell[node]].append(node)
     tied = [(_twin_sets(nodes, links), number) for number, nodes in cells.items() if len(nodes) > 1]
-    return CellChoice(part, *min(tied, key=lambda one: (len(one[0]), one[1]))) if tied else None
+    return CellChoice(part, *min(tied, key=lambda choice: (len(choice[0]), choice[1]))) if tied else None
 
 
 def _twin_sets(nodes: list[int], links: Adjacency) -> list[list[int]]:

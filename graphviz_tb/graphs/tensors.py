@@ -139,9 +139,9 @@ def first_elements(tensor: TensorProto, most: int) -> list[Any]:
 LISTED_DTYPES_ATTR = "_output_types"  # of exported programs: the dtypes of all outputs
 # Attributes with the dtype of the output; the first present one counts.
 OUTPUT_DTYPE_ATTRS = (
-    *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
-    *("output_types", "component_types", "Toutput_types"),
-)
+    "DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type",
+    "output_types", "component_types", "Toutput_types",
+)  # fmt: skip
 GENERAL_DTYPE_ATTRS = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tidx")
 
 

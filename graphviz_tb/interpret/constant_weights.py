@@ -56,9 +56,9 @@ COMPILED_PROGRAM_OPS = frozenset({"TRTEngineOp", "XlaCallModule"})
 FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
 MIN_PROGRAM_BYTES = 1024  # as the names and settings of an op do not take
 NO_ARITHMETIC = (
-    *(Role.VARIABLE, Role.HANDLE, Role.INPUT, Role.ARGUMENT, Role.READ, Role.READ_ROWS, Role.NEXT_ELEMENT),
-    *(Role.FRAME_MERGE, Role.FRAME_NEXT, Role.FRAME_SWITCH, Role.LIST, Role.LOOKUP),
-)
+    Role.VARIABLE, Role.HANDLE, Role.INPUT, Role.ARGUMENT, Role.READ, Role.READ_ROWS, Role.NEXT_ELEMENT,
+    Role.FRAME_MERGE, Role.FRAME_NEXT, Role.FRAME_SWITCH, Role.LIST, Role.LOOKUP,
+)  # fmt: skip
 
 
 class MadeOfConstants:
@@ -237,7 +237,7 @@ def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
     joins = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
     into = np.flatnonzero(joins[target] & made.made[source] & ~made.made[target])
     vectors = {
-        node: any(not _is_scalar(graph, each) for each in made.constants_behind([node]))
+        node: any(not _is_scalar(graph, constant) for constant in made.constants_behind([node]))
         for node in distinct_values(source[into]).tolist()
     }
     leads = np.zeros(len(graph), bool)

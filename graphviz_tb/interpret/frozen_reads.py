@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 SMALL_WHOLE = frozenset({"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"})  # quantised weights
 STORED_DTYPES = frozenset(
     number
-    for number, each in DTYPE_TABLE.items()
-    if (each.form and each.name in NON_INTEGER_DTYPES) or each.name in SMALL_WHOLE
+    for number, dtype in DTYPE_TABLE.items()
+    if (dtype.form and dtype.name in NON_INTEGER_DTYPES) or dtype.name in SMALL_WHOLE
 )
 FRAME_ENTRANCE_OPS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
 ROW_LOOKUP_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
@@ -144,7 +144,7 @@ def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
 
 
 def _unchanged_merges(graph: Graph) -> Bools:
-    """The merges at the head of a loop whose value comes back as it was."""
+    """Return the merges at the head of a loop whose value a round does not change."""
     merges = graph.nodes_of_types(FRAME_MERGE_OPS.__contains__)
     found = np.zeros(len(graph), bool)
     if not merges.any():
@@ -225,7 +225,7 @@ def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]
 
 
 def _kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
-    """The `stored` makers whose `value` is the second factor of a product or the filter of a convolution."""
+    """Return the `stored` makers whose `value` is the second factor of a product or the filter of a convolution."""
     takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)
     into = np.flatnonzero(takes[graph.target] & (graph.slot == 1) & ~graph.control & (value[graph.source] >= 0))
     makers = distinct_values(value[graph.source[into]])
@@ -234,7 +234,7 @@ def _kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
 
 
 def tables_looked_up(graph: Graph, way: Ints) -> frozenset[int]:
-    """The constants of two dimensions and more that rows are taken from: freezing reads no table, it looks it up."""
+    """Return the constants of two or more dimensions whose rows are taken: freezing reads no table, it looks it up."""
     looks = graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[graph.target] & (graph.slot == 0) & ~graph.control
     makers = distinct_values(way[graph.source[looks & (way[graph.source] >= 0)]]).tolist()
     return frozenset(node for node in makers if is_stored(graph, node) and not is_splat(graph, node))

@@ -54,9 +54,9 @@ LIST_AND_CAST_OPS = (
     "prim::TupleUnpack",
 )
 ARITHMETIC_OPS = (
-    *("aten::add", "aten::sub", "aten::rsub", "aten::mul", "aten::div", "aten::neg", "aten::ceil", "aten::floor"),
-    *("aten::floor_divide", "aten::floordiv", "aten::remainder", "aten::pow", "aten::sqrt"),
-)
+    "aten::add", "aten::sub", "aten::rsub", "aten::mul", "aten::div", "aten::neg", "aten::ceil", "aten::floor",
+    "aten::floor_divide", "aten::floordiv", "aten::remainder", "aten::pow", "aten::sqrt",
+)  # fmt: skip
 PLUMBING_ROLE_BY_OP = {
     **dict.fromkeys(NUMBER_OPS, PlumbingRole.NUMBER),
     PARAMETER_OP: PlumbingRole.PARAMETER,

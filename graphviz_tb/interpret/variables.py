@@ -321,7 +321,7 @@ class VariableTable(NamedTuple):
     turned: Mapping[int, Shape]  # nodes that give a weight once more: in another shape, as an argument of a function
 
     def shapes_by_node(self) -> dict[int, Shape]:
-        return {each.node: each.shape for each in self.rows} | dict(self.turned)
+        return {row.node: row.shape for row in self.rows} | dict(self.turned)
 
 
 def classify_variables(graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> tuple[Variable, ...]:
@@ -354,10 +354,10 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
             dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
         table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
     # Most variables state their shape: infer it from assignments only for the rest.
-    missing = [each.node for each in table if each.shape is None]
+    missing = [variable.node for variable in table if variable.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
     known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
-    shape_of = {each.node: each.shape for each in known}
+    shape_of = {variable.node: variable.shape for variable in known}
     passed = [(argument, made[0]) for argument, made in carried.bound.items() if len(made) == 1]
     turned |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
     return VariableTable(known, users, writers, turned)
@@ -437,17 +437,17 @@ class VariableClassifier:
         """Yield the variables of the table with their use."""
         buffers = self.graph.nodes_of_types(lambda op: has_role(op, Role.BUFFER))
         models = [each for each in table if not buffers[each.node]]
-        parameters = {each.node: each.shape for each in models if not self.is_training_state(each)}
-        for each in table:
-            if buffers[each.node]:
-                yield replace(each.with_use(VariableUse.BUFFER), trainable=False)
-            elif each.node not in parameters:
-                yield each.with_use(VariableUse.STATE)
-            elif self.is_average(each, parameters) or self.is_replica_copy(each, parameters):
-                yield each.with_use(VariableUse.COPY)
+        parameters = {model.node: model.shape for model in models if not self.is_training_state(model)}
+        for variable in table:
+            if buffers[variable.node]:
+                yield replace(variable.with_use(VariableUse.BUFFER), trainable=False)
+            elif variable.node not in parameters:
+                yield variable.with_use(VariableUse.STATE)
+            elif self.is_average(variable, parameters) or self.is_replica_copy(variable, parameters):
+                yield variable.with_use(VariableUse.COPY)
             else:
-                trainable = self.is_trainable(each)
-                yield each if trainable is each.trainable else replace(each, trainable=trainable)
+                trainable = self.is_trainable(variable)
+                yield variable if trainable is variable.trainable else replace(variable, trainable=trainable)
 
     def is_trainable(self, variable: Variable) -> bool | None:
         """Return whether training changes a parameter: by the file's mark, else by its updates; None in a graph that
@@ -513,7 +513,7 @@ class VariableClassifier:
         sources = set().union(*(found or () for found in made_of)) - {variable}
         if not sources or None in made_of:
             return False
-        return sources <= self.learning and not any(self.users_in_model(each) for each in sources)
+        return sources <= self.learning and not any(self.users_in_model(source) for source in sources)
 
     def is_increment(self, writer: int) -> bool:
         """Return whether an op adds to a variable, or assigns it a value computed from its own."""
@@ -521,7 +521,7 @@ class VariableClassifier:
             return True
         variable, *value = self.graph.source[self.first[writer] : self.first[writer + 1]][:2].tolist()
         operands = [self.graph.source[self.first[node] : self.first[node + 1]] for node in value]
-        return any(int(self.origin[variable]) in self.origin[each] for each in operands)
+        return any(int(self.origin[variable]) in self.origin[operand] for operand in operands)
 
     def is_average(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
         """Return whether all values assigned to a variable come from other parameters of its shape and from numbers."""
@@ -573,7 +573,7 @@ class VariableClassifier:
         shape."""
         users = self.users_in_model(variable.node)
         makers = [self.twin_parameters(user, parameters).get(variable.shape, set()) for user in users]
-        return bool(makers) and all(each and each != {variable.node} for each in makers)
+        return bool(makers) and all(maker and maker != {variable.node} for maker in makers)
 
     def twin_parameters(self, user: int, parameters: Mapping[int, Shape]) -> Mapping[Shape, set[int]]:
         """Return the parameters, by shape, that the same op of the first replica uses."""

@@ -63,10 +63,10 @@ from graphviz_tb.ops.table import has_framework
 
 CHANNEL_JOINING_OPS = ADD_OPS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # combine an operand with one number per channel
 CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
-    *("Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid"),
-    *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),
-    *("Erf", "Pow", "Rsqrt", "Sqrt", "SquaredDifference", "StopGradient"),
-}
+    "Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid",
+    "Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean",
+    "Erf", "Pow", "Rsqrt", "Sqrt", "SquaredDifference", "StopGradient",
+}  # fmt: skip
 WIDTH_GIVING_OPS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS
 KERNEL_SLOT = 1  # input slot
 
@@ -238,12 +238,10 @@ VARIABLE_WRITER = re.compile(
     r"DestroyResourceOp|DisableCopyOnRead|VariableShape",
     re.DOTALL,
 )
-PASS_THROUGH_OPS = frozenset(
-    (
-        *("ReadVariableOp", "Identity", "Snapshot", "Cast", "Enter", "RefEnter", "RefIdentity", "GuaranteeConst"),
-        *("StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange"),
-    )
-)
+PASS_THROUGH_OPS = frozenset({
+    "ReadVariableOp", "Identity", "Snapshot", "Cast", "Enter", "RefEnter", "RefIdentity", "GuaranteeConst",
+    "StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange",
+})  # fmt: skip
 PARTING_OPS = frozenset({"Split", "SplitV", "Unpack"})  # a cell keeps the kernels of its gates as one
 SECOND_INPUT_PASSED = frozenset({"Split"})
 REARRANGING_OPS = PASS_THROUGH_OPS | REARRANGE_OPS | UNIT_AXES_OPS

@@ -59,7 +59,7 @@ def _unknown_archive_error(name: str, names: set[str]) -> UnknownFormat:
         what, hint = "a TorchScript or PyTorch archive", EXPORT_HINT
     elif "saved_model.pb" in ends:
         what, hint = "a zip with a SavedModel in it", "unpack it and give the folder"
-    elif any(each.endswith(".npy") for each in ends):
+    elif any(end.endswith(".npy") for end in ends):
         what, hint = "a NumPy archive", "it holds arrays, no graph"
     else:
         what, hint = "a zip archive without a model", "unpack it and give what is in it"

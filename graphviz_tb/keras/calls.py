@@ -72,8 +72,8 @@ def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput
             break
         passed.append(model)
         layer, model = model, outer
-    for each in passed:
-        each.outside = feeds
+    for value in passed:
+        value.outside = feeds
     return feeds
 
 
@@ -251,7 +251,7 @@ def _operand_outputs(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput
     if kind not in MULTI_HEAD_CLASSES:
         return plain
     places = {QUERY_VALUE_KEY.get(source.argument, 3): source for source in reversed(plain)}
-    return [source for place, source in sorted(places.items(), key=lambda each: each[0]) if place < 3]
+    return [source for place, source in sorted(places.items(), key=lambda item: item[0]) if place < 3]
 
 
 def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
@@ -368,7 +368,7 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[CallArguments]:
         values = {key: hash_value(value) if is_nested_config(value) else _plain_value(value) for key, value in found}
         said = {key: value for key, value in values.items() if value is not None and not _has_only_tensors(value)}
         places = [source.argument for source in taken if source.name != CONSTANT_NAME]
-        yield {**said, TENSOR_ARGUMENTS: [QUERY_VALUE_KEY.get(each, each) for each in places] if attends else places}
+        yield {**said, TENSOR_ARGUMENTS: [QUERY_VALUE_KEY.get(place, place) for place in places] if attends else places}
 
 
 def _keras_3_arguments(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -22,22 +22,20 @@ from graphviz_tb.ops.layers import class_defaults
 
 # Options shown first, in this order and without their names: `32 · 3×3 · relu`.
 UNNAMED_OPTIONS = (
-    *("filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n"),
-    *("height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation"),
-)
+    "filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n",
+    "height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation",
+)  # fmt: skip
 # Options that are never shown: those of every class, and those that do not change what is computed.
-HIDDEN_OPTIONS = frozenset(
-    (
-        *("name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional"),
-        *("input_shape", "build_input_shape", "layers", "input_layers", "output_layers", "seed", "noise_shape"),
-        *("implementation", "autocast", "stateful", "unroll", "time_major", "zero_output_for_mask", "synchronized"),
-        *("renorm", "renorm_clipping", "renorm_momentum", "input_length", "virtual_batch_size", "projection_dim"),
-        *("num_tokens", "vocabulary", "mean", "variance", "input_axes", "output_axes", "flash_attention", "fused"),
-        *("lora_rank", "lora_alpha", "quantization_config", "value_range", "fill_mode", "fill_value", "int32_lookup"),
-        *("attention_axes", "use_gate", "softmax_robust_masking"),
-        *("recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim"),
-    )
-)
+HIDDEN_OPTIONS = frozenset({
+    "name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional",
+    "input_shape", "build_input_shape", "layers", "input_layers", "output_layers", "seed", "noise_shape",
+    "implementation", "autocast", "stateful", "unroll", "time_major", "zero_output_for_mask", "synchronized",
+    "renorm", "renorm_clipping", "renorm_momentum", "input_length", "virtual_batch_size", "projection_dim",
+    "num_tokens", "vocabulary", "mean", "variance", "input_axes", "output_axes", "flash_attention", "fused",
+    "lora_rank", "lora_alpha", "quantization_config", "value_range", "fill_mode", "fill_value", "int32_lookup",
+    "attention_axes", "use_gate", "softmax_robust_masking",
+    "recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim",
+})  # fmt: skip
 # Defaults by option, for classes that do not state their own.
 OPTION_DEFAULTS: Mapping[str, Any] = {
     "strides": 1,

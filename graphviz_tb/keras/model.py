@@ -112,7 +112,7 @@ def conceptual_graph(
     """Return a GraphDef of the layers of a model's JSON, in the order of the file. `weights` loads stored weights, for
     models whose layers or parameters the JSON lacks; the bytes `on_disk` bound the memory that may be used.
 
-    >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
+    >>> layers = [{"class_name": "Dense", "config": {"name": name}} for name in "ab"]
     >>> text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}})
     >>> [(node.name, *node.input) for node in conceptual_graph(text.encode(), "x").graph_def.node]
     [('m/a',), ('m/b', 'm/a')]

@@ -26,7 +26,7 @@ def nest_layers(objects: Mapping[str, LayerJson], root: str, separator: str) -> 
     """Nest layers, given by object path ("root.block.dense"), and return the JSON of the root; an object that holds
     layers becomes a model of them.
 
-    >>> layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.a", "m.list.b")}
+    >>> layers = {name: {"class_name": "", "config": {"name": name}} for name in ("m", "m.a", "m.list.b")}
     >>> found = nest_layers(layers, "m", ".")
     >>> [layer["config"]["name"] for layer in found["config"]["layers"]]
     ['m.a', 'm.list.b']
@@ -146,21 +146,13 @@ def _layer_of_stored_object(
     around, _, last = path.rpartition("/")
     # "layers/dense_1": a list is not an object, and the name in it is not an attribute.
     listed = around != "" and around not in holders.objects  # Keras names objects in a list by class
-    held = {} if listed or last == kept_object.name else {ATTRIBUTE_KEY: last}
+    attribute = {} if listed or last == kept_object.name else {ATTRIBUTE_KEY: last}
     # A configured layer matches only a direct object of the model: deeper ones may share its name by chance.
     if kept_object.name in configured and not holders.nearest_holder(path):
-        return {**_without_calls(configured[kept_object.name]), **held}
+        return {**_without_calls(configured[kept_object.name]), **attribute}
     kind = CLASS_OF_NAME.get(without_counter(last)) if listed else None
-    config = {"name": kept_object.name}
-    return {
-        **_without_calls(
-            {
-                "class_name": kind or CLASS_OF_NAME.get(without_counter(kept_object.name), ANY_LAYER_CLASS),
-                "config": config,
-            }
-        ),
-        **held,
-    }
+    kind = kind or CLASS_OF_NAME.get(without_counter(kept_object.name), ANY_LAYER_CLASS)
+    return {"class_name": kind, "config": {"name": kept_object.name}, "inbound_nodes": [], **attribute}
 
 
 def _without_calls(layer: LayerJson) -> LayerJson:
@@ -218,11 +210,11 @@ def _archive_path(
 ) -> str:
     """Return the path of a layer in the archive; "" if the layer or a model around it is not named there."""
     place = ""
-    for each in (*reversed(_inner_models_around(layer)), layer):
-        path = f"{place}/layers/{filed[each]}".removeprefix("/")
+    for node in (*reversed(_inner_models_around(layer)), layer):
+        path = f"{place}/layers/{filed[node]}".removeprefix("/")
         # An object without a stored name is called by the last part of its path.
-        unnamed = path in weights and weights[path].name == filed[each]
-        place = by_name.get((place, each.name), path if unnamed else "")
+        unnamed = path in weights and weights[path].name == filed[node]
+        place = by_name.get((place, node.name), path if unnamed else "")
         if not place:
             return ""
     return place

@@ -91,7 +91,7 @@ def _transposed_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shap
     sizes, _ = split_image_shape(config, inputs[0])
     count = len(sizes)
     extra = config.get("output_padding")
-    grown = zip(
+    windows = zip(
         sizes,
         per_dimension(config["kernel_size"], count),
         per_dimension(config.get("strides", 1), count),
@@ -99,7 +99,7 @@ def _transposed_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shap
         [None] * count if extra is None else per_dimension(extra, count),
         strict=True,
     )
-    made = [_transposed_size(*one, config.get("padding", "valid")) for one in grown]
+    made = [_transposed_size(*window, config.get("padding", "valid")) for window in windows]
     return _image_shape(config, inputs[0][0], made, config["filters"])
 
 
@@ -259,18 +259,27 @@ def _unchanged_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape
 
 
 def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    """Broadcast the inputs; an unknown dimension stays unknown only against 1 or an unknown one."""
+    """Return the shape of inputs that are broadcast."""
     made = inputs[0]
     for other in inputs[1:]:
         size = max(len(made), len(other))
-        pairs = zip((1,) * (size - len(made)) + made, (1,) * (size - len(other)) + other, strict=True)
-        made = tuple(two if one == 1 else one if two in (1, None) else one if one is not None else two
-                     for one, two in pairs)  # fmt: skip
+        made = tuple(map(_broadcast_size, (1,) * (size - len(made)) + made, (1,) * (size - len(other)) + other))
     return [made]
 
 
+def _broadcast_size(size: int | None, other: int | None) -> int | None:
+    """Return the size of two dimensions together; an unknown one stays unknown only against 1 or an unknown one.
+
+    >>> _broadcast_size(None, 1), _broadcast_size(None, 3), _broadcast_size(1, None)
+    (None, 3, None)
+    """
+    if size == 1:
+        return other
+    return size if other in (1, None) or size is not None else other
+
+
 def _function_call_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    """Shape of a TensorFlow function that Keras 2 wrapped as a layer, if it is elementwise.
+    """Return the shape of a TensorFlow function that Keras 2 wrapped as a layer, if it is elementwise.
 
     >>> (
     ...     _function_call_shape({"function": "__operators__.add"}, [(None, 4), (None, 1)]),
@@ -332,16 +341,19 @@ def _attention_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape
 
 
 def _recurrent_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    units = _recurrent_units(config)
-    batch, steps = inputs[0][:2]
-    out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
-    # LSTM has two states: its output, and its cell.
-    states = 2 if config.get("cell", {}).get("class_name", config.get("_kind")) in ("LSTM", "LSTMCell") else 1
-    return out + [(batch, units)] * (states if config.get("return_state") else 0)
+    return _shapes_with_states(config, inputs, 2 if config.get("cell", {}).get("class_name") == "LSTMCell" else 1)
 
 
 def _lstm_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return _recurrent_shape({**config, "_kind": "LSTM"}, inputs)
+    return _shapes_with_states(config, inputs, 2)  # its output, and its cell
+
+
+def _shapes_with_states(config: LayerConfig, inputs: list[KerasDims], states: int) -> list[Shape]:
+    """Return the shapes of a recurrent layer: all steps or the last one; then its states if they are returned."""
+    units = _recurrent_units(config)
+    batch, steps = inputs[0][:2]
+    out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
+    return out + [(batch, units)] * (states if config.get("return_state") else 0)
 
 
 def _recurrent_units(config: LayerConfig) -> int:
@@ -355,7 +367,7 @@ def _recurrent_units(config: LayerConfig) -> int:
 
 
 def _recurrent_convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    """Shapes of a recurrent convolution: an image for each step, or the last one; then its states."""
+    """Return the shapes of a recurrent convolution: an image for each step, or the last one; then its states."""
     batch, steps, *rest = inputs[0]
     last = _convolution_shape(config, [(batch, *rest)])[0] or ()
     out: list[Shape] = [(batch, steps, *last[1:]) if config.get("return_sequences") else last]
@@ -403,15 +415,14 @@ def _category_encoding_shape(config: LayerConfig, inputs: list[KerasDims]) -> li
     return [(*rest, wide)] if config.get("output_mode") == "one_hot" else [(*inputs[0][:-1], wide)]
 
 
-ELEMENTWISE_FUNCTIONS = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
-    (
-        *("add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow"),
-        *("maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p"),
-        *("sqrt", "rsqrt", "square", "sign", "floor", "ceil", "round", "sin", "cos", "tanh", "erf", "sigmoid"),
-        *("softplus", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "softmax"),
-        *("log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value"),
-    )
-)
+# Functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors.
+ELEMENTWISE_FUNCTIONS = frozenset({
+    "add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow",
+    "maximum", "minimum", "squared_difference", "add_n", "abs", "neg", "negative", "exp", "log", "log1p",
+    "sqrt", "rsqrt", "square", "sign", "floor", "ceil", "round", "sin", "cos", "tanh", "erf", "sigmoid",
+    "softplus", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "softmax",
+    "log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value",
+})  # fmt: skip
 SHAPE_RULES: dict[str, LayerShapeRule] = {
     "given": input_shape,
     "same": _unchanged_shape,

@@ -34,7 +34,7 @@ class Packed(NamedTuple):
 
 
 def policy_of(config: LayerConfig) -> Policy | None:
-    """The policy by which a layer is quantised; None of one that is not.
+    """Return the policy by which a layer is quantised; None if it is not.
 
     >>> policy_of({"dtype": {"class_name": "Int4DTypePolicy", "config": {"mode": "int4/64"}}})
     Policy(mode='int4', block=64, history=1024)

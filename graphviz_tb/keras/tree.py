@@ -68,7 +68,7 @@ def _keras_3_references(value: Any, argument: CallArgument) -> Iterator[Referenc
             history = tensor.get("keras_history")
             if isinstance(history, list):
                 shape = shape_from_json(tensor.get("shape"))
-                yield from (each._replace(stated=shape) for each in _keras_2_references(history, argument))
+                yield from (reference._replace(stated=shape) for reference in _keras_2_references(history, argument))
             else:
                 waiting += _values_by_key(value)
         elif isinstance(value, list):
@@ -149,7 +149,7 @@ class LayerNode:
     @cached_property
     def input_places(self) -> dict[str, int]:
         """Position of each input of a model, by name."""
-        names = [each.name for each in _listed_references(layer_config(self.json).get("input_layers"))]
+        names = [reference.name for reference in _listed_references(layer_config(self.json).get("input_layers"))]
         return {name: place for place, name in reversed(list(enumerate(names)))}
 
     @cached_property
@@ -224,7 +224,7 @@ def _unique_layer_names(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     >>> list(_unique_layer_names([{"class_name": "MyBlock"}, {"class_name": "MyBlock"}, {"name": "my_block_1"}]))
     ['my_block', 'my_block_2', 'my_block_1']
     """
-    given = {_stated_name(each) for each in listed}
+    given = {_stated_name(layer) for layer in listed}
     taken: set[str] = set()
     counts: Counter[str] = Counter()
     for json_layer in listed:

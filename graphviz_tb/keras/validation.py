@@ -19,19 +19,15 @@ MAX_SIZE = 2**63 - 1  # of a dimension: 64 bits in TensorFlow
 MAX_EQUATION_LETTERS = 3 * MAX_DIMENSIONS + len(",->")
 # Errors of a rule for a configuration that its class would refuse. RecursionError: a layer in a layer in a layer …
 RULE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
-SIZE_OPTIONS = frozenset(
-    (
-        *("units", "filters", "groups", "depth_multiplier", "input_dim", "output_dim", "num_heads", "key_dim"),
-        *("value_dim", "projection_dim", "num_tokens", "n", "height", "width"),
-    )
-)
+SIZE_OPTIONS = frozenset({
+    "units", "filters", "groups", "depth_multiplier", "input_dim", "output_dim", "num_heads", "key_dim",
+    "value_dim", "projection_dim", "num_tokens", "n", "height", "width",
+})  # fmt: skip
 # Options with a value for each dimension.
-PER_DIMENSION_OPTIONS = frozenset(
-    (
-        *("target_shape", "output_shape", "dims", "axes", "axis", "shared_axes", "bias_axes", "equation"),
-        *("kernel_size", "pool_size", "size", "strides", "dilation_rate", "output_padding", "padding", "cropping"),
-    )
-)
+PER_DIMENSION_OPTIONS = frozenset({
+    "target_shape", "output_shape", "dims", "axes", "axis", "shared_axes", "bias_axes", "equation",
+    "kernel_size", "pool_size", "size", "strides", "dilation_rate", "output_padding", "padding", "cropping",
+})  # fmt: skip
 
 
 def is_plausible_config(config: Mapping[str, Any]) -> bool:

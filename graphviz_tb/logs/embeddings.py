@@ -41,18 +41,18 @@ class Projector:
     def refresh(self) -> Embeddings:
         """List the embeddings that exist now. Raises ReadError if the source cannot be listed."""
         stored = find_embeddings(self.source)
-        taken = {each.key for each in stored.found}
-        every = [*stored.found, *(_with_unique_name(one, taken) for one in self._logged_embeddings())]
+        taken = {embedding.key for embedding in stored.found}
+        every = [*stored.found, *(_with_unique_name(embedding, taken) for embedding in self._logged_embeddings())]
         order = {run: at for at, run in enumerate(dict.fromkeys(each.run for each in every))}
-        every.sort(key=lambda each: order[each.run])
+        every.sort(key=lambda embedding: order[embedding.run])
         self.embeddings = Embeddings(tuple(every), stored.notices)
         return self.embeddings
 
     def get(self, run: str | None, name: str) -> Embedding:
         """Return an embedding by name, in one run or in the first that has it. Raises UnknownNode."""
-        for one in self.embeddings.found:
-            if one.name == name and run in (None, one.run):
-                return one
+        for embedding in self.embeddings.found:
+            if embedding.name == name and run in (None, embedding.run):
+                return embedding
         error = UnknownNode.among(name, [one.name for one in self.embeddings.found], "embedding")
         raise UnknownNode(error.message, hint="`tbgraph project LOGDIR` lists them")
 

@@ -1,6 +1,6 @@
 """Join the tags of a log to the rows of a hierarchy.
 
-RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
+JOIN_RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
 """
 
 from __future__ import annotations
@@ -30,14 +30,12 @@ from graphviz_tb.ops.signatures import summary_input_slots, weight_input_names
 # grad, params, train, … in front              cut only if the name with them is not found
 
 TAG_SUFFIX = re.compile(r"(?:/histogram|/(?:image|audio)(?:/\d+)?|[/._](?:grad|gradient)s?|:0)$")
-TAG_PREFIXES = frozenset(
-    (
-        *("grad", "grads", "gradient", "gradients", "grad_norm", "grad_norms", "norm", "norms"),
-        *("weight", "weights", "param", "params", "parameter", "parameters", "activation", "activations"),
-        *("output", "outputs", "hist", "histogram", "histograms", "train", "training", "val", "valid", "validation"),
-        *("test", "eval", "evaluation"),
-    )
-)
+TAG_PREFIXES = frozenset({
+    "grad", "grads", "gradient", "gradients", "grad_norm", "grad_norms", "norm", "norms",
+    "weight", "weights", "param", "params", "parameter", "parameters", "activation", "activations",
+    "output", "outputs", "hist", "histogram", "histograms", "train", "training", "val", "valid", "validation",
+    "test", "eval", "evaluation",
+})  # fmt: skip
 TAG_SEPARATOR = re.compile(r"[/.]")
 GRADIENT_WORD = re.compile(r"(?:l\d_)?grad(?:ient)?s?(?:_.*)?|.*_grad(?:ient)?s?(?:_norm)?", re.DOTALL)
 ASPECT_BY_WORD = {
@@ -513,7 +511,7 @@ def join_tags(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[TagJoin, ...]
         joins += [_make_join(tag, rule, found[tag.name]) for tag in waiting if tag.name in found]
         waiting = [tag for tag in waiting if tag.name not in found]
     joins += [TagJoin(tag.name, JoinRule.RUN, aspect=tag.aspect or MeasuredAspect.OTHER) for tag in waiting]
-    return tuple(sorted(joins, key=lambda each: order[each.tag]))
+    return tuple(sorted(joins, key=lambda join: order[join.tag]))
 
 
 def _make_join(tag: LookedUpTag, rule: JoinRule, found: RuleMatch) -> TagJoin:

@@ -97,7 +97,7 @@ class Log(HelpfulAttributes):
             if singular not in kinds:
                 raise UnknownChoice.among("kind", kind, kinds)
             kind = singular
-        return sorted({each.tag for each in self._logged.series if kind in (None, each.kind)})
+        return sorted({series.tag for series in self._logged.series if kind in (None, series.kind)})
 
     def series(self, run: str, tag: str) -> Series:
         """Return the points of a tag in a run. Raises UnknownNode for an unknown run or tag."""

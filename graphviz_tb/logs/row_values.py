@@ -87,7 +87,7 @@ def _row_value(
 
 def _condition_points(points: Sequence[tuple[TagValues, int]], gather: GatherRule) -> Sequence[tuple[TagValues, int]]:
     """Return the points that determine the condition of a row: for a ratio only gradients."""
-    return [each for each in points if gather != "ratio" or each[0].join.aspect is MeasuredAspect.GRADIENT]
+    return [point for point in points if gather != "ratio" or point[0].join.aspect is MeasuredAspect.GRADIENT]
 
 
 def _point_values(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
@@ -96,7 +96,7 @@ def _point_values(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValu
 
 def _gather_values(points: Sequence[tuple[TagValues, float, float]], gather: GatherRule) -> float:
     """Combine the values of several tags, ignoring those that are not finite; NaN if none is."""
-    finite = [each for each in points if isfinite(each[1])]
+    finite = [point for point in points if isfinite(point[1])]
     if not finite:
         return nan
     if gather == "ratio":

@@ -76,12 +76,12 @@ def _select_traces(source: Any, loaded: LoadedGraph, options: Options) -> dict[s
     step = "all" if options.read.step is None else options.read.step
     elsewhere = False
     for file in files:
-        held = _steps_of_profile(_statistics_in_file(file, options.read), options.read.profile)
+        steps = _steps_of_profile(_statistics_in_file(file, options.read), options.read.profile)
         # --step selects within a file of several steps; a file with one step is used as a whole.
-        several = options.read.step is not None and len(held) > 1
+        several = options.read.step is not None and len(steps) > 1
         elsewhere |= several
-        tags = _matching_step_tags(held, step) if several else list(held)
-        chosen.update((f"{file}:{tag}" if tag else file, held[tag]) for tag in tags)
+        tags = _matching_step_tags(steps, step) if several else list(steps)
+        chosen.update((f"{file}:{tag}" if tag else file, steps[tag]) for tag in tags)
     # Otherwise select steps of the source itself.
     if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
         own = _steps_of_profile(loaded.run_metadata or _statistics_in_source(source, options), options.read.profile)
@@ -100,14 +100,14 @@ def _join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], option
     )
 
 
-def _steps_of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str, RunMetadata]:
+def _steps_of_profile(steps: Mapping[str, RunMetadata], name: str | None) -> Mapping[str, RunMetadata]:
     """Return the steps of one of several profiles, tagged `NAME:STEP`. Raises `UnknownChoice` if none has the name."""
     if name is None:
-        return held
-    tags = [tag for tag in held if tag == name or tag.startswith(f"{name}:")]
+        return steps
+    tags = [tag for tag in steps if tag == name or tag.startswith(f"{name}:")]
     if not tags:
-        raise UnknownChoice.among("profile", name, sorted({tag.rpartition(":")[0] or tag for tag in held}))
-    return LazyProfiles({tag: partial(held.__getitem__, tag) for tag in tags})
+        raise UnknownChoice.among("profile", name, sorted({tag.rpartition(":")[0] or tag for tag in steps}))
+    return LazyProfiles({tag: partial(steps.__getitem__, tag) for tag in tags})
 
 
 def _statistics_in_file(file: Any, options: ReadOptions) -> Mapping[str, RunMetadata]:

@@ -59,16 +59,16 @@ class TrainingLog:
 
     def rows_with_aspects(self, aspects: Container[MeasuredAspect]) -> frozenset[int]:
         """Return the rows at which tags of these aspects were logged."""
-        joined = (each for each in self.joins.values() if each.is_joined and each.aspect in aspects)
-        return frozenset(row for each in joined for row in each.rows)
+        joined = (join for join in self.joins.values() if join.is_joined and join.aspect in aspects)
+        return frozenset(row for join in joined for row in join.rows)
 
     def numeric_series(self, run: str, tags: Iterable[str]) -> list[Series]:
         """Return the scalars and histograms of some tags in a run."""
         wanted = set(tags)
         return [
-            each
-            for each in self.logged.series
-            if each.run == run and each.tag in wanted and each.kind in ("scalar", "histogram") and len(each)
+            series
+            for series in self.logged.series
+            if series.run == run and series.tag in wanted and series.kind in ("scalar", "histogram") and len(series)
         ]
 
 
@@ -85,8 +85,8 @@ def read_training_log(source: Any, hierarchy: Hierarchy) -> TrainingLog:
             "--color-by logged needs a log, and the source of this graph is none",
             hint="give a log directory that also contains the graph",
         ) from None
-    tags = dict.fromkeys(each.tag for each in logged.series if each.kind != "graph")
-    return TrainingLog(hierarchy, logged, {each.tag: each for each in join_tags(hierarchy, tags)})
+    tags = dict.fromkeys(series.tag for series in logged.series if series.kind != "graph")
+    return TrainingLog(hierarchy, logged, {join.tag: join for join in join_tags(hierarchy, tags)})
 
 
 def logged_values_at_step(training: TrainingLog, options: PictureOptions, run_of_graph: str | None) -> LoggedValues:
@@ -136,7 +136,7 @@ def _select_joins(training: TrainingLog, options: PictureOptions) -> dict[str, T
     weights.
     """
     numbers = {each.tag for each in training.logged.series if each.kind in ("scalar", "histogram") and len(each)}
-    joined = {tag: each for tag, each in training.joins.items() if each.is_joined and tag in numbers}
+    joined = {tag: join for tag, join in training.joins.items() if join.is_joined and tag in numbers}
     if not joined:
         raise MissingFacts(
             f"none of the {len(training.joins):,} tags of the log belongs to a node of this graph",
@@ -144,16 +144,16 @@ def _select_joins(training: TrainingLog, options: PictureOptions) -> dict[str, T
         )
     if options.logged is not None:
         pattern = NamePattern(options.logged.replace("*", "**"))
-        found = {tag: each for tag, each in joined.items() if pattern.matches_name(tag)}
+        found = {tag: join for tag, join in joined.items() if pattern.matches_name(tag)}
         if not found:
             raise UnknownNode.among(options.logged, joined, "joined tag")
         return found
-    aspects = {each.aspect for each in joined.values()}
+    aspects = {join.aspect for join in joined.values()}
     if options.measure == "ratio":
         wanted = {MeasuredAspect.GRADIENT, MeasuredAspect.WEIGHT}
     else:
         wanted = {next(aspect for aspect in ASPECT_PREFERENCE if aspect in aspects)}
-    return {tag: each for tag, each in joined.items() if each.aspect in wanted}
+    return {tag: join for tag, join in joined.items() if join.aspect in wanted}
 
 
 def _select_run(training: TrainingLog, chosen: Mapping[str, TagJoin], name: str | None, asked: bool) -> str:
@@ -244,7 +244,7 @@ class LoggedSelection:
         row = MEASURES[self.measure]
         if not self.other and row.gather != "ratio":
             return _value_range_of_tags(self.tags, self.is_logarithmic, row.signed)
-        values = [each.value for at in self.logged_steps() for each in self.row_values(at).values()]
+        values = [row_value.value for at in self.logged_steps() for row_value in self.row_values(at).values()]
         if self.other:
             high = max((_change_size(value, self.is_logarithmic) for value in values), default=0.0) or 1.0
             return -high, high

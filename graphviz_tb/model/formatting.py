@@ -133,9 +133,9 @@ def replace_non_finite(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {key: replace_non_finite(each) for key, each in value.items()}
+        return {key: replace_non_finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [replace_non_finite(each) for each in value]
+        return [replace_non_finite(item) for item in value]
     return value
 
 

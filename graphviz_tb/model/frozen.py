@@ -118,7 +118,7 @@ def _field_getter(names: Sequence[str]) -> Callable[[Any], Any]:
     """Return a function that gets the values of some fields of an object."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda one: tuple(getattr(one, name) for name in names)
+    return lambda value: tuple(getattr(value, name) for name in names)
 
 
 def _make_repr(names: Sequence[str]) -> Callable[[Any], str]:

@@ -251,9 +251,9 @@ def count_mark_pairs(marks: Ints, hosts: Ints, inward: Bools) -> MarkPairs:
 
 # The order in which the functions of a dataset list their captured inputs.
 DATASET_FUNCTION_ORDER = (
-    *("key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func"),
-    *("shard_func", "reader_func"),
-)
+    "key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func",
+    "shard_func", "reader_func",
+)  # fmt: skip
 MAX_OUTPUT_NUMBER = 10**18  # more than any op has
 InputRun = tuple[int, int, int]  # first input, first argument, how many
 

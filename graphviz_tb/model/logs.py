@@ -163,7 +163,7 @@ class SeriesExtent:
             float(np.minimum(self.first_wall, later.first_wall)),
             float(np.maximum(self.last_wall, later.last_wall)),
             self.odd + later.odd,
-            max(both, key=lambda each: each[:2], default=None),
+            max(both, key=lambda point: point[:2], default=None),
         )
 
 

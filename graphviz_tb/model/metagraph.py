@@ -247,7 +247,7 @@ class DrawingMask:
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """What another `member` of a stack has more than the one that is open: ops that have no partner there, by node.
+    """The ops that another `member` of a stack has more than the open one: they have no partner there. By node.
     `shared`: the other members take its result too."""
 
     member: int

@@ -53,15 +53,15 @@ class Skeleton:
     `parts[p][r]` are the items of rank r of part p, in flow order (rank 0 is where the flow begins). `shelves` are
     rows of part numbers, read like lines of text along the flow; in a level with ports, part 0 is everything
     connected to them: it is on the left, outside of the shelves, which have the remaining parts, to its right.
-    The first and the last rank of part 0 have only ports, in columns also some at their start and their end. `main` is
-    the part on the left (0), or -1 if there is none.
+    The first and the last rank of part 0 have only ports, in columns also some at their start and their end.
+    `port_part` is that part (0), or -1 if there is none.
     `waypoint[w]` is the wire of waypoint item `children + len(ports) + w`; if wires with a common end share waypoints
     (a bus, or one trunk past a wrapped rank), it is the first of them.
-    `spine` are the wires of each part's main path, `notices` the limitations of the engine. `breaks` are, by part, the
-    ranks at which a new column begins, to the right of the previous one; () if no part has any. `plain`: the level is
-    too large for a layout; its rows are not ranks, and its wires are straight lines from end to end. `falling` are the
-    children whose flow runs against the ranks: the first leg of a U, or everything in a frame on it. The last wires may
-    be ties: they join two neighbours of one rank.
+    `main_path` are the wires on the main path of each part, `notices` the limitations of the engine. `breaks` are, by
+    part, the ranks at which a new column begins, to the right of the previous one; () if no part has any. `plain`: the
+    level is too large for a layout; its rows are not ranks, and its wires are straight lines from end to end. `falling`
+    are the children whose flow runs against the ranks: the first leg of a U, or everything in a frame on it. The last
+    wires may be ties: they join two neighbours of one rank.
     """
 
     children: int
@@ -70,8 +70,8 @@ class Skeleton:
     waypoint: tuple[int, ...]
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     shelves: tuple[tuple[int, ...], ...]
-    main: int = -1
-    spine: tuple[int, ...] = ()
+    port_part: int = -1
+    main_path: tuple[int, ...] = ()
     notices: tuple[Notice, ...] = ()
     breaks: tuple[tuple[int, ...], ...] = ()
     plain: bool = False

@@ -29,10 +29,10 @@ URL_SEPARATOR = "://"  # in the name of a remote source
 def regular_file_stats(source: Any) -> tuple[os.stat_result, ...]:
     """Return the stat results of regular files among several sources, to recognise them under another name."""
     found = []
-    for each in source:
-        if isinstance(each, str | os.PathLike) and os.fspath(each) not in ("-", ""):
+    for part in source:
+        if isinstance(part, str | os.PathLike) and os.fspath(part) not in ("-", ""):
             with suppress(OSError, ValueError):
-                found.append(Path(each).stat())
+                found.append(Path(part).stat())
     return tuple(status for status in found if stat.S_ISREG(status.st_mode))
 
 

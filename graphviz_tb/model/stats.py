@@ -62,15 +62,15 @@ class Samples:
     """All samples of `steps` sorted by path and step, as columns: nested scopes add up nearly the same samples."""
 
     def __init__(self, steps: Sequence[Mapping[tuple[int, ...], Sample]]) -> None:
-        filed = [(path, step, sample) for step, each in enumerate(steps) for path, sample in each.items()]
-        filed.sort(key=lambda each: each[:2])
+        filed = [(path, step, sample) for step, samples in enumerate(steps) for path, sample in samples.items()]
+        filed.sort(key=lambda entry: entry[:2])
         self._paths = [path for path, _, _ in filed]
         self._step = int32_column(step for _, step, _ in filed)
         samples = [sample for *_, sample in filed]
-        added = [(each.time, each.cpu, each.accelerator, each.enqueue, each.bytes) for each in samples]
+        added = [(sample.time, sample.cpu, sample.accelerator, sample.enqueue, sample.bytes) for sample in samples]
         self._added = _sample_value_columns(added, 5)
-        self._start = _sample_value_columns([(each.start,) for each in samples], 1)
-        self._end = _sample_value_columns([(each.end,) for each in samples], 1)
+        self._start = _sample_value_columns([(sample.start,) for sample in samples], 1)
+        self._end = _sample_value_columns([(sample.end,) for sample in samples], 1)
         self._rows: dict[int, Ints] = {}  # rows by position in the path
 
     def run_below(self, row: int, end: int, calls: tuple[int, ...]) -> range:

@@ -190,7 +190,7 @@ class CarriedTensors:
     def is_indexing(self) -> bool:
         """Return whether all are indices, sizes and masks, or computed from nothing else."""
         if self._indexing is None:
-            self._indexing = len(self) > 0 and all(self._tensors.is_index(*each) for each in self._outputs)
+            self._indexing = len(self) > 0 and all(self._tensors.is_index(*output) for output in self._outputs)
         return self._indexing
 
     def element_count(self) -> int:

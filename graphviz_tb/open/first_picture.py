@@ -100,8 +100,8 @@ MAX_UNFOLDED_OPS = 16  # a model of so few ops hides no layer in a fold
 DATA_FORWARDING_OPS = INPUT_OPS | NEXT_ELEMENT_OPS | IDENTITY_OPS | RESULT_OPS
 
 
-def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool = True) -> list[RowPath]:
-    """Return the groups to open, each after the group around it; `alone`: a stack shows one member instead of a list.
+def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: bool = True) -> list[RowPath]:
+    """Return the groups to open, each after the group around it; `one_member`: a stack shows one member, not a list.
 
     First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
     repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
@@ -109,7 +109,7 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool =
     measures) wait for those with weights; gradients, updates and savers come last. Marks, stubs and the auxiliary area
     do not count.
     """
-    picture = FirstPicture(hierarchy, metagraph, alone)
+    picture = FirstPicture(hierarchy, metagraph, one_member)
     picture.open_towards_repeat()
     picture.open_main_stack()
     picture.open_around_repeats()
@@ -122,21 +122,21 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool =
 class FirstPicture:
     """A first picture under construction: `closed` boxes and `frames` of open groups."""
 
-    def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool) -> None:
+    def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath, one_member: bool) -> None:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
-        self.alone = alone
-        self.unit = False  # whether a member of the largest stack shows
+        self.one_member = one_member
+        self.shows_member = False  # whether a member of the largest stack shows
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
         self.weights = WeightRows(hierarchy, self.quiet)
         self.opened: dict[RowPath, None] = {GRAPH_ROOT: None}
         self.closed = len(metagraph(GRAPH_ROOT).core_children())
-        self.telling = self.model_box_count(GRAPH_ROOT)
+        self.model_boxes = self.model_box_count(GRAPH_ROOT)
         self.frames = 0
-        self.loose: set[RowPath] = set()
-        self.judging: set[RowPath] = set()
+        self.off_flow: set[RowPath] = set()
+        self.after_weights: set[RowPath] = set()
 
     def shown_content(self, path: RowPath) -> RowPath:
         """Return the group whose content shows when `path` is open: itself, or the last that opens with it."""
@@ -145,7 +145,7 @@ class FirstPicture:
     def with_usual_member(self, path: RowPath) -> list[RowPath]:
         """Return a group with the groups that open with it: the usual member of a stack, or the scopes that it holds
         alone."""
-        usual = paths_to_usual_member(self.hierarchy, path) if self.alone else []
+        usual = paths_to_usual_member(self.hierarchy, path) if self.one_member else []
         return [path, *(usual or scopes_inside_alone(self.hierarchy, path))]
 
     def open_paths(self) -> list[RowPath]:
@@ -181,14 +181,14 @@ class FirstPicture:
     def open_group(self, path: RowPath) -> None:
         self.closed += len(self.metagraph(self.shown_content(path)).core_children()) - 1
         # Its box counted while it was closed.
-        self.telling += self.model_box_count(path) - (path not in self.judging and not self.quiet[path[-1]])
+        self.model_boxes += self.model_box_count(path) - (path not in self.after_weights and not self.quiet[path[-1]])
         self.frames += 1
         self.opened[path] = None
 
     def openable_below(self, path: RowPath) -> Iterator[RowPath]:
         """Yield the groups in the main area of an open group that can be opened.
 
-        Adds those off the main flow to `loose`, and those behind the last weights to `judging`.
+        Adds those off the main flow to `off_flow`, and those behind the last weights to `after_weights`.
         """
         content = self.shown_content(path)
         level = self.metagraph(content)
@@ -196,9 +196,11 @@ class FirstPicture:
         joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted_children
-        # Everything in a judging group judges.
+        # All that is in a group behind the last weights is behind them too.
         behind = (
-            set(range(len(level.children))) if path in self.judging else self.weights.children_without_weights(level)
+            set(range(len(level.children)))
+            if path in self.after_weights
+            else self.weights.children_without_weights(level)
         )
         own = set(level.own_children())
         for position, row in enumerate(level.children):
@@ -207,16 +209,16 @@ class FirstPicture:
                 continue  # drawn as the op, or one of many that are shown side by side
             if position not in away and opens_without_recursion(self.hierarchy, child):
                 if joined and position not in joined:
-                    self.loose.add(child)
+                    self.off_flow.add(child)
                 if position in behind:
-                    self.judging.add(child)
+                    self.after_weights.add(child)
                 yield child
 
     def open_towards_repeat(self) -> None:
         """Open the groups around the repeat that holds most of the model."""
         path = GRAPH_ROOT
         while True:
-            ways = [child for child in self.openable_below(path) if child not in self.loose]
+            ways = [child for child in self.openable_below(path) if child not in self.off_flow]
             widest = max(ways, key=lambda child: self.repeats.largest_repeat(child[-1]), default=None)
             if (
                 widest is None
@@ -230,7 +232,7 @@ class FirstPicture:
     def hides_repeat(self, path: RowPath) -> bool:
         """Return whether a group contains a larger repeat than it is, or is drawn as."""
         return self.repeats.holds_larger_repeat(path[-1]) and not (
-            self.alone and sole_stack(self.hierarchy, path[-1]) >= 0
+            self.one_member and sole_stack(self.hierarchy, path[-1]) >= 0
         )
 
     def open_main_stack(self) -> None:
@@ -239,14 +241,14 @@ class FirstPicture:
         if not stacks:
             return
         path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-        self.open_stack(path, MAX_PICTURE_BOXES if self.alone else MAX_REPEAT_BOXES)
+        self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
         """Open a stack and the dominant box in its member, while no more than `limit` boxes show."""
         while self.box_count_with(path) - self.frames <= limit:
             self.open_group(path)
-            self.unit = True
-            if not self.alone:
+            self.shows_member = True
+            if not self.one_member:
                 path = paths_to_usual_member(self.hierarchy, path)[-1]
                 if self.box_count_with(path) <= MAX_REPEAT_BOXES:
                     self.open_group(path)
@@ -274,7 +276,7 @@ class FirstPicture:
     def open_fair_stack(self) -> None:
         """Open the largest visible stack if no member of a stack shows yet, as of a network of many short stages, and
         the picture stays small."""
-        if not self.alone or any(sole_stack(self.hierarchy, path[-1]) >= 0 for path in self.opened):
+        if not self.one_member or any(sole_stack(self.hierarchy, path[-1]) >= 0 for path in self.opened):
             return
         least = FAIR_SHARE * self.op_count(0)
         stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_chain(path)]
@@ -299,14 +301,14 @@ class FirstPicture:
 
     def is_model_stack(self, path: RowPath) -> bool:
         """Return whether a group is drawn as a stack of the model whose members are more than one layer."""
-        stack = sole_stack(self.hierarchy, path[-1]) if self.alone else path[-1]
-        if stack not in self.repeats.at or not is_stack(self.hierarchy, stack) or path in self.loose:
+        stack = sole_stack(self.hierarchy, path[-1]) if self.one_member else path[-1]
+        if stack not in self.repeats.at or not is_stack(self.hierarchy, stack) or path in self.off_flow:
             return False
         return not self.is_single_layer(usual_member(self.hierarchy, stack))
 
     def open_other_stacks(self) -> None:
         """Open other stacks that are not small next to the largest, equal ones all or none, while there is room."""
-        if not self.alone:
+        if not self.one_member:
             return
         open_ones = [path[-1] for path in self.opened if sole_stack(self.hierarchy, path[-1]) >= 0]
         if not open_ones:
@@ -368,14 +370,18 @@ class FirstPicture:
         heapq.heapify(queue)
         while queue:
             *_, path = heapq.heappop(queue)
-            if path in self.opened or path in self.loose or not self.hides_large_repeat(path):
+            if path in self.opened or path in self.off_flow or not self.hides_large_repeat(path):
                 continue
-            likes = [one for one in self.alike_siblings(path) if one not in self.loose and self.hides_large_repeat(one)]
-            if self.box_count_with(*likes) > MAX_REPEAT_BOXES:
+            siblings = [
+                near
+                for near in self.alike_siblings(path)
+                if near not in self.off_flow and self.hides_large_repeat(near)
+            ]
+            if self.box_count_with(*siblings) > MAX_REPEAT_BOXES:
                 continue
-            for one in likes:
-                self.open_group(one)
-                for child in self.openable_below(one):
+            for sibling in siblings:
+                self.open_group(sibling)
+                for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
 
     def open_largest_groups(self) -> None:
@@ -391,14 +397,14 @@ class FirstPicture:
             *_, path = heapq.heappop(queue)
             if path in self.opened:
                 continue
-            likes = self.alike_siblings(path)
-            if self.box_count_with(*likes) > MAX_PICTURE_BOXES:
-                likes = [path] if self.closed < MIN_PICTURE_BOXES else []
-            if self.box_count_with(*likes) > MAX_PICTURE_BOXES and self.closed + self.frames > 1:
+            siblings = self.alike_siblings(path)
+            if self.box_count_with(*siblings) > MAX_PICTURE_BOXES:
+                siblings = [path] if self.closed < MIN_PICTURE_BOXES else []
+            if self.box_count_with(*siblings) > MAX_PICTURE_BOXES and self.closed + self.frames > 1:
                 continue
-            for one in likes:
-                self.open_group(one)
-                for child in self.openable_below(one):
+            for sibling in siblings:
+                self.open_group(sibling)
+                for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
 
     def should_open(self, path: RowPath) -> bool:
@@ -409,7 +415,7 @@ class FirstPicture:
             return False  # its box says what is in it
         if self.is_wrapped(path) or self.is_main_call(path):
             return True
-        if self.unit and (self.is_layer(row) or self.is_single_layer(row)):
+        if self.shows_member and (self.is_layer(row) or self.is_single_layer(row)):
             return False  # the repeat shows the model; ops of a layer add little
         if self.closed < MIN_PICTURE_BOXES:
             return (
@@ -420,9 +426,9 @@ class FirstPicture:
         if self.hierarchy.kind[row] == FOLD_ROW and self.hierarchy.op_count(0) <= MAX_UNFOLDED_OPS:
             return not self.is_off_flow(path)
         if (
-            self.telling >= MIN_PICTURE_BOXES
+            self.model_boxes >= MIN_PICTURE_BOXES
             or self.is_off_flow(path)
-            or path in self.judging
+            or path in self.after_weights
             or self.is_long_stack(row)
         ):
             return False
@@ -455,7 +461,7 @@ class FirstPicture:
 
     def is_off_flow(self, path: RowPath) -> bool:
         """Return whether a group is not part of the model, or not part of the flow around it."""
-        return bool(self.quiet[path[-1]]) or path in self.loose
+        return bool(self.quiet[path[-1]]) or path in self.off_flow
 
     def is_large_part(self, path: RowPath) -> bool:
         """Return whether a group holds a large part of the model."""
@@ -469,15 +475,15 @@ class FirstPicture:
     def queue_entry(self, path: RowPath) -> tuple[float, float, RowPath]:
         """Return the sort key of a group.
 
-        Order: other groups, long stacks that are large, layers and other long stacks, judging groups, groups outside of
-        the model; among equals the one with most ops first, stacks last.
+        Order: other groups, long stacks that are large, layers and other long stacks, groups behind the last weights,
+        groups outside of the model; among equals the one with most ops first, stacks last.
         """
         row = path[-1]
         if self.is_off_flow(path) or _is_saver_call(self.hierarchy, row):
             return inf, inf, path
         # Stacks come after other groups.
         count = min(self.op_count(row), 1) if self.hierarchy.kind[row] == SERIES_ROW else self.op_count(row)
-        if path in self.judging:
+        if path in self.after_weights:
             return 3, -count, path
         if self.is_long_stack(row):
             return 1 if self.is_large_part(path) else 2, -count, path

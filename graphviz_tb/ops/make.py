@@ -50,10 +50,10 @@ def _settings_as_json(schemas: Sequence[Any]) -> str:
     """Return the defaults of the settings of an op as JSON: those of its first overload with that setting."""
     default_of: dict[str, Any] = {}
     for schema in schemas:
-        for each in schema.arguments:
-            value = each.default_value
-            if isinstance(value, bool | int | float | str | list) and "Tensor" not in str(each.type):
-                default_of.setdefault(each.name, value)
+        for argument in schema.arguments:
+            value = argument.default_value
+            if isinstance(value, bool | int | float | str | list) and "Tensor" not in str(argument.type):
+                default_of.setdefault(argument.name, value)
     return json.dumps(default_of, separators=(",", ":")) if default_of else ""
 
 

@@ -170,8 +170,8 @@ class AttributeTexts:
         if number not in self._known:
             listed = attribute_texts(self._hierarchy.graph, node, self._words)
             self._known[number] = (
-                self.encode_attributes(each for each in listed if each[0] < COLOCATION_ATTR),
-                self.encode_attributes(each for each in listed if each[0] > COLOCATION_ATTR),
+                self.encode_attributes(attribute for attribute in listed if attribute[0] < COLOCATION_ATTR),
+                self.encode_attributes(attribute for attribute in listed if attribute[0] > COLOCATION_ATTR),
             )
         before, behind = self._known[number]
         given = (
@@ -229,7 +229,7 @@ def _program_block(hierarchy: Hierarchy) -> DataBlock:
         if not len(numbers):
             continue
         met = [(stacks[numbers[place]], int(counts[place])) for place in np.argsort(first).tolist()]
-        common = len(list(takewhile(lambda each: len({*each}) == 1, zip(*(stack for stack, _ in met), strict=False))))
+        common = len(list(takewhile(lambda level: len({*level}) == 1, zip(*(stack for stack, _ in met), strict=False))))
         found: Counter[str] = Counter()
         for stack, count in met:
             found.update(dict.fromkeys(stack[common : common + 1], count))

@@ -187,10 +187,10 @@ def _diff_colouring_blocks(
 ) -> Iterator[DataBlock]:
     """Yield the colouring of the diff, and the state of the lines of each level of the page."""
     hierarchy = model.hierarchy
-    fills, columns = row_colouring_blocks(hierarchy, [_without_legend(each) for each in painters], table)
+    fills, columns = row_colouring_blocks(hierarchy, [_without_legend(painter) for painter in painters], table)
     yield fills
     yield columns
-    legend = [[(row.label, row.fill) for row in _general_legend(each, len(hierarchy))] for each in painters]
+    legend = [[(row.label, row.fill) for row in _general_legend(painter, len(hierarchy))] for painter in painters]
     yield json_block(
         "changes/legend",
         [
@@ -204,7 +204,7 @@ def _diff_colouring_blocks(
     numbers: list[int] = []
     for path in levels:
         bits = list(_level_state_bits(model.metagraph(path), became, between))
-        if any(each not in (0, EDGES_KEPT) for each in bits):  # most levels have no change, and are not listed
+        if any(bit not in (0, EDGES_KEPT) for bit in bits):  # most levels have no change, and are not listed
             index[level_key(path)] = len(numbers)
             numbers += bits
     yield json_block("changes/index", index)

@@ -57,7 +57,7 @@ def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Po
 
 def metadata_values(columns: Iterable[PointColumn], notices: Iterable[Notice]) -> dict[str, Any]:
     """Return the metadata of points: for each column a table of texts, and the text number of each point."""
-    return {"columns": [_metadata_column(one) for one in columns], "notices": notice_values(notices)}
+    return {"columns": [_metadata_column(column) for column in columns], "notices": notice_values(notices)}
 
 
 def _metadata_column(one: PointColumn) -> Mapping[str, Any]:
@@ -68,7 +68,7 @@ def _metadata_column(one: PointColumn) -> Mapping[str, Any]:
 
 
 def notice_values(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    return [{"code": one.code, "text": one.message} for one in notices]
+    return [{"code": notice.code, "text": notice.message} for notice in notices]
 
 
 def shown_image_type(data: bytes) -> str:

@@ -203,7 +203,7 @@ def _append_skeleton(out: IntArray, order: Skeleton) -> None:
     out.append(len(order.shelves))
     for shelf in order.shelves:
         out.extend(_length_prefixed(shelf))
-    out.extend((order.main, *_length_prefixed(order.spine), len(order.breaks)))
+    out.extend((order.port_part, *_length_prefixed(order.main_path), len(order.breaks)))
     for broken in order.breaks:
         out.extend(_length_prefixed(broken))
     out.extend((int(order.plain), *_length_prefixed(order.falling)))

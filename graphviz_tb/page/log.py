@@ -6,10 +6,10 @@ A server describes runs and tags by the same functions, so that one viewer reads
 from __future__ import annotations
 
 import os
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from posixpath import join, normpath
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def _judged_metrics(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -
     A placeholder stays, behind the scalars; a scalar is offered where its tag was logged by most sessions.
     """
     declared = tuple(trials.metrics)
-    if any(one.tag != PLACEHOLDER for one in declared) or _has_real_value(trials, scalars):
+    if any(metric.tag != PLACEHOLDER for metric in declared) or _has_real_value(trials, scalars):
         return declared
     sessions = {session.run for session in trials.sessions}
     counts: dict[str, int] = {}
@@ -81,8 +81,8 @@ def _judged_metrics(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -
 def _has_real_value(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> bool:
     """Return whether any session set the placeholder to a real value."""
     found: Sequence[Series | None] = [scalars.get((session.run, PLACEHOLDER)) for session in trials.sessions]
-    known = [one.extent() for one in found if one is not None]
-    return any(one is not None and one.last is not None and one.last[2] != PLACEHOLDER_VALUE for one in known)
+    extents = [series.extent() for series in found if series is not None]
+    return any(extent and extent.last and extent.last[2] != PLACEHOLDER_VALUE for extent in extents)
 
 
 # Custom chart layouts for a page or a server.
@@ -114,8 +114,8 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
     judged = _judged_metrics(trials, scalars)
     rows = []
     for session in trials.sessions:
-        metrics = [scalars.get((_metric_run(session.run, one), one.tag)) for one in judged]
-        values = [_json_hparam_value(session.hparams.get(one.name)) for one in trials.hparams]
+        metrics = [scalars.get((_metric_run(session.run, metric), metric.tag)) for metric in judged]
+        values = [_json_hparam_value(session.hparams.get(hparam.name)) for hparam in trials.hparams]
         rows.append(
             {
                 "session": session.run,
@@ -136,7 +136,7 @@ def _metric_run(session: str, metric: Metric) -> str:
     >>> _metric_run("trial", Metric("loss", "validation")), _metric_run(".", Metric("loss"))
     ('trial/validation', '.')
     """
-    return normpath(join(session, metric.group))
+    return posixpath.normpath(posixpath.join(session, metric.group))
 
 
 def _last_metric_value(series: Series) -> float | str | None:
@@ -273,14 +273,14 @@ def pack_log(
     tag_ids: dict[TagKind, int] = {}
     tags = tag_entries(
         every,
-        lambda one: tag_ids.setdefault((one.tag, one.kind), len(tag_ids)),
+        lambda series: tag_ids.setdefault((series.tag, series.kind), len(tag_ids)),
         runs.__getitem__,
-        lambda one: numbers[one.run, one.tag],
+        lambda series: numbers[series.run, series.tag],
     )
     tags.sort(key=lambda entry: PAGE_TAG_KINDS.index(entry["kind"]))  # stable: groups stay in their order
     packer, kept = LogPacker(source.log, room), []
     for entry in tags:
-        if packer.pack_tag(entry["id"], entry["kind"], {one[1]: every[one[1]] for one in entry["runs"]}):
+        if packer.pack_tag(entry["id"], entry["kind"], {number: every[number] for _, number, *_ in entry["runs"]}):
             kept.append(entry)
     left = len(tags) - len(kept)
     state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left}
@@ -300,14 +300,14 @@ def pack_log(
     blocks = [json_block("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:
         names = {entry["id"]: entry["name"] for entry in kept}
-        variables = {number: one.variable_name for number, one in clouds.items()}
+        variables = {number: cloud.variable_name for number, cloud in clouds.items()}
         own_runs = runs_of_graph(graph.run, graph.graph_runs, runs) if graph is not None else list(runs)
         blocks.append(_joins_block(join, names, variables, own_runs))
     return LogPart(tuple(blocks), left)
 
 
 def _joins_block(join: JoinTags, names: dict[int, str], variables: dict[int, str], runs: list[str]) -> DataBlock:
-    joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
+    joins = {found.tag: found for found in join(dict.fromkeys((*names.values(), *variables.values())))}
     return json_block("log/joins", {**joins_by_tag(names, joins, runs), "clouds": embedding_joins(variables, joins)})
 
 
@@ -319,14 +319,14 @@ class LogPacker:
         self.blocks: list[DataBlock] = []
         self._blobs: dict[tuple[str, FileRange], int] = {}
 
-    def pack_tag(self, number: int, kind: SeriesKind, each: Mapping[int, Series]) -> bool:
+    def pack_tag(self, number: int, kind: SeriesKind, series_by_id: Mapping[int, Series]) -> bool:
         """Pack one tag, its series by their ids; return whether it fitted. The first tag always fits."""
         if kind == "scalar":
-            block = _points_block(number, list(each.values()), list(each))
+            block = _points_block(number, series_by_id)
         elif kind == "histogram":
-            block = _histograms_block(number, each)
+            block = _histograms_block(number, series_by_id)
         else:
-            return self.pack_last_points(number, each)
+            return self.pack_last_points(number, series_by_id)
         return self.add_if_fitting(block)
 
     def pack_trials(self, table: dict[str, Any]) -> bool:
@@ -342,21 +342,21 @@ class LogPacker:
         """Pack the embeddings that fit, and their list; return those packed, by number."""
         packed: dict[int, Embedding] = {}
         left: list[Notice] = []
-        found = [one for one in projector.embeddings.found if is_shown_in_page(one)]
+        found = [embedding for embedding in projector.embeddings.found if is_shown_in_page(embedding)]
         if others := len(projector.embeddings.found) - len(found):
             text = f"{others:,} variables of checkpoints are not in this file: tbgraph serve shows them"
             left.append(Notice("embedding", text))
-        for number, one in enumerate(found):
+        for number, embedding in enumerate(found):
             try:
-                blocks = tuple(embedding_blocks(projector, one, number))
+                blocks = tuple(embedding_blocks(projector, embedding, number))
             except TbGraphError as error:
-                left.append(Notice("embedding", str(error), one.name))
+                left.append(Notice("embedding", str(error), embedding.name))
                 continue
             if self.add_if_fitting(*blocks, strict=True):
-                packed[number] = one
+                packed[number] = embedding
             else:
-                text = f"'{one.name[:80]}' is not in this file: write it with a larger --page-max"
-                left.append(Notice("embedding", text, one.name))
+                text = f"'{embedding.name[:80]}' is not in this file: write it with a larger --page-max"
+                left.append(Notice("embedding", text, embedding.name))
         self.blocks.append(embedding_list_block(projector, packed, left, runs))
         return packed
 
@@ -368,27 +368,27 @@ class LogPacker:
         self.blocks += blocks
         return True
 
-    def pack_last_points(self, number: int, each: Mapping[int, Series]) -> bool:
+    def pack_last_points(self, number: int, series_by_id: Mapping[int, Series]) -> bool:
         """Pack the last points of each series, with the bytes of their images and sounds, as far as they fit."""
         entries, fits = {}, False
-        for key, series in each.items():
+        for key, series in series_by_id.items():
             order = series.point_order()
             points: list[int] = []
             made: list[Any] = []
             for point in reversed(order[-MAX_LAST_POINTS:].tolist()):
                 try:
-                    one = self.pack_point(series, point)
+                    packed = self.pack_point(series, point)
                 except TbGraphError:  # its file is missing or damaged
                     continue
-                if one is None:
+                if packed is None:
                     break
                 points.insert(0, point)
-                made.insert(0, one)
+                made.insert(0, packed)
             steps, walls = series.step[points].tolist(), series.wall[points].tolist()
             entries[str(key)] = {
                 "n": len(order),
                 "step": steps,
-                "wall": [replace_non_finite(each) for each in walls],
+                "wall": [replace_non_finite(wall) for wall in walls],
                 "points": made,
             }
             fits |= bool(points)
@@ -409,39 +409,39 @@ class LogPacker:
         return describe_point(self.log, series, point, lambda place: self._blobs[series.run, place], MAX_CELL_BYTES)
 
 
-def _histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
+def _histograms_block(number: int, series_by_id: Mapping[int, Series]) -> DataBlock:
     """Pack the histograms of some steps of one tag: on common bins and as percentiles."""
     columns: list[tuple[str, NDArray[Any]]] = []
     counts = {}
-    for key, series in each.items():
+    for key, series in series_by_id.items():
         counts[str(key)] = {"points": len(series.point_order())}
         if isinstance(series.data, HistogramPoints):
             columns += histogram_columns(key, series, series.data, ("ridges", "bands"), DEFAULT_HISTOGRAM_STEPS)
-    return DataBlock(f"log/{number}", "columns", pack_columns(len(each), columns, {"series": counts}))
+    return DataBlock(f"log/{number}", "columns", pack_columns(len(series_by_id), columns, {"series": counts}))
 
 
-def _points_block(number: int, each: Sequence[Series], ids: Sequence[int]) -> DataBlock:
+def _points_block(number: int, series_by_id: Mapping[int, Series]) -> DataBlock:
     """Pack the points of one tag, thinned to `THINNED_WIDTH_PX` columns of pixels along its steps."""
     columns, counts = [], {}
-    for one, key in zip(each, ids, strict=True):
-        points = one.point_order(superseded=True)
-        step, value = one.step[points], one.value[points]
+    for key, series in series_by_id.items():
+        points = series.point_order(superseded=True)
+        step, value = series.step[points], series.value[points]
         points = points[decimate_series(step.astype(np.float64), value.astype(np.float64), THINNED_WIDTH_PX)]
         names = ("step", "wall", "value", "superseded")
-        made = (one.step[points], one.wall[points], one.value[points], one.superseded[points])
+        made = (series.step[points], series.wall[points], series.value[points], series.superseded[points])
         columns += [(f"{key}.{name}", column) for name, column in zip(names, made, strict=True)]
-        counts[str(key)] = {"points": len(one)}
+        counts[str(key)] = {"points": len(series)}
     return DataBlock(f"log/{number}", "columns", pack_columns(len(counts), columns, {"series": counts}))
 
 
 def log_state(runs: Iterable[tuple[int, Run]], every: Iterable[Series]) -> dict[str, Any]:
     """Return all runs with their numbers, the count of series of each kind, and the colours of lines."""
-    kinds, each, numbered = Counter[str](), Counter[str](), list(runs)
+    kinds, by_run, numbered = Counter[str](), Counter[str](), list(runs)
     for series in every:
         kinds[series.kind] += 1
-        each[series.run] += 1
+        by_run[series.run] += 1
     looks = run_styles({run.name: run.first_wall or 0.0 for _, run in numbered})
-    entries = [_run_entry(run, number, each[run.name], looks[run.name]) for number, run in numbered]
+    entries = [_run_entry(run, number, by_run[run.name], looks[run.name]) for number, run in numbered]
     return {"generation": "", "runs": entries, "kinds": dict(kinds), "hues": RUN_HUES, "graphs": [], "notices": []}
 
 
@@ -461,7 +461,7 @@ def _run_entry(run: Run, number: int, series: int, look: LineStyle) -> dict[str,
         ],
         "state": run.state,
         "style": [look.hue, look.dashes],
-        "notices": [notice_entry(one) for one in run.notices],
+        "notices": [notice_entry(notice) for notice in run.notices],
     }
 
 
@@ -493,7 +493,7 @@ def tag_entries(
             "plugin": found[tag, kind][0].about.plugin,
             "title": found[tag, kind][0].about.display_name,
             "about": found[tag, kind][0].about.description,
-            "runs": [[run_id(one.run), series_id(one), *extent(one)] for one in found[tag, kind]],
+            "runs": [[run_id(series.run), series_id(series), *extent(series)] for series in found[tag, kind]],
         }
         for tag, kind in ordered
     ]

@@ -220,7 +220,7 @@ def _tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> d
     """Return the first values of a tensor at one step."""
     form = data.forms[data.form[point]]
     values = log.tensor(series, point).reshape(-1)
-    elements = [_json_tensor_value(each) for each in values[:MAX_TENSOR_VALUES].tolist()]
+    elements = [_json_tensor_value(value) for value in values[:MAX_TENSOR_VALUES].tolist()]
     more = {"dtype": form.dtype, "shape": list(form.shape), "values": elements, "cut": len(values) > MAX_TENSOR_VALUES}
     return {**_point_step(series, point), **more}
 

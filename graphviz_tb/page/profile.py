@@ -135,15 +135,15 @@ def slice_columns(
         ("waited", timeline.waited[found.slice]),
     ]
     head: dict[str, Any] = {
-        "names": [truncate_middle(timeline.names[each], MAX_SLICE_NAME_LETTERS) for each in names.tolist()],
-        "nodes": [timeline.addresses[each] if each >= 0 else None for each in nodes.tolist()],
+        "names": [truncate_middle(timeline.names[at], MAX_SLICE_NAME_LETTERS) for at in names.tolist()],
+        "nodes": [timeline.addresses[at] if at >= 0 else None for at in nodes.tolist()],
     }
     if marked is not None:
         places = np.flatnonzero(marked)
         order = places[np.argsort(timeline.start[places], kind="stable")][:MAX_MARKED_SLICES]
         listed = (row[order], timeline.start[order], timeline.duration[order])
         head |= {"hits": len(places), "busyHits": int(np.sum(timeline.duration[places]))}
-        head["marks"] = [list(each) for each in zip(*(column.tolist() for column in listed), strict=True)]
+        head["marks"] = [list(mark) for mark in zip(*(column.tolist() for column in listed), strict=True)]
     return pack_columns(len(found.start), blocks, head)
 
 
@@ -156,8 +156,8 @@ def _count_column_rows(data: bytes) -> int:
 
 def _compact_numbers(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distinct numbers, and the position of each number among them."""
-    each = distinct_values(numbers)
-    return each, np.searchsorted(each, numbers)
+    distinct = distinct_values(numbers)
+    return distinct, np.searchsorted(distinct, numbers)
 
 
 def _marked_slices(timeline: Timeline, match: str, node: str | None) -> Bools | None:

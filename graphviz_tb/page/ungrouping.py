@@ -272,7 +272,7 @@ class UngroupedWalk:
             for each in self.earlier
             if each.around.get(there) == around and each.from_page_path(around) in each.known
         ]
-        return next((each for each in walks if each.has_in_same_place(around, there, self)), None)
+        return next((walk for walk in walks if walk.has_in_same_place(around, there, self)), None)
 
     def has_in_same_place(self, around: RowPath, there: RowPath, other: UngroupedWalk) -> bool:
         """Return whether a child of a level, as page paths, is in the same place in another walk."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from math import isqrt
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Direction, Point
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton, Wire, capped_wires
 from graphviz_tb.model.view import View
@@ -15,6 +16,20 @@ CORNER_MARGIN = 8  # px from a corner to the nearest line, if there is room
 MIN_LINES_TO_JOIN = 4  # so many lines of one kind to a box off the main path join
 NO_ENDS: frozenset[int] = frozenset()
 MIN_LINE_DISTANCE = 8  # px between two lines at a side, so that the main path may take its middle
+
+
+@dataclass(frozen=True, slots=True)
+class LineEnds:
+    """Where lines touch the children of a level, in pixels from the left edge of each.
+
+    `anchors[wire, 0 or 1]` is where a wire touches the child that is its source or target; `sides` are, by child, from
+    where to where a wire that is not straight may touch it instead ((0, 0): nowhere else); the ends in `entries` (twice
+    the wire, and 1 for its lower end) are next to their item, on its left (-1) or right (1) side.
+    """
+
+    anchors: Mapping[tuple[int, int], int]
+    sides: Sequence[tuple[int, int]]
+    entries: Mapping[int, int]
 
 
 def downward_chains(skeleton: Skeleton) -> list[tuple[int, ...]]:
@@ -38,7 +53,7 @@ def attach_lines(
     the wire, and 1 for its lower end) take no room.
     """
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
-    main = set(skeleton.spine)
+    main = set(skeleton.main_path)
     sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):

@@ -38,8 +38,8 @@ class Band:
         """The line on which the boxes are centred."""
         return (self.top + self.bottom) // 2
 
-    def track(self, number: int) -> int:
-        """The y of a track of the gap below."""
+    def track_y(self, number: int) -> int:
+        """Return the y of a track of the gap below."""
         return self.bottom + self.first + number * self.pitch
 
     def move(self, down: int) -> None:

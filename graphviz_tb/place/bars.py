@@ -119,7 +119,7 @@ def _branch_wires(view: View, wire: int, lines: BoxLines) -> list[int]:
 def wires_beside_main_path(view: View) -> set[int]:
     """Return the wires of the branches that begin and end with one on the main path: all lead on alike."""
     lines = _box_lines(view)
-    main = set(view.skeleton.spine)
+    main = set(view.skeleton.main_path)
     beside: set[int] = set()
     for wires in lines.into.values():
         branches: dict[int, list[list[int]]] = {}  # by the item where they begin

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from graphviz_tb.graphs.drawing_math import straighten_polyline
 from graphviz_tb.model.scene import Point, Size
-from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, capped_wires, training_items
-from graphviz_tb.place.attachment import attach_lines, downward_chains
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, capped_wires
+from graphviz_tb.place.attachment import LineEnds, attach_lines, downward_chains
 from graphviz_tb.place.bands import Band, item_ranks, rank_bands
 from graphviz_tb.place.columns import Alignment, align_columns
 from graphviz_tb.place.lanes import (
@@ -41,23 +41,17 @@ def place_level(
     sizes: Sequence[Size],
     gaps: LevelGaps | None = None,
     *,
-    anchors: Mapping[tuple[int, int], int] | None = None,
+    line_ends: LineEnds | None = None,
     strokes: Mapping[int, WireStroke] | None = None,
-    sides: Sequence[tuple[int, int]] | None = None,
-    entries: Mapping[int, int] | None = None,
-    training: Sequence[int] = (),
-    apart: Sequence[int] = (),
+    trained: set[int] | None = None,
     room: Mapping[int, int] | None = None,
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
-    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
-    where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
-    `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
-    straight may touch it instead, from where to where ((0, 0): nowhere else); the ends `entries` (twice the wire, and 1
-    for its lower end) are next to their item, on its left (-1) or right (1) side; `training` says, by wire, which ends
-    train the model, as in `Metaedge`; `apart` are the children that train it or do its bookkeeping; `room` is, by
-    child, the least distance to the next one in its rank.
+    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `line_ends` are where lines touch
+    children (None: at the best places); `strokes` say how wires are drawn: a gap with a label is wider; the items
+    `trained` train the model or do its bookkeeping, and are right of all others; `room` is, by child, the least
+    distance to the next one in its rank.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -69,18 +63,20 @@ def place_level(
     gaps = gaps or LevelGaps()
     drawn = [(strokes or {}).get(wire, PLAIN_STROKE) for wire in range(len(skeleton.wires))]
     chains = downward_chains(skeleton)
-    ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else _anchored_ends(skeleton, anchors)
+    if line_ends is None:
+        ends = attach_lines(skeleton, chains, sizes, gaps)
+    else:
+        ends = _anchored_ends(skeleton, line_ends.anchors)
     # From here on by item: children, then ports, then waypoints.
     widths, heights = _item_sizes(skeleton, sizes)
-    trained = training_items([wire.chain for wire in skeleton.wires], training).union(apart) if training else set()
     thick = _item_thicknesses(skeleton, drawn)
-    wide = room or {}
+    apart, wide = trained or set(), room or {}
     steps = [[_rank_distances(row, skeleton, widths, thick, gaps, wide) for row in part] for part in skeleton.parts]
-    lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide)
-    if sides is not None:
-        ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries or {})
-        ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries or {})
-    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, trained)
+    lefts = _place_across(skeleton, chains, ends, widths, steps, apart, wide)
+    if line_ends is not None:
+        ends = straighten_ends(skeleton, chains, ends, lefts, line_ends.sides, gaps, line_ends.entries)
+        ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, line_ends.entries)
+    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, apart)
 
 
 def _place_across(
@@ -164,7 +160,7 @@ def _item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list
 
 
 def _main_path_items(skeleton: Skeleton) -> set[int]:
-    return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
+    return {item for wire in skeleton.main_path for item in skeleton.wires[wire].chain}
 
 
 def _flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
@@ -262,8 +258,8 @@ def _item_alignments(
     first = skeleton.first_waypoint
     heads = column_heads(skeleton)
     trunks: set[tuple[int, int]] = set()
-    main, capped = set(skeleton.spine), capped_wires(skeleton)
-    order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
+    main, capped = set(skeleton.main_path), capped_wires(skeleton)
+    order = [*skeleton.main_path, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
     for wire in order:
         chain, (start, end) = chains[wire], ends[wire]
         final = len(chain) - 2
@@ -298,8 +294,8 @@ def _shelve_parts(
         for part, high in zip(skeleton.parts, tall, strict=True)
     ]
     origin = width = height = 0
-    if skeleton.main >= 0:
-        width, height = spans[skeleton.main]
+    if skeleton.port_part >= 0:
+        width, height = spans[skeleton.port_part]
         origin = width + gaps.parts
     top = 0
     # On the screen the first shelf is the upper one.
@@ -317,8 +313,8 @@ def _shelve_parts(
         height = max(height, top + deep)
         top += deep + gaps.parts
     # Ports of the last side are on the frame, below everything.
-    if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
-        layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
+    if skeleton.port_part >= 0 and skeleton.ports and not skeleton.ports[-1].first:
+        layers[skeleton.port_part][-1].move(height - layers[skeleton.port_part][-1].top)
     return width, height
 
 
@@ -383,8 +379,8 @@ def _hop_bends(hop: RankHop, above: Band) -> list[Point]:
     """
     if hop.track < 0:
         return []
-    upper = above.track(hop.track)
+    upper = above.track_y(hop.track)
     if hop.last < 0:
         return [(hop.start, upper), (hop.end, upper)]
-    lower = above.track(hop.last)
+    lower = above.track_y(hop.last)
     return [(hop.start, upper), (hop.middle, upper), (hop.middle, lower), (hop.end, lower)]

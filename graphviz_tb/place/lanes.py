@@ -180,7 +180,7 @@ def shorten_detours(
         hop = wires[wire][first]
         if hop.last >= 0 or hop.start >= hop.end or farthest[place[chain[first]]] > hop.end:
             continue
-        y = band[chain[first]].track(hop.track)
+        y = band[chain[first]].track_y(hop.track)
         around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
         for number in range(first + 1, step + 1):
             around[wire, number] = ()

@@ -19,9 +19,10 @@ from graphviz_tb.model.skeleton import (
     Skeleton,
     Wire,
     WireStroke,
+    training_items,
 )
 from graphviz_tb.model.view import View
-from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
+from graphviz_tb.place.attachment import Gates, LineEnds, border_point, line_anchors, port_at_end
 from graphviz_tb.place.bars import branch_bars, item_places, places_before_end
 from graphviz_tb.place.boxes import (
     HEADING_ROOM,
@@ -61,7 +62,7 @@ def _single_box_parts(skeleton: Skeleton) -> list[int]:
     return [
         number
         for number, part in enumerate(skeleton.parts)
-        if number != skeleton.main and len(part) == 1 and len(part[0]) == 1
+        if number != skeleton.port_part and len(part) == 1 and len(part[0]) == 1
     ]
 
 
@@ -298,8 +299,8 @@ def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -
 def _without_ties(view: View, first: int) -> View:
     """Return a view without the wires from `first` on: ties are drawn beside the ranks."""
     skeleton = view.skeleton
-    spine = tuple(wire for wire in skeleton.spine if wire < first)
-    return replace(view, skeleton=replace(skeleton, wires=skeleton.wires[:first], spine=spine))
+    main_path = tuple(wire for wire in skeleton.main_path if wire < first)
+    return replace(view, skeleton=replace(skeleton, wires=skeleton.wires[:first], main_path=main_path))
 
 
 def _draw_level(
@@ -397,7 +398,7 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
     """Return the label of each wire that has one, without labels repeated from the level outside."""
-    main = set(view.skeleton.spine)
+    main = set(view.skeleton.main_path)
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
@@ -470,18 +471,17 @@ def _lay_out_level(
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     gaps = _level_gaps(strokes, ties, direction)
-    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
+    skeleton = _drop_loose_parts(
+        _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
+    )
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(
-        _drop_loose_parts(ways),
+        skeleton,
         sizes,
         gaps,
-        anchors=fixed,
+        line_ends=LineEnds(fixed, sides, turns.entries),
         strokes=strokes,
-        sides=sides,
-        entries=turns.entries,
-        training=_training_ends(view),
-        apart=view.metagraph.training,
+        trained=_trained_items(view, skeleton),
         room={tie.left: tie.room for tie in ties.values()},
     )
 
@@ -500,11 +500,13 @@ def _level_gaps(strokes: Mapping[int, WireStroke], ties: Mapping[int, Tie], dire
     )
 
 
-def _training_ends(view: View) -> list[int]:
-    """Return, by wire, which of its ends train the model, as in `Metaedge`; none if no wire has any."""
+def _trained_items(view: View, skeleton: Skeleton) -> set[int]:
+    """Return the items that train the model or do its bookkeeping; none if no line leads to or from training."""
     edges = view.metagraph.edges
-    ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in view.skeleton.wires]
-    return ends if any(ends) and not view.mixed else []
+    ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in skeleton.wires]
+    if view.mixed or not any(ends):
+        return set()
+    return training_items([wire.chain for wire in skeleton.wires], ends).union(view.metagraph.training)
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:

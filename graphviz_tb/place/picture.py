@@ -71,7 +71,7 @@ class SceneSketch:
             self._draw_webs(number, numbers, box)
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
         skeleton = self.groups[number].view.skeleton
-        main, backward = set(skeleton.spine), backward_wires(skeleton)
+        main, backward = set(skeleton.main_path), backward_wires(skeleton)
         main |= wires_beside_main_path(self.groups[number].view)
         for index in made.lines:
             self._draw_line(number, index, numbers, box, origin, gates, index in main, index in backward)
@@ -308,7 +308,7 @@ def _is_frame_unchanged(last: CachedFrame, group: OpenGroup, level: View, below:
         was.metagraph is level.metagraph
         and was.skeleton == level.skeleton
         and was.address == level.address
-        and last.group.view.skeleton.spine == group.view.skeleton.spine
+        and last.group.view.skeleton.main_path == group.view.skeleton.main_path
         and len(last.below) == len(below)
         and all(last.below.get(position) is made for position, made in below.items())
         and last.group.heading == group.heading

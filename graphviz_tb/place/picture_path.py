@@ -1,8 +1,8 @@
 """The main path of a picture through the open groups.
 
-Each level has its own main path, found without looking at the open groups (`Skeleton.spine`). If groups are open, the
-longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items does
-not change; only their lines become straight.
+Each level has its own main path, found without looking at the open groups (`Skeleton.main_path`). If groups are open,
+the longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items
+does not change; only their lines become straight.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
         return group
     skeleton = group.view.skeleton
     return replace(
-        group, view=replace(group.view, skeleton=replace(skeleton, spine=_extended_main_path(skeleton, wires)))
+        group, view=replace(group.view, skeleton=replace(skeleton, main_path=_extended_main_path(skeleton, wires)))
     )
 
 
@@ -68,14 +68,14 @@ def _extended_main_path(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, 
     chains = [wire.chain for wire in skeleton.wires]
     path = [*wires]
     # A main path passes each item once: its wires by the item where they end, and by that where they begin.
-    before = {chains[wire][-1]: wire for wire in skeleton.spine}
-    after = {chains[wire][0]: wire for wire in skeleton.spine}
+    before = {chains[wire][-1]: wire for wire in skeleton.main_path}
+    after = {chains[wire][0]: wire for wire in skeleton.main_path}
     while chains[path[0]][0] in before:
         path.insert(0, before[chains[path[0]][0]])
     while chains[path[-1]][-1] in after:
         path.append(after[chains[path[-1]][-1]])
     part = part_of[chains[path[0]][0]]
-    return (*path, *(wire for wire in skeleton.spine if part_of[chains[wire][0]] != part))
+    return (*path, *(wire for wire in skeleton.main_path if part_of[chains[wire][0]] != part))
 
 
 def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
@@ -175,7 +175,7 @@ def _best_onward(
 ) -> tuple[list[Reached], list[tuple[SpineWire, int] | None]]:
     """Return by node the best of all paths from it, and its first wire with where that leads; none leads to a node in
     `late`. `order` has targets before sources."""
-    own = [set(group.view.skeleton.spine) for group in groups]
+    own = [set(group.view.skeleton.main_path) for group in groups]
     fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
     best = [(0, 0, 0, 0)] * len(paths.boxes)
     onward: list[tuple[SpineWire, int] | None] = [None] * len(paths.boxes)

@@ -82,7 +82,7 @@ def find_side_entries(
     """
     skeleton = view.skeleton
     chains = downward_chains(skeleton)
-    main = set(skeleton.spine)
+    main = set(skeleton.main_path)
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     entries = _foot_entries(skeleton, chains, pieces, gates, upright)
     partings: dict[int, int] = {}
@@ -91,7 +91,7 @@ def find_side_entries(
         middle = next((number for number, wires in enumerate(keys) if main.intersection(wires)), -1)
         if middle < 0:
             continue
-        spine = next(wire for wire in keys[middle] if wire in main)
+        main_wire = next(wire for wire in keys[middle] if wire in main)
         for side, outermost in ((-1, 0), (1, len(keys) - 1)):
             wires = keys[outermost]
             if (
@@ -107,12 +107,12 @@ def find_side_entries(
                     for wire in wires:
                         entries[2 * wire + 1] = side
             elif (
-                not skeleton.wires[spine].turned
+                not skeleton.wires[main_wire].turned
                 and abs(outermost - middle) == 1
-                and all(_says_the_same(view, wire, spine) for wire in wires)
+                and all(_says_the_same(view, wire, main_wire) for wire in wires)
             ):
                 for wire in wires:
-                    partings[wire] = spine
+                    partings[wire] = main_wire
     return SideEntries(entries, partings, rooms)
 
 
@@ -202,7 +202,7 @@ def side_point(piece: Piece, corner: Point, point: Point, upright: bool) -> list
 
 def find_partings(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, Point]:
     """Return the points where wires leave another one that begins with them: the main path, or the first."""
-    main = set(skeleton.spine)
+    main = set(skeleton.main_path)
     starts: dict[tuple[int, Point], list[int]] = {}
     for wire, points in routes.items():
         if not skeleton.wires[wire].turned and len(points) > 1:

@@ -32,7 +32,7 @@ def straighten_ends(
     `sides` are, by child, where the side of its box begins and ends, from the edge of its slot; on a side of no length
     lines stay where they are, and so do the ends in `entries`.
     """
-    main = set(skeleton.spine)
+    main = set(skeleton.main_path)
     touch = [[upper, lower] for upper, lower in ends]
     # By item and side (0: lines leave below it, 1: lines come from above), by place: the wires that touch there.
     groups: dict[tuple[int, int], dict[int, list[int]]] = {}

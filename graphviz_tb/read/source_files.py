@@ -25,7 +25,7 @@ def is_source_file(source: Any, file: os.stat_result) -> bool:
         # The inode of a deleted file may be reused, with a different time.
         return os.path.samestat(source, file) and source.st_mtime_ns == file.st_mtime_ns
     if isinstance(source, tuple):  # the two sources of a diff
-        return any(is_source_file(each, file) for each in source)
+        return any(is_source_file(part, file) for part in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):
         return False
     with suppress(OSError, ValueError):  # what cannot be listed is not opened either

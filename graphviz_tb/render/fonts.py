@@ -208,8 +208,8 @@ def missing_font_notices(letters: Mapping[str, str], code: str, what: str) -> tu
 
 def _font_hint(scripts: list[str]) -> str:
     """Return how to get a font for these scripts: the extra `cjk` for its own, a file for any other."""
-    brought = [] if _cjk_font_files() else [one for one in scripts if one in EAST_ASIAN_SCRIPTS]
-    others = [one for one in scripts if one not in brought]
+    brought = [] if _cjk_font_files() else [script for script in scripts if script in EAST_ASIAN_SCRIPTS]
+    others = [script for script in scripts if script not in brought]
     if brought and others:
         return f"{install_line(CJK_PACKAGE)} for {_join_words(brought)}; --font-file FILE for {_join_words(others)}"
     return f"{install_line(CJK_PACKAGE)}, or --font-file FILE" if brought else "--font-file FILE"

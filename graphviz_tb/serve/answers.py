@@ -145,4 +145,4 @@ def entity_tag(tag: str) -> str:
 def is_not_modified(request: Request, tag: str) -> bool:
     """Return whether the browser has this version."""
     given = request.headers.get("if-none-match", "")
-    return tag in (each.strip().removeprefix("W/") for each in given.split(","))
+    return tag in (word.strip().removeprefix("W/") for word in given.split(","))

@@ -92,7 +92,7 @@ class ServedEmbeddings:
         except TbGraphError:  # the source is missing, or is not a folder
             found = ()
         self._listed_at, self._took = monotonic(), monotonic() - begun
-        self.listed = {self._ids.setdefault(one.key, len(self._ids)): one for one in found}
+        self.listed = {self._ids.setdefault(embedding.key, len(self._ids)): embedding for embedding in found}
         self.read_once = True
         return self.listed != before
 
@@ -104,7 +104,7 @@ class ServedEmbeddings:
 
     def variable_names(self) -> dict[int, str]:
         """Return the variable name of each embedding, by which it is joined with nodes."""
-        return {number: one.variable_name for number, one in self.listed.items()}
+        return {number: embedding.variable_name for number, embedding in self.listed.items()}
 
     def embeddings_overview(self, run_id: Callable[[str], int | None]) -> dict[str, Any]:
         """Return the list of embeddings, and the available methods."""

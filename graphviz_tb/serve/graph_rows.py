@@ -202,4 +202,4 @@ class TagJoins:
 
     async def join_more_tags(self, tags: Sequence[str]) -> None:
         joins: Sequence[TagJoin] = await self._join(tags).result(lambda *event: None)
-        self._known = {**self._known, **{each.tag: each for each in joins}}
+        self._known = {**self._known, **{join.tag: join for join in joins}}

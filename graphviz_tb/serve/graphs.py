@@ -182,9 +182,9 @@ class ServedGraphs:
 
     def close(self) -> None:
         """Stop all loading."""
-        for one in self.listed.values():
-            if one.task is not None:
-                one.task.cancel()
+        for listed_graph in self.listed.values():
+            if listed_graph.task is not None:
+                listed_graph.task.cancel()
 
     async def load_page(self, one: ListedGraph) -> None:
         def report(stage: str, done: int, total: int | None) -> None:
@@ -205,7 +205,7 @@ class ServedGraphs:
     def page_job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
             return Job(make_diff_page, self.source, *map(entry_choices, one.pair), self._drawing.view)
-        traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
+        traced = one.entry.profile or any(entry.profile and entry.run == one.entry.run for entry in self.entries)
         steps = {"step": "all"} if traced else {}
         choices = {**entry_choices(one.entry), **steps}
         return Job(make_graph_page, self._drawing, choices, tuple(self._tags()))

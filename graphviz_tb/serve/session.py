@@ -132,7 +132,7 @@ class ServedSource:
             self.events.next_generation()
             self.events.send_event("run", {"runs": []})
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
-        self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
+        self._graphs_changed.update(changes.graphs, (series.run for series in grown if series.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self.is_graph_file_replaced()
         before_files, self._graph_files = self._graph_files, await run_in_thread(graph_file_stamps, self.source)
         self._graphs_wanted |= self._graph_files != before_files
@@ -301,13 +301,13 @@ class ServedSource:
     def state_answer(self) -> tuple[str, Callable[[], dict[str, Any]]]:
         """Return the first answer to the viewer: everything that it depends on, and a function that makes it, in any
         thread."""
-        listed = [one for one in self.graphs.listed.values() if one.pair is None]
+        listed = [listed_graph for listed_graph in self.graphs.listed.values() if listed_graph.pair is None]
         whole = {
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.embeddings.read_once and self.graphs_listed,
             "dropped": self._dropped,
-            "graphs": [one.graph_entry() for one in listed],
+            "graphs": [listed_graph.graph_entry() for listed_graph in listed],
             "notices": [*self.fault_notices(), *map(notice_entry, self.logged.notices)],
         }
         logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
@@ -315,8 +315,8 @@ class ServedSource:
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
-            for one in listed:
-                graphs.setdefault(one.entry.run, []).append(one.id)
+            for listed_graph in listed:
+                graphs.setdefault(listed_graph.entry.run, []).append(listed_graph.id)
             state = log_state(self.numbered_runs(logged, gone), logged.series)
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
@@ -336,9 +336,9 @@ class ServedSource:
             every = (series for series in logged.series if kind in (None, series.kind))
             tags = tag_entries(
                 every,
-                lambda one: self._tags[one.tag, one.kind],
+                lambda series: self._tags[series.tag, series.kind],
                 self._runs.__getitem__,
-                lambda one: self._series[one.run, one.tag],
+                lambda series: self._series[series.run, series.tag],
                 self.known_extent,
             )
             return {"generation": generation, "tags": tags}

@@ -76,7 +76,7 @@ def check_empty_messages(data: bytes, name: str) -> None:
 def check_node_count(graph: GraphSource, size: int, name: str) -> None:
     """Raise TooLarge if a message of `size` bytes has more nodes than real graphs do."""
     functions = graph.library.function
-    check_listed_nodes(len(graph.node) + sum(1 + len(each.node_def) for each in functions), size, name)
+    check_listed_nodes(len(graph.node) + sum(1 + len(function.node_def) for function in functions), size, name)
 
 
 def check_listed_nodes(count: int, size: int, name: str) -> None:

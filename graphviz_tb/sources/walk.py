@@ -75,7 +75,7 @@ def list_files_below(top: Path) -> FolderListing:
             text = f"links in '{top}' lead to more than {MAX_LINKED_FILES:,} files: the rest of them was not looked at"
             notices.append(Notice("many-linked-files", text, str(folder)))
             break
-    in_order = sorted(files, key=lambda each: (Path(each[0]).parts, each[1].name))
+    in_order = sorted(files, key=lambda file: (Path(file[0]).parts, file[1].name))
     return FolderListing(tuple(in_order), tuple(notices))
 
 
@@ -95,7 +95,7 @@ def _folder_entries(folder: Path, notices: list[Notice]) -> Iterator[tuple[Path,
     """Yield (path, is folder, is link) for each entry of a folder, sorted by name."""
     try:
         with os.scandir(folder) as listed:
-            entries = sorted(listed, key=lambda each: each.name)
+            entries = sorted(listed, key=lambda entry: entry.name)
     except OSError as error:
         notices.append(Notice(UNREAD_FOLDER_CODE, cannot_list_error(folder, error).message, str(folder)))
         return

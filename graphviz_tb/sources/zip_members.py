@@ -25,9 +25,9 @@ LOCAL_HEADER_BYTES = 30  # bytes of a local header, before name and extra field
 LZMA_HEADER_BYTES = 9  # bytes before the compressed data: LZMA version, size of the properties, the properties
 # Errors of damaged archives; bzip2 raises OSError, LZMA LZMAError.
 ARCHIVE_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError),
-    *(ValueError, struct.error, IndexError),
-)
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError,
+    ValueError, struct.error, IndexError,
+)  # fmt: skip
 ENCRYPTED_FLAG = 1  # bit in a member's flags
 
 

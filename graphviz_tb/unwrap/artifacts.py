@@ -133,7 +133,7 @@ def _unused_frozen_arguments(inputs: GraphInputs, suspects: Mapping[str, NodeDef
 
 def _traced_result_identities(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Return identities with a name from tracing that lead to function results only."""
-    waiting = [input_node(each) for node in suspects.values() if node.op in RESULT_OPS for each in tensor_inputs(node)]
+    waiting = [input_node(text) for node in suspects.values() if node.op in RESULT_OPS for text in tensor_inputs(node)]
     left: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -164,7 +164,7 @@ def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> se
     waiting = list(superfluous)
     # Backwards: a NoOp goes, too, once everything that waited for it is gone.
     while waiting:
-        for name in {input_node(each) for each in suspects[waiting.pop()].input}:
+        for name in {input_node(text) for text in suspects[waiting.pop()].input}:
             if name in noops and name not in superfluous:
                 used[name] -= 1
                 if not used[name]:
@@ -221,11 +221,11 @@ def _resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:
             way[last] = None
         ends = last not in way and last not in circles
         tensor = source.get(last, handed[next(reversed(way))])
-        for each in reversed(way):
+        for node in reversed(way):
             if ends:
-                source[each] = tensor
+                source[node] = tensor
             else:
-                circles.add(each)
+                circles.add(node)
     return source
 
 
@@ -233,10 +233,10 @@ def _rewired_inputs(node: NodeDef, left: set[str], handed: Mapping[str, str]) ->
     """Return the inputs of a node after removing `left`: replaced by the forwarded tensor, or dropped."""
     inputs: list[str] = []
     controls: dict[str, None] = {}
-    for each in node.input:
-        name = input_node(each)
-        tensor = handed.get(name, "") if name in left else each
-        if each.startswith("^"):
+    for text in node.input:
+        name = input_node(text)
+        tensor = handed.get(name, "") if name in left else text
+        if text.startswith("^"):
             controls |= {f"^{input_node(tensor)}": None} if tensor else {}
         elif tensor:
             inputs.append(tensor)

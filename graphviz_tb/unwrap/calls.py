@@ -55,7 +55,7 @@ def tensor_inputs(node: NodeDef) -> list[str]:
 
 
 def without_control_inputs(inputs: Iterable[str]) -> list[str]:
-    return [each for each in inputs if not each.startswith("^")]
+    return [text for text in inputs if not text.startswith("^")]
 
 
 def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue]) -> None:
@@ -191,7 +191,7 @@ def barrier_names(nodes: Collection[NodeDef], is_end: Callable[[NodeDef], bool])
     barriers = {node.name for node in nodes if node.op in GROUP_OPS and not tensor_inputs(node)}
     for node in nodes:
         if barriers and not is_end(node):
-            barriers -= {each[1:] for each in node.input if each.startswith("^")} - {node.name}
+            barriers -= {text[1:] for text in node.input if text.startswith("^")} - {node.name}
     return barriers
 
 
@@ -201,7 +201,7 @@ def copy_without_barriers(nodes: Iterable[NodeDef], into: Any, barriers: Contain
         if node.name not in barriers:
             kept = into.add()
             kept.CopyFrom(node)
-            kept.input[:] = [each for each in node.input if not (each.startswith("^") and each[1:] in barriers)]
+            kept.input[:] = [text for text in node.input if not (text.startswith("^") and text[1:] in barriers)]
 
 
 def added_letters(block: InlinedBlock) -> int:

@@ -28,7 +28,7 @@ def sort_graph(graph: GraphDef, by_inputs: bool) -> GraphDef:
     # Functions without a caller are sorted by name: their order in the file is arbitrary.
     names = called + sorted(library.keys() - set(called), key=_name_counter_key)
     nodes = _sort_by_demand(graph.node) if by_inputs else graph.node
-    if nodes is graph.node and names == [each.signature.name for each in functions]:
+    if nodes is graph.node and names == [function.signature.name for function in functions]:
         return graph
     made = GraphDef(versions=graph.versions, node=nodes)
     made.library.gradient.extend(graph.library.gradient)
@@ -102,6 +102,6 @@ def _sort_by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
 
 def _ordered_sources(inputs: Sequence[str]) -> Iterator[str]:
     """Return an iterator of a node's sources: tensors by position, then control inputs by name."""
-    tensors = [input_node(each) for each in inputs if not each.startswith("^")]
-    waits = sorted((each[1:] for each in inputs if each.startswith("^")), key=_name_counter_key)
+    tensors = [input_node(text) for text in inputs if not text.startswith("^")]
+    waits = sorted((text[1:] for text in inputs if text.startswith("^")), key=_name_counter_key)
     return iter([*tensors, *waits])

@@ -378,7 +378,7 @@ def without_function_barriers(function: FunctionDef) -> FunctionDef:
 
 def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
     """Replace results that are identities by their source, unless something else uses the identity."""
-    used = Counter(input_node(each) for placed in block.nodes.values() for each in placed.inputs)
+    used = Counter(input_node(text) for placed in block.nodes.values() for text in placed.inputs)
     results = []
     # Follow identities that only forward a result, as long as nothing else uses them.
     for result in block.results:
@@ -391,7 +391,7 @@ def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
             result = handed[0]
             used[input_node(result)] -= 1
         results.append(result)
-    effects = tuple(each for each in block.effects if block.nodes[each].node.op not in CONTENTLESS_OPS)
+    effects = tuple(effect for effect in block.effects if block.nodes[effect].node.op not in CONTENTLESS_OPS)
     return _keep_needed_nodes(InlinedBlock(block.nodes, tuple(results), effects))
 
 
@@ -498,7 +498,7 @@ def count_unneeded_ops(program: MetaGraphProgram, signatures: Iterable[Signature
     Includes functions that only such ops call.
     """
     nodes = program.main_body.nodes
-    ends = [input_node(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
+    ends = [input_node(spec.tensor) for signature in signatures for spec in (*signature.inputs, *signature.outputs)]
     kept = nodes_needed_by(program.main_body.inputs, ends)
     rest = [node for name, node in nodes.items() if name not in kept]
     only = program.reachable_functions(rest) - program.reachable_functions(nodes[name] for name in kept)

@@ -87,7 +87,7 @@ def _add_prefixed_graph(merged: GraphDef, graph: GraphDef, prefix: str) -> None:
         made = merged.node.add()
         made.CopyFrom(node)
         made.name = f"{prefix}/{node.name}"
-        made.input[:] = [_prefix_input(each, prefix) for each in node.input]
+        made.input[:] = [_prefix_input(text, prefix) for text in node.input]
         _rename_function_references(made, names)
         _prefix_colocation(made, prefix)
     for function in graph.library.function:
@@ -141,14 +141,14 @@ def _prefix_colocation(node: NodeDef, prefix: str) -> None:
         places = node.attr[COLOCATION_ATTR].list.s
         # each[5:] follows "loc:@".
         places[:] = [
-            b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each for each in places
+            b"loc:@" + prefix.encode() + b"/" + place[5:] if place.startswith(b"loc:@") else place for place in places
         ]
 
 
 MIN_CONTENT_SHARE = 0.05  # of the largest graph's ops: helper graphs have a few ops, models hundreds
 # Ops that forward values, or fetch them from an iterator.
 FORWARDING_OPS = CONTENTLESS_OPS.union(
-    *(OPS_BY_ROLE[role] for role in (*(Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP),))
+    *(OPS_BY_ROLE[role] for role in (Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP))
 )
 STORING_ROLES = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
 LOOP_CONTROL_OPS = FORWARDING_OPS | OPS_BY_ROLE[Role.LOOP_COUNT] | OPS_BY_ROLE[Role.HAS_ELEMENT]

@@ -137,12 +137,12 @@ function skeletonWithout(skeleton, metagraph, stays, removed) {
     waypoint: points,
     parts: parts.filter((/** @type {number[][]} */ part) => part.length),
     shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
-    main: numbers.get(skeleton.main) ?? -1,
+    port_part: numbers.get(skeleton.port_part) ?? -1,
     plain: skeleton.plain,
     falling: skeleton.falling,
     breaks: [],
-    spine: [],
+    main_path: [],
   });
   const thick = kept.map(({ wire }) => signedThickness(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
-  return Object.assign(moved, { spine: layout.spines(moved, thick), breaks: layout.kept(skeleton, moved) });
+  return Object.assign(moved, { main_path: layout.main_paths(moved, thick), breaks: layout.kept(skeleton, moved) });
 }

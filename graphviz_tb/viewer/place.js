@@ -624,15 +624,15 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = [], plain = false, falling = []) {
+  constructor(children, ports, wires, waypoint, parts, shelves, port_part = -1, main_path_ = [], notices = [], breaks = [], plain = false, falling = []) {
     this.children = children;
     this.ports = ports;
     this.wires = wires;
     this.waypoint = waypoint;
     this.parts = parts;
     this.shelves = shelves;
-    this.main = main;
-    this.spine = spine;
+    this.port_part = port_part;
+    this.main_path = main_path_;
     this.notices = notices;
     this.breaks = breaks;
     this.plain = plain;
@@ -1412,13 +1412,20 @@ const CORNER_MARGIN_of_attachment = 8;
 const MIN_LINES_TO_JOIN = 4;
 const NO_ENDS = new Set();
 const MIN_LINE_DISTANCE = 8;
+class LineEnds {
+  constructor(anchors, sides, entries) {
+    this.anchors = anchors;
+    this.sides = sides;
+    this.entries = entries;
+  }
+}
 function downward_chains(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
 function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_ENDS) {
   let place_, main, sides, capped, wire, chain, end, item, other, trunk, side, offsets, wires, keys, middle, kinds, slots, places, key, slot;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   sides = new TupleMap();
   capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
@@ -1861,7 +1868,7 @@ class Band {
   get middle() {
     return Math.floor((this.top + this.bottom) / 2);
   }
-  track(number) {
+  track_y(number) {
     return ((this.bottom + this.first) + (number * this.pitch));
   }
   move(down) {
@@ -2067,7 +2074,7 @@ function _branch_wires(view, wire, lines) {
 function wires_beside_main_path(view) {
   let lines, main, beside, wires, branches, wire, branch, alike;
   lines = _box_lines(view);
-  main = new Set(view.skeleton.spine);
+  main = new Set(view.skeleton.main_path);
   beside = new Set();
   for (wires of lines.into.values()) {
     branches = new Map();
@@ -2436,7 +2443,7 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
     if (((hop.last >= 0) || (hop.start >= hop.end) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
       continue;
     }
-    y = band.get(chain.at(first)).track(hop.track);
+    y = band.get(chain.at(first)).track_y(hop.track);
     around.set([wire, first], [[hop.start, y], [turns[1][0], y], ...turns.slice(2)]);
     for (number of py_range((first + 1), (step + 1))) {
       around.set([wire, number], []);
@@ -2563,7 +2570,7 @@ const MAX_JOG_MOVE = 14;
 const MIN_LINE_GAP = 8;
 function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
   let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
   groups = new TupleMap();
   capped = capped_wires(skeleton);
@@ -2687,23 +2694,27 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
 // place.coordinates
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = [], apart = [], room = null) {
-  let drawn, chains, ends, widths, heights, trained, thick, wide, steps, lefts;
+function place_level(skeleton, sizes, gaps = null, line_ends = null, strokes = null, trained = null, room = null) {
+  let drawn, chains, ends, widths, heights, thick, apart, wide, steps, lefts;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
-  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
-  [widths, heights] = _item_sizes(skeleton, sizes);
-  trained = (training.length ? py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), training), apart) : new Set());
-  thick = _item_thicknesses(skeleton, drawn);
-  wide = py_or(room, () => new Map());
-  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
-  lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide);
-  if ((sides != null)) {
-    ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
-    ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, py_or(entries, () => new Map()));
+  if ((line_ends == null)) {
+    ends = attach_lines(skeleton, chains, sizes, gaps);
   }
-  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, trained);
+  else {
+    ends = _anchored_ends(skeleton, line_ends.anchors);
+  }
+  [widths, heights] = _item_sizes(skeleton, sizes);
+  thick = _item_thicknesses(skeleton, drawn);
+  [apart, wide] = [py_or(trained, () => new Set()), py_or(room, () => new Map())];
+  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
+  lefts = _place_across(skeleton, chains, ends, widths, steps, apart, wide);
+  if ((line_ends != null)) {
+    ends = straighten_ends(skeleton, chains, ends, lefts, line_ends.sides, gaps, line_ends.entries);
+    ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, line_ends.entries);
+  }
+  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, apart);
 }
 function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   let above, below, parts, between, lefts;
@@ -2755,7 +2766,7 @@ function _item_thicknesses(skeleton, strokes) {
   return thick;
 }
 function _main_path_items(skeleton) {
-  return (() => { const out = new Set(); for (const wire of skeleton.spine) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
+  return (() => { const out = new Set(); for (const wire of skeleton.main_path) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
 }
 function _flush_parts_left(skeleton, lefts) {
   let part, least, row, item;
@@ -2830,8 +2841,8 @@ function _item_alignments(skeleton, chains, ends, count, trained) {
   first = skeleton.first_waypoint;
   heads = column_heads(skeleton);
   trunks = new TupleSet();
-  [main, capped] = [new Set(skeleton.spine), capped_wires(skeleton)];
-  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
+  [main, capped] = [new Set(skeleton.main_path), capped_wires(skeleton)];
+  order = [...skeleton.main_path, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
@@ -2860,8 +2871,8 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   origin = 0;
   width = origin;
   height = origin;
-  if ((skeleton.main >= 0)) {
-    [width, height] = spans.at(skeleton.main);
+  if ((skeleton.port_part >= 0)) {
+    [width, height] = spans.at(skeleton.port_part);
     origin = (width + gaps.parts);
   }
   top = 0;
@@ -2883,8 +2894,8 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
     height = Math.max(height, (top + deep));
     top += (deep + gaps.parts);
   }
-  if (((skeleton.main >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
-    layers.at(skeleton.main).at(-1).move((height - layers.at(skeleton.main).at(-1).top));
+  if (((skeleton.port_part >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
+    layers.at(skeleton.port_part).at(-1).move((height - layers.at(skeleton.port_part).at(-1).top));
   }
   return [width, height];
 }
@@ -2919,11 +2930,11 @@ function _hop_bends(hop, above) {
   if ((hop.track < 0)) {
     return [];
   }
-  upper = above.track(hop.track);
+  upper = above.track_y(hop.track);
   if ((hop.last < 0)) {
     return [[hop.start, upper], [hop.end, upper]];
   }
-  lower = above.track(hop.last);
+  lower = above.track_y(hop.last);
   return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
 }
 
@@ -3361,10 +3372,10 @@ class SideEntries {
   }
 }
 function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
-  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
+  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, main_wire, side, outermost, wires, left, right, wire;
   skeleton = view.skeleton;
   chains = downward_chains(skeleton);
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
   entries = _foot_entries(skeleton, chains, pieces, gates, upright);
   partings = new Map();
@@ -3374,7 +3385,7 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
     if ((middle < 0)) {
       continue;
     }
-    spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
+    main_wire = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
     for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
       wires = keys.at(outermost);
       if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
@@ -3390,9 +3401,9 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
         }
       }
       else {
-        if ((!skeleton.wires.at(spine).turned && (Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
+        if ((!skeleton.wires.at(main_wire).turned && (Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, main_wire)) return false; } return true; })())) {
           for (wire of wires) {
-            partings.set(wire, spine);
+            partings.set(wire, main_wire);
           }
         }
       }
@@ -3474,7 +3485,7 @@ function side_point(piece, corner, point, upright) {
 }
 function find_partings(skeleton, routes) {
   let main, starts, wire, points, partings, wires, leader, point;
-  main = new Set(skeleton.spine);
+  main = new Set(skeleton.main_path);
   starts = new TupleMap();
   for ([wire, points] of routes.entries()) {
     if ((!skeleton.wires.at(wire).turned && (points.length > 1))) {
@@ -3531,7 +3542,7 @@ function loose_boxes(skeleton) {
   return (((lonely.length <= MAX_LOOSE_BOXES) && ((2 * lonely.length) < boxes)) ? lonely : []);
 }
 function _single_box_parts(skeleton) {
-  return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
+  return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.port_part) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
 }
 function _drop_loose_parts(skeleton) {
   let gone, shelves;
@@ -3724,10 +3735,10 @@ function _labels_said_once(view, said, gates) {
   return (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
 }
 function _without_ties(view, first) {
-  let skeleton, spine;
+  let skeleton, main_path_;
   skeleton = view.skeleton;
-  spine = [...(() => { const out = []; for (const wire of skeleton.spine) if ((wire < first)) { out.push(wire); } return out; })()];
-  return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), spine: spine})});
+  main_path_ = [...(() => { const out = []; for (const wire of skeleton.main_path) if ((wire < first)) { out.push(wire); } return out; })()];
+  return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), main_path: main_path_})});
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels;
@@ -3788,7 +3799,7 @@ function child_pieces(view, below, direction) {
 }
 function line_label_sizes(view, lines, outside) {
   let main, labels, wire, line, text, written, bridge, telling, crossing;
-  main = new Set(view.skeleton.spine);
+  main = new Set(view.skeleton.main_path);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
@@ -3831,7 +3842,7 @@ function _label_parts(view, lines, routes, labelled) {
   return parts;
 }
 function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, ways, sides;
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3855,20 +3866,23 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
   gaps = _level_gaps(strokes, ties, direction);
-  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
+  skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training, (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
+  return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
 }
 function _level_gaps(strokes, ties, direction) {
   let longest;
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   return py_replace(LEVEL_GAPS, {labelled: Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), bar: _bar_heights(direction), upward: ["BT", "RL"].includes(direction), ranks: (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0})), heading: flow_size(direction, [HEADING_REACH, HEADING_ROOM])});
 }
-function _training_ends(view) {
+function _trained_items(view, skeleton) {
   let edges, ends;
   edges = view.metagraph.edges;
-  ends = (() => { const out = []; for (const wire of view.skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
-  return ((py_any(ends) && !view.mixed) ? ends : []);
+  ends = (() => { const out = []; for (const wire of skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
+  if ((view.mixed || !py_any(ends))) {
+    return new Set();
+  }
+  return py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), ends), view.metagraph.training);
 }
 function _flow_side(child, direction, shift) {
   let upright, start, wide;
@@ -4289,15 +4303,15 @@ function _with_main_path(group, wires) {
     return group;
   }
   skeleton = group.view.skeleton;
-  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {spine: _extended_main_path(skeleton, wires)})})});
+  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: _extended_main_path(skeleton, wires)})})});
 }
 function _extended_main_path(skeleton, wires) {
   let part_of, chains, path, before, after, part;
   part_of = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, p); } return out; })();
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
   path = [...wires];
-  before = (() => { const out = new Map(); for (const wire of skeleton.spine) { out.set(chains.at(wire).at(-1), wire); } return out; })();
-  after = (() => { const out = new Map(); for (const wire of skeleton.spine) { out.set(chains.at(wire)[0], wire); } return out; })();
+  before = (() => { const out = new Map(); for (const wire of skeleton.main_path) { out.set(chains.at(wire).at(-1), wire); } return out; })();
+  after = (() => { const out = new Map(); for (const wire of skeleton.main_path) { out.set(chains.at(wire)[0], wire); } return out; })();
   while (before.has(chains.at(path[0])[0])) {
     py_insert(path, 0, before.get(chains.at(path[0])[0]));
   }
@@ -4305,7 +4319,7 @@ function _extended_main_path(skeleton, wires) {
     path.push(after.get(chains.at(path.at(-1)).at(-1)));
   }
   part = part_of.get(chains.at(path[0])[0]);
-  return [...path, ...(() => { const out = []; for (const wire of skeleton.spine) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
+  return [...path, ...(() => { const out = []; for (const wire of skeleton.main_path) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
 }
 function _data_paths(groups) {
   let paths, gates, number, group, inner, backward, index, line, source, target;
@@ -4386,7 +4400,7 @@ function _ports_by_group(paths) {
 }
 function _best_onward(paths, groups, order, late) {
   let own, fed, best, onward, node, box, number, wire, target, carries, data, load, lines, kept, gives, reached;
-  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
+  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.main_path)); } return out; })();
   fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
   best = py_repeat([[0, 0, 0, 0]], paths.boxes.length);
   onward = py_repeat([null], paths.boxes.length);
@@ -4436,7 +4450,7 @@ class SceneSketch {
     }
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     skeleton = this.groups.at(number).view.skeleton;
-    [main, backward] = [new Set(skeleton.spine), backward_wires(skeleton)];
+    [main, backward] = [new Set(skeleton.main_path), backward_wires(skeleton)];
     main = py_union(main, wires_beside_main_path(this.groups.at(number).view));
     for (index of made.lines.keys()) {
       this._draw_line(number, index, numbers, box, origin, gates, main.has(index), backward.has(index));
@@ -4606,7 +4620,7 @@ function place(view, options, cache = null) {
 function _is_frame_unchanged(last, group, level, below) {
   let was;
   was = last.level;
-  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.spine, group.view.skeleton.spine) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
+  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
 }
 
 // words.line_labels
@@ -4818,7 +4832,7 @@ function stack_label(node, said, member, shown, members, boxed = false) {
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
 }
 function _without_projection(first) {
-  return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const each of first.split(", ")) if ((each !== PROJECTION)) { out.push(each); } return out; })()));
+  return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const word of first.split(", ")) if ((word !== PROJECTION)) { out.push(word); } return out; })()));
 }
 function joined_label(nodes) {
   let inner, names, second;
@@ -6417,7 +6431,7 @@ const exported = {
   Label: Label,
   Group: Group,
   kept: carry_breaks,
-  spines: main_paths,
+  main_paths: main_paths,
   compose: compose,
   in_front_last: edge_order,
   node: _node_group,

@@ -105,10 +105,10 @@ function readSkeleton(from, children, name) {
   const lists = () => Array.from({ length: from.next() }, () => from.list());
   const parts = Array.from({ length: from.next() }, lists);
   const shelves = lists();
-  const main = from.next();
-  const spine = from.list();
+  const port_part = from.next();
+  const main_path = from.list();
   const breaks = lists();
   const plain = !!from.next();
   const falling = from.list();
-  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain, falling });
+  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, port_part, main_path, breaks, plain, falling });
 }

@@ -58,7 +58,7 @@ def _option_text(value: Any) -> str:
     if isinstance(value, Mapping) and isinstance(value.get("class_name"), str):
         inner = value.get("config")
         options = inner if isinstance(inner, Mapping) else {}
-        words = ", ".join(f"{key} {_option_text(each)}" for key, each in options.items() if each is not None)
+        words = ", ".join(f"{key} {_option_text(option)}" for key, option in options.items() if option is not None)
         return f"{value['class_name']}({words})" if words else value["class_name"]
     if value is None:
         return "none"

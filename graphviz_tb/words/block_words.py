@@ -456,30 +456,30 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
     if not words.issuperset(("tanh", "sigmoid")):
         return block, kept
     steps, before = list(block.steps), dict(block.before)
-    for one in layers:
-        users = [number for number in kept if one in before[number]]
-        if steps[one].kind != "convolution" or one not in kept:
+    for layer in layers:
+        users = [number for number in kept if layer in before[number]]
+        if steps[layer].kind != "convolution" or layer not in kept:
             continue
         twins = [
             two
             for two in kept
-            if two > one and (steps[two].word, before[two]) == (steps[one].word, before[one])
-            if frozenset([frozenset([one]), frozenset([two])]) in block.multiplies
+            if two > layer and (steps[two].word, before[two]) == (steps[layer].word, before[layer])
+            if frozenset([frozenset([layer]), frozenset([two])]) in block.multiplies
         ]
         takes = {steps[number].takes for number in users}
         if len(twins) == 1 and all(twins[0] in before[number] for number in users):
             kept.remove(twins[0])
-            gives = steps[one].gives
-        elif frozenset([frozenset([one])]) in block.multiplies and takes == {steps[one].gives // 2}:
-            gives = steps[one].gives // 2
+            gives = steps[layer].gives
+        elif frozenset([frozenset([layer])]) in block.multiplies and takes == {steps[layer].gives // 2}:
+            gives = steps[layer].gives // 2
         else:
             continue
         sizes = [
-            size_word(gives) if word == size_word(steps[one].gives) else word
-            for word in steps[one].word.split(", ")[1:]
+            size_word(gives) if word == size_word(steps[layer].gives) else word
+            for word in steps[layer].word.split(", ")[1:]
         ]
-        steps[one] = replace(
-            steps[one], word=", ".join([f"gated {steps[one].word.split(', ')[0]}", *sizes]), gives=gives
+        steps[layer] = replace(
+            steps[layer], word=", ".join([f"gated {steps[layer].word.split(', ')[0]}", *sizes]), gives=gives
         )
         for number in users:
             before[number] = before[number] - frozenset(twins)
@@ -599,7 +599,7 @@ def shared_words(lines: Sequence[str]) -> str:
         common = [word for word in parts[0] if all(word in part for part in parts)]
         steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
         named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not the channels alone
-        if not named or any(each != steps[-1] for each in steps[1:]):
+        if not named or any(step != steps[-1] for step in steps[1:]):
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
         least, most = min(dilations), max(dilations)

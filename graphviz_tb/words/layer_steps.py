@@ -342,7 +342,7 @@ class TensorFlowSteps:
                 inner = self.tensors_into(user)
                 if len(inner) == 2 and self.formula_op(user) == "Mul":
                     others = [each for each in inner if each[0] != made]
-                    if any(not before.isdisjoint(self._multiples(each)) for each in others):
+                    if any(not before.isdisjoint(self._multiples(other)) for other in others):
                         return True
                 elif len(inner) == 1 and self.formula_op(user) in SCALED_OPS and far < MOST_SCALED // 2:
                     todo.append((user, far + 1))

@@ -340,7 +340,7 @@ def _without_projection(first: str) -> str:
     ('block1: /2', '')
     """
     return (
-        "" if first.endswith(f": {PROJECTION}") else ", ".join(each for each in first.split(", ") if each != PROJECTION)
+        "" if first.endswith(f": {PROJECTION}") else ", ".join(word for word in first.split(", ") if word != PROJECTION)
     )
 
 

@@ -98,7 +98,7 @@ class PaperWords:
         self._blocks: dict[Hashable, Block] = {}  # by ops, links and steps
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
 
-    def of(self, row: int) -> str | None:
+    def words_of_row(self, row: int) -> str | None:
         """Return the words for a row; "" if a paper writes none, None if nothing is known."""
         if row not in self._known:
             quiet = not len(self.graph.meaning.origin) or (row > 0 and bool(self._training_rows[row]))
@@ -110,12 +110,12 @@ class PaperWords:
     def first_of(self, row: int) -> str | None:
         """Return the words of the first member of a stack if they differ from those of the stack."""
         stack = sole_stack(self.hierarchy, row)
-        if stack < 0 or not is_stack(self.hierarchy, stack) or not (shared := self.of(row)):
+        if stack < 0 or not is_stack(self.hierarchy, stack) or not (shared := self.words_of_row(row)):
             return None
         members = repeated_rows(self.hierarchy, stack)
         if len(members) < 3 or not self._has_unlike_first(members):
             return None
-        first = self.of(members[0])
+        first = self.words_of_row(members[0])
         return first if first != shared and self.tells_layers(row) and self.tells_layers(members[0]) else None
 
     def more_of_first(self, row: int) -> str:
@@ -126,7 +126,7 @@ class PaperWords:
         # A line may lack room for all words; those of the second member are those of the rest.
         members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
         whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
-        return more_words(*whole) if len(whole) == 2 and all(whole) else more_words(first, self.of(row) or "")
+        return more_words(*whole) if len(whole) == 2 and all(whole) else more_words(first, self.words_of_row(row) or "")
 
     def of_nodes(self, nodes: Sequence[int]) -> str | None:
         """Return the words for some ops of the model, as for a group of them; a table of positions is a bias."""
@@ -149,7 +149,7 @@ class PaperWords:
 
     def tells_layers(self, row: int) -> bool:
         """Return whether the words for a row are of its layers, not the number of its parameters."""
-        said = self.of(row)
+        said = self.words_of_row(row)
         return bool(said) and not COUNTS.search(said or "")
 
     def is_one_layer(self, row: int) -> bool:
@@ -227,7 +227,7 @@ class PaperWords:
         said = self._member_words(stack)
         members = repeated_rows(self.hierarchy, stack)[:MOST_ASKED]
         inside = [sole_stack(self.hierarchy, member) for member in members]
-        blocks = {len(repeated_rows(self.hierarchy, each)) if each >= 0 else 0 for each in inside}
+        blocks = {len(repeated_rows(self.hierarchy, row)) if row >= 0 else 0 for row in inside}
         if len(blocks) != 1 or not (count := blocks.pop()):
             return said
         stages = f"{len(members)} stages × {count}"
@@ -244,10 +244,10 @@ class PaperWords:
         rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
-        known = [each for each in said if each]
+        known = [text for text in said if text]
         if len(known) != len(members):
             return None
-        words = [short_word(each).partition(" · ")[0] for each in known]
+        words = [short_word(text).partition(" · ")[0] for text in known]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line
@@ -269,7 +269,7 @@ class PaperWords:
         if stack < 0 or not is_stack(self.hierarchy, stack) or not self.tells_layers(row):
             return ""
         members = repeated_rows(self.hierarchy, stack)
-        alike = len(members) <= MOST_GROWING and {self._words(member) for member in members} == {self.of(row)}
+        alike = len(members) <= MOST_GROWING and {self._words(member) for member in members} == {self.words_of_row(row)}
         return self._growth_words(members) if alike else ""
 
     def _gives(self, row: int) -> int:

@@ -67,7 +67,7 @@ class PyTorchSteps(TensorFlowSteps):
         if name.startswith("adaptive_") and "pool" in name:
             word = "max" if "max" in name else "avg"
             return LayerStep("global", f"global {word}") if set(self._numbers(slots[1])) == {1} else None
-        if name == "mean" and sorted(each % 4 for each in self._numbers(slots[1])) == [2, 3]:
+        if name == "mean" and sorted(number % 4 for number in self._numbers(slots[1])) == [2, 3]:
             return LayerStep("global", "global avg") if len(self._shape(slots[0])) == 4 else None
         if name.startswith("upsample_"):
             return resized_step(name, self._shape(slots[0]), self._shape(node))
@@ -183,15 +183,15 @@ class PyTorchSteps(TensorFlowSteps):
             return UNKNOWN_STEP
         if max(weights) < 0:
             return LayerStep("product", "")
-        known = [(result, node), *((each, source) for each, source in zip(letters, tensors, strict=True))]
+        known = [(result, node), *((letter, source) for letter, source in zip(letters, tensors, strict=True))]
         sizes = {
             letter: size
             for each, source in known
             if self.op_of(source) != "prim::GetAttr"
             for letter, size in zip(each, self._shape(source), strict=True)
         }
-        kernels = [(each, weight) for each, weight in zip(letters, weights, strict=True) if weight >= 0]
-        data = "".join(each for each, weight in zip(letters, weights, strict=True) if weight < 0)
+        kernels = [(letter, weight) for letter, weight in zip(letters, weights, strict=True) if weight >= 0]
+        data = "".join(letter for letter, weight in zip(letters, weights, strict=True) if weight < 0)
         each, weight = kernels[0]
         if len(kernels) > 1 or not sizes.keys() >= {*each}:
             return UNKNOWN_STEP

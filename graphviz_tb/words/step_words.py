@@ -46,7 +46,7 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     """Return a product with a kernel, its last input: a dense layer, also one that makes or joins heads, or one for
     each expert, whose results another input may weigh and sum.
 
-    >>> [einsum_step(each, -1, [8, 2, 4]).word for each in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
+    >>> [einsum_step(text, -1, [8, 2, 4]).word for text in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
     ['→ 2×4', '8 experts', '8 experts']
     """
     inputs, _, result = equation.replace(" ", "").partition("->")
@@ -69,7 +69,7 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
 
 def _split_letters(letters: str, result: str) -> tuple[list[str], list[str]]:
     """Return the axes of a kernel that a product sums, and those of its result."""
-    return [each for each in letters if each not in result], [each for each in letters if each in result]
+    return [letter for letter in letters if letter not in result], [letter for letter in letters if letter in result]
 
 
 def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:

@@ -95,7 +95,7 @@ class NodeLabels:
         if content is None or content == path:
             return self.plain_label(path)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
-            return joined_label([self.plain_label(each) for each in scopes_of_frame(self.hierarchy, path, content)])
+            return joined_label([self.plain_label(scope) for scope in scopes_of_frame(self.hierarchy, path, content)])
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
@@ -234,7 +234,13 @@ class NodeLabels:
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
         missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
-        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row), self.paper.first_of(row)
+        return (
+            self.short_label((row,)),
+            self.keras_layer(row),
+            missing,
+            self.paper.words_of_row(row),
+            self.paper.first_of(row),
+        )
 
     def keras_layer(self, row: int) -> Layer | None:
         """Return the Keras layer of a row of the main graph, if it is one."""
@@ -246,7 +252,7 @@ class NodeLabels:
         type of an op whose name is little more than a number, else the count of ops."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
-        words = self.paper.of(row)
+        words = self.paper.words_of_row(row)
         if (layer := self.keras_layer(row)) is not None:
             return words or layer.one_line
         if words is not None:
@@ -415,7 +421,7 @@ def _first_words(text: str, limit: int, size: int) -> str:
 def _printed_name(label: str) -> str:
     """Return a label without the framework and, for each module in it, with the attribute or the class alone.
 
-    >>> [_printed_name(each) for each in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
+    >>> [_printed_name(name) for name in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
     ['fc', 'TransformerBlock', 'features 5']
     >>> _printed_name("GroupNorm[out.norm] → Conv2d[out.conv@2]"), _printed_name("BertModel[model]")
     ('norm → conv', 'BertModel')

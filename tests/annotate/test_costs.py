@@ -242,7 +242,7 @@ def test_an_op_may_have_many_weights_and_lack_the_kernels_of_a_gate() -> None:
     assert found.cost.under(0).parameters == sizes + 6 * 4 + 6
     assert found.cost.under(0).macs == 5 * 2 * sizes
     lstm_row = found.hierarchy.name.index("y")
-    assert PaperWords(found.hierarchy).of(lstm_row) == "LSTM 6"
+    assert PaperWords(found.hierarchy).words_of_row(lstm_row) == "LSTM 6"
 
 
 def test_a_recurrent_block_multiplies_with_its_weights_and_not_with_its_state() -> None:

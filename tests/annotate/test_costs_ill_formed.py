@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphviz_tb import load
-from graphviz_tb.annotate.costs.formulas import _op_types_with_costs
 from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
 from tests.each import each
 from tests.effort import part
+from tests.op_types import op_types_with_costs
 
 SHAPE = TensorShapeProto(dim=[TensorShapeProto.Dim(size=2**40), TensorShapeProto.Dim(size=-1)])
 LIST = AttrValue.ListValue
@@ -53,7 +53,7 @@ def test_every_op_with_an_attribute_of_every_kind(odd: str) -> None:
         given = graph.node.add(name=name, op="Placeholder")
         given.attr["shape"].shape.CopyFrom(TensorShapeProto(dim=[TensorShapeProto.Dim(size=8)] * 4))
         given.attr["dtype"].type = 1
-    for kind in _op_types_with_costs():
+    for kind in op_types_with_costs():
         for attribute in NAMES:
             node = graph.node.add(name=f"{kind}_{attribute}", op=kind, input=["a", "b"])
             node.attr["_output_shapes"].list.shape.add(dim=[TensorShapeProto.Dim(size=8)] * 4)

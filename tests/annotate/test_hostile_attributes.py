@@ -9,13 +9,13 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate.infer.op import Op
-from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules
 from graphviz_tb.ops.signatures import op_def
 from graphviz_tb.proto import GraphDef, TensorShapeProto
 from tests.annotate.test_costs_ill_formed import ODD
 from tests.each import each
 from tests.effort import part
 from tests.fuzz.families import graphs
+from tests.op_types import op_types_with_shape_rules
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     for name in "abc":
         given = graph.node.add(name=name, op="Placeholder")
         given.attr["shape"].shape.CopyFrom(TensorShapeProto(dim=[TensorShapeProto.Dim(size=8)] * 4))
-    for kind in _op_types_with_shape_rules():
+    for kind in op_types_with_shape_rules():
         graph.node.add(name=kind, op=kind, input=["a", "b", "c"])
     model = load(graph)
     assert model.shapes()
@@ -101,7 +101,7 @@ def test_a_count_of_outputs_that_no_op_has(count: int) -> None:
     # f: x ─▶ op with that many outputs in each list ─▶ Neg of the first, the second and the 10**17th of each list
     graph = GraphDef()
     function = graph.library.function.add(signature={"name": "f", "input_arg": [{"name": "x"}]})
-    for kind in _op_types_with_shape_rules():
+    for kind in op_types_with_shape_rules():
         known = op_def(kind)
         if known is None or not any(output.counted_by for output in known.outputs):
             continue

@@ -7,9 +7,8 @@ import tracemalloc
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.costs.formulas import _op_types_with_costs
-from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules
 from graphviz_tb.proto import GraphDef, TensorProto
+from tests.op_types import op_types_with_costs, op_types_with_shape_rules
 from tests.timing import seconds
 
 HUGE = 2**31
@@ -31,7 +30,7 @@ def graph_of(*sizes: int) -> GraphDef:
 @pytest.mark.parametrize("sizes", [(HUGE,), (HUGE, 2), (2, HUGE), (2**62,)], ids=str)
 def test_every_op_whose_inputs_are_that_long(sizes: tuple[int, ...]) -> None:
     graph = graph_of(*sizes)
-    for kind in sorted({*_op_types_with_shape_rules(), *_op_types_with_costs()}):
+    for kind in sorted({*op_types_with_shape_rules(), *op_types_with_costs()}):
         for place, first in enumerate("ux"):
             graph.node.add(name=f"{kind}_{place}", op=kind, input=[first, "x", "x", "x"])
     tracemalloc.start()

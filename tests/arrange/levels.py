@@ -70,14 +70,14 @@ def check(level: Metagraph, skeleton: Skeleton) -> None:
             assert slot.first is (bridge.inbound is not wire.turned)
     for i, slot in enumerate(skeleton.ports):
         part, rank, _ = place[skeleton.children + i]
-        assert part == skeleton.main
+        assert part == skeleton.port_part
         outer = 0 if slot.first else len(skeleton.parts[part]) - 1
         # Ports of inputs of a later column are on its first rank, of results of an earlier one on its last.
         assert rank == outer or (rank if slot.first else rank + 1) in skeleton.breaks[part]
         row = skeleton.parts[part][outer]
         assert all(skeleton.children <= item < skeleton.first_waypoint for item in row)
     shown = sorted(part for shelf in skeleton.shelves for part in shelf)
-    assert shown == [p for p in range(len(skeleton.parts)) if p != skeleton.main]
+    assert shown == [p for p in range(len(skeleton.parts)) if p != skeleton.port_part]
 
 
 def places(skeleton: Skeleton) -> dict[int, tuple[int, int, int]]:
@@ -96,8 +96,8 @@ def relation(skeleton: Skeleton, one: int, two: int) -> str:
     (p, r, a), (q, s, b) = place[one], place[two]
     if p == q:
         return ("left" if a < b else "right") if r == s else ("above" if r < s else "below")
-    if skeleton.main in (p, q):
-        return "left" if p == skeleton.main else "right"
+    if skeleton.port_part in (p, q):
+        return "left" if p == skeleton.port_part else "right"
     shelf = {part: (i, j) for i, row in enumerate(skeleton.shelves) for j, part in enumerate(row)}
     if shelf[p][0] == shelf[q][0]:
         return "left" if shelf[p][1] < shelf[q][1] else "right"

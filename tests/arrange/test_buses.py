@@ -48,7 +48,7 @@ def test_lines_of_another_kind_run_for_themselves() -> None:
 def test_what_is_shared_ends_in_one_box_and_stays_together(level: Metagraph) -> None:
     skeleton = arrange(level)
     check(level, skeleton)
-    place, main = places(skeleton), set(skeleton.spine)
+    place, main = places(skeleton), set(skeleton.main_path)
     users: dict[int, list[int]] = {}
     for number, wire in enumerate(skeleton.wires):
         for item in wire.chain[1:-1]:

@@ -92,7 +92,7 @@ def test_a_box_put_back_between_two_parts_joins_them() -> None:
     found = arrange(whole)
     check(whole, found)
     assert len(found.parts) == 1
-    assert found.spine == (0, 1, 2, 3) or len(found.spine) >= 1
+    assert found.main_path == (0, 1, 2, 3) or len(found.main_path) >= 1
 
 
 def test_the_main_path_runs_through_boxes_not_ports() -> None:
@@ -103,10 +103,10 @@ def test_the_main_path_runs_through_boxes_not_ports() -> None:
     given = Metagraph(0, (1, 2, 3, 4), (2,) * 4, edges, bridges, automatic=away)
     found = arrange(given)
     check(given, found)
-    assert [found.wires[wire].chain[-1] for wire in found.spine] == [1, 2]
+    assert [found.wires[wire].chain[-1] for wire in found.main_path] == [1, 2]
     short = replace(given, edges=edges[:1] + edges[2:], children=(1, 2, 3, 4))
     found = arrange(short)
-    assert [found.wires[wire].chain[-1] for wire in found.spine] == [1]
+    assert [found.wires[wire].chain[-1] for wire in found.main_path] == [1]
 
 
 def test_a_box_put_back_with_a_port_of_its_own_joins_no_other_part() -> None:

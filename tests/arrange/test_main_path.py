@@ -23,7 +23,7 @@ def main_path(*nodes: tuple[str, str, dict[str, int], tuple[str, ...]]) -> list[
             node.attr[key].type = number
     model = graphviz_tb.load(graph, folds=False)
     view = model.picture(depth=0).view
-    chains = [view.skeleton.wires[wire].chain for wire in view.skeleton.spine]
+    chains = [view.skeleton.wires[wire].chain for wire in view.skeleton.main_path]
     items = [chains[0][0], *(chain[-1] for chain in chains)]
     return [model.hierarchy.name[view.metagraph.children[item]] for item in items]
 

@@ -8,7 +8,7 @@ from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.limits import Meter
 
 
-def setting(*names: str, soft: int = 16, most: int = 40, budget: int = 100_000) -> FoldContext:
+def context(*names: str, soft: int = 16, most: int = 40, budget: int = 100_000) -> FoldContext:
     """What all steps know of a level with such names."""
     return FoldContext(Vocabulary(names), SymbolTable(), Meter(budget), soft, most)
 

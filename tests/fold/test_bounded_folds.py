@@ -28,9 +28,9 @@ def test_a_long_template_that_may_begin_in_any_of_its_places() -> None:
         for op in [template[place % 12_000]]
     ]
     symbols = SymbolTable()
-    setting = FoldContext(Vocabulary([each.box.name for each in sequence]), symbols, level_budget(len(sequence)))
+    context = FoldContext(Vocabulary([each.box.name for each in sequence]), symbols, level_budget(len(sequence)))
     with seconds(20):
-        folded = fold_repeats(sequence, setting)
+        folded = fold_repeats(sequence, context)
     assert any(each.box.is_repetition for each in folded)
 
 

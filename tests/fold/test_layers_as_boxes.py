@@ -78,7 +78,7 @@ def test_a_layer_takes_its_norm_and_activation_but_no_sum(tmp_path: Path) -> Non
     hierarchy = model.hierarchy
     row = next(row for row in range(len(hierarchy)) if hierarchy.how[row] == LAYER_ORIGIN)
     assert hierarchy.display_label(row) == "c1"
-    assert PaperWords(hierarchy).of(row) == "3×3, 8 · BN, ReLU"
+    assert PaperWords(hierarchy).words_of_row(row) == "3×3, 8 · BN, ReLU"
     boxes = {box.row: box for box in model.picture().scene.boxes}
     assert not boxes[row].open
     assert boxes[row].kind == "scope"  # drawn as one layer, not as a pile
@@ -169,7 +169,7 @@ def test_a_layer_of_unknown_size_says_what_it_holds() -> None:
         if "shape" in node.attr:
             del node.attr["shape"]
     hierarchy = load(w.graph).hierarchy
-    said = {PaperWords(hierarchy).of(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
+    said = {PaperWords(hierarchy).words_of_row(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
     assert said == {"Conv2D · BN, ReLU"}
 
 

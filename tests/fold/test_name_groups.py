@@ -18,7 +18,7 @@ from graphviz_tb.fold.flow.names import (
     find_name_families,
 )
 from graphviz_tb.fold.flow.order import FlowOrder
-from tests.fold.boxes import rows, setting, wired
+from tests.fold.boxes import context, rows, wired
 
 
 def named(*members: int) -> NameFamily:
@@ -32,7 +32,7 @@ def groups(names: list[str], *pairs: tuple[int, int], symbol: int | None = None)
     for source, target in pairs:
         before[target].append(source)
     dag = make_dag(rows(*names, symbol=symbol), before)
-    found = find_name_families(dag, setting(*names).order(dag), Vocabulary(names))
+    found = find_name_families(dag, context(*names).order(dag), Vocabulary(names))
     return {"_".join(each.words): each.members for each in found}
 
 
@@ -98,7 +98,7 @@ def test_what_lies_between_is_adopted_in_a_stretch_that_is_not_much_longer(far: 
 @pytest.mark.parametrize(("between", "adopted"), [(1, True), (2, True), (3, False)])
 def test_no_more_is_adopted_than_a_group_has_members(between: int, adopted: bool) -> None:
     dag = wired(between + 4, *chain(between + 2))
-    order = setting().order(dag)
+    order = context().order(dag)
     members = (0, between + 1)
     assert _adopt_unnamed_between(dag, order, members) == (tuple(range(between + 2)) if adopted else members)
 

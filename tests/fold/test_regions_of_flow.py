@@ -22,7 +22,7 @@ from graphviz_tb.fold.flow.regions import (
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
-from tests.fold.boxes import rows, setting, wired
+from tests.fold.boxes import context, rows, wired
 
 
 def chain(first: int, stop: int) -> list[tuple[int, int]]:
@@ -51,7 +51,7 @@ def test_three_equal_branches_are_a_stack_or_two_large_ones(ops: int, fewest: in
 def test_a_stack_stands_in_the_place_of_its_first_member() -> None:
     boxes = [*rows("a"), *rows("b", "c", "d", symbol=9), *rows("e", "f", "g", symbol=8)]
     boxes = [boxes[0], boxes[1], boxes[4], boxes[2], boxes[5], boxes[3]]
-    found = _stack_equal_boxes(boxes, setting(), lambda box: 3)
+    found = _stack_equal_boxes(boxes, context(), lambda box: 3)
     assert heights(found) == [0, 3, 0, 0]
     assert found[0] is boxes[0]
     assert found[1].sideways
@@ -65,7 +65,7 @@ def test_a_stack_stands_in_the_place_of_its_first_member() -> None:
 def test_equal_parts_are_a_stack_where_they_are_large_or_the_level_is_too_wide(
     count: int, ops: int, most: int, tall: bool
 ) -> None:
-    found = _stack_parallel_parts(rows(*"abcdefgh"[:count], ops=ops, symbol=4), setting(most=most))
+    found = _stack_parallel_parts(rows(*"abcdefgh"[:count], ops=ops, symbol=4), context(most=most))
     assert heights(found) == ([count] if tall else [0] * count)
 
 
@@ -126,50 +126,50 @@ def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], n
 def test_equal_branches_of_a_region_are_a_stack(count: int, ops: int, tall: list[int]) -> None:
     # so many boxes ─▶ the exit; three boxes are shown as they are
     dag = sized(wired(count + 1, *((box, count) for box in range(count))), ops, [7] * count)
-    found = _fold_inside_region(dag, setting(), 0)
+    found = _fold_inside_region(dag, context(), 0)
     assert [height for height in heights(found) if height] == tall
     assert found[-1] is dag.boxes[-1]
 
 
 def test_two_large_branches_beside_another_are_a_stack() -> None:
     dag = sized(wired(4, (0, 3), (1, 3), (2, 3)), 20, [7, 7])
-    assert sorted(heights(_fold_inside_region(dag, setting(), 0))) == [0, 0, 2]
+    assert sorted(heights(_fold_inside_region(dag, context(), 0))) == [0, 0, 2]
 
 
 def test_branches_of_several_boxes_are_groups_in_a_large_region_only() -> None:
     # branches 0 ─▶ … ─▶ 4 and 5 ─▶ … ─▶ 10, and the exit; twelve boxes can be seen at once
     small = wired(12, *chain(0, 5), *chain(5, 11), (4, 11), (10, 11))
-    assert [box.how for box in _fold_inside_region(small, setting(), 0)] == [GroupOrigin.NONE] * 12
+    assert [box.how for box in _fold_inside_region(small, context(), 0)] == [GroupOrigin.NONE] * 12
     large = wired(13, *chain(0, 6), *chain(6, 12), (5, 12), (11, 12))
-    assert [box.how for box in _fold_inside_region(large, setting(), 0)] == [
+    assert [box.how for box in _fold_inside_region(large, context(), 0)] == [
         GroupOrigin.BRANCH,
         GroupOrigin.BRANCH,
         GroupOrigin.NONE,
     ]
     single = wired(9, *chain(0, 7), (6, 8), (7, 8))
-    assert GroupOrigin.BRANCH not in [box.how for box in _fold_inside_region(single, setting(), 0)]
+    assert GroupOrigin.BRANCH not in [box.how for box in _fold_inside_region(single, context(), 0)]
 
 
 def test_parts_that_nothing_joins_are_branches_beside_each_other() -> None:
     # two chains of five unlike boxes, and two boxes alone
     dag = wired(12, *chain(0, 5), *chain(5, 10))
-    found = _fold_flow(dag, setting(), 16)
+    found = _fold_flow(dag, context(), 16)
     assert [box.how for box in found] == [GroupOrigin.BRANCH, GroupOrigin.BRANCH, GroupOrigin.NONE, GroupOrigin.NONE]
     assert [box.ops for box in found] == [5, 5, 1, 1]
     equal = sized(dag, 1, [*range(5), *range(5)])
-    assert heights(_fold_flow(equal, setting(), 16)) == [0, 0, 0, 0]  # four boxes are seen at once
+    assert heights(_fold_flow(equal, context(), 16)) == [0, 0, 0, 0]  # four boxes are seen at once
     five = sized(wired(15, *chain(0, 5), *chain(5, 10), *chain(10, 12)), 1, [*range(5), *range(5)])
-    assert heights(_fold_flow(five, setting(), 16)) == [2, 0, 0, 0, 0]
+    assert heights(_fold_flow(five, context(), 16)) == [2, 0, 0, 0, 0]
 
 
 def test_where_no_more_may_be_looked_at_the_order_alone_counts() -> None:
     # two chains of three: two branches, or six boxes
     dag = wired(6, *chain(0, 3), *chain(3, 6))
-    assert [box.ops for box in _fold_flow(dag, setting(), 16)] == [3, 3]
-    assert [box.ops for box in _fold_flow(dag, setting(), 16, deep=12)] == [3, 3]
-    assert [box.ops for box in _fold_flow(dag, setting(budget=5), 16)] == [1] * 6
-    assert [box.ops for box in _fold_flow(dag, setting(), 16, deep=13)] == [1] * 6
-    assert [box.name for box in _fold_flow(wired(2, (1, 0)), setting(budget=0), 16)] == ["b1", "b0"]
+    assert [box.ops for box in _fold_flow(dag, context(), 16)] == [3, 3]
+    assert [box.ops for box in _fold_flow(dag, context(), 16, deep=12)] == [3, 3]
+    assert [box.ops for box in _fold_flow(dag, context(budget=5), 16)] == [1] * 6
+    assert [box.ops for box in _fold_flow(dag, context(), 16, deep=13)] == [1] * 6
+    assert [box.name for box in _fold_flow(wired(2, (1, 0)), context(budget=0), 16)] == ["b1", "b0"]
 
 
 @pytest.mark.parametrize(("given", "shortcut"), [(0, True), (1, False), (2, False)])
@@ -177,7 +177,7 @@ def test_a_stretch_has_a_shortcut_where_its_last_box_takes_what_is_before_it(giv
     # 0 ─▶ [1 ─▶ 2 ─▶ 3] ─▶ 4, and a second line to 3; 5 hangs on 4
     dag = wired(6, *chain(0, 5), (given, 3), (4, 5))
     order = compute_flow_order(dag)
-    found = _make_elements(dag, order, [0, 3, 4, 5], [10, 11, 12, 13, 14, 15], setting(), 0)
+    found = _make_elements(dag, order, [0, 3, 4, 5], [10, 11, 12, 13, 14, 15], context(), 0)
     assert [(each.fork, each.shortcut, each.source, each.side) for each in found] == [
         (False, False, True, False),
         (True, shortcut, False, False),
@@ -191,13 +191,13 @@ def test_a_stretch_has_a_shortcut_where_its_last_box_takes_what_is_before_it(giv
 
 def test_a_box_that_is_given_something_from_outside_is_no_source() -> None:
     dag = wired(2, (0, 1), outside=[[9], []])
-    found = _make_elements(dag, compute_flow_order(dag), [0, 1], [10, 11], setting(), 0)
+    found = _make_elements(dag, compute_flow_order(dag), [0, 1], [10, 11], context(), 0)
     assert [each.source for each in found] == [False, False]
 
 
 def test_equal_stretches_are_folded_once_over_their_own_boxes() -> None:
     dag = wired(6, *chain(0, 6))
-    kit = setting()
+    kit = context()
     one, two = _make_elements(dag, compute_flow_order(dag), [2, 5], [7, 8, 9, 7, 8, 9], kit, 0)
     assert one.symbol == two.symbol
     assert [box.row for box in one.box.members] == [0, 1, 2]
@@ -220,7 +220,7 @@ def fed(first: int, *lines: tuple[int, int]) -> Dag:
 def test_what_equals_something_that_is_finished_holds_its_own_feeders(
     lines: tuple[tuple[int, int], ...], regions: int
 ) -> None:
-    kit = setting()
+    kit = context()
     for first in (0, 100):  # as an evaluation equals its model
         level = fed(first, *lines)
         found = enforce_limits(_fold_flow(level, kit, 16), kit)

@@ -22,7 +22,7 @@ from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stages import fold_heads, fold_stages
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
-from tests.fold.boxes import rows, setting
+from tests.fold.boxes import context, rows
 
 
 def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> SequenceElement:
@@ -64,7 +64,7 @@ def shown(folded: list[SequenceElement]) -> str:
     ],
 )
 def test_repeats_are_stacks(text: str, folded: str) -> None:
-    assert shown(fold_repeats(sequence(text), setting())) == folded
+    assert shown(fold_repeats(sequence(text), context())) == folded
 
 
 @each(
@@ -79,13 +79,13 @@ def test_repeats_are_stacks(text: str, folded: str) -> None:
     ],
 )
 def test_stages_of_one_height_are_a_stack(text: str, folded: str) -> None:
-    assert shown(fold_repeats(sequence(text, ops=3), setting())) == folded
+    assert shown(fold_repeats(sequence(text, ops=3), context())) == folded
 
 
 def test_two_large_boxes_are_a_stack_and_a_sum_of_ops_counts() -> None:
-    assert shown(fold_repeats(sequence("xaay", ops=3), setting())) == "x 2×(a) y"
-    assert shown(fold_repeats(sequence("xaay", ops=2), setting())) == "x a a y"
-    assert shown(fold_repeats(sequence("xababy", ops=2), setting())) == "x 2×([ab]) y"
+    assert shown(fold_repeats(sequence("xaay", ops=3), context())) == "x 2×(a) y"
+    assert shown(fold_repeats(sequence("xaay", ops=2), context())) == "x a a y"
+    assert shown(fold_repeats(sequence("xababy", ops=2), context())) == "x 2×([ab]) y"
 
 
 @each(
@@ -112,7 +112,7 @@ def named_input(name: str, source: bool) -> SequenceElement:
     ],
 )
 def test_a_few_inputs_with_names_of_their_own_are_distinguished(names: list[str], source: bool, is_worth: bool) -> None:
-    assert _is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1, setting()) is is_worth
+    assert _is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1, context()) is is_worth
 
 
 def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
@@ -120,8 +120,8 @@ def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
         made = make_group(GroupOrigin.NAME, rows(*"abc"), 9, name)
         return SequenceElement(made, 9, 9)
 
-    assert _is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1, setting())
-    assert not _is_worth_folding([block("query"), block("value")], 0, 2, 1, setting())
+    assert _is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1, context())
+    assert not _is_worth_folding([block("query"), block("value")], 0, 2, 1, context())
 
 
 def counting(*names: str, how: GroupOrigin = GroupOrigin.NAME, ops: int = 3) -> FlowBox:
@@ -155,7 +155,7 @@ def test_a_group_that_counts_by_names_is_a_stage(box: FlowBox, stage: bool) -> N
 
 def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> FlowBox:
     """A group with a stack of so many boxes, each of some ops, and boxes beside it."""
-    kit = setting()
+    kit = context()
     tall = make_stack(kit.symbols, rows(*(f"s{number}" for number in range(height)), ops=ops, symbol=5), 5, sideways)
     return make_group(GroupOrigin.STAGE, [tall, *rows(*(f"r{number}" for number in range(beside)), ops=1)], 9)
 
@@ -184,11 +184,11 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
             found.append(SequenceElement(box, box.symbol, box.symbol))
         return found
 
-    kit = setting()
+    kit = context()
     assert _fold_repetitions(line("SS"), 1, kit) is None
     assert _fold_repetitions(line("SSS"), 1, kit) is not None
-    assert len(fold_repeats(line("xSSy"), setting())) == 4
-    assert len(fold_repeats(line("SStSSt"), setting())) == 1
+    assert len(fold_repeats(line("xSSy"), context())) == 4
+    assert len(fold_repeats(line("SStSSt"), context())) == 1
 
 
 def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
@@ -197,20 +197,20 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
         return SequenceElement(made, symbol, symbol)
 
     line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    before, run = _extend_to_first(line[:4], line[4:], setting())
+    before, run = _extend_to_first(line[:4], line[4:], context())
     assert [each.symbol for each in before] == [1, 2]
     assert [each.symbol for each in run] == [5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert len(_extend_to_first(line[:1], line[1:], setting())[1]) == 2
+    assert len(_extend_to_first(line[:1], line[1:], context())[1]) == 2
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(_extend_to_first(line[:1], line[1:], setting())[1]) == 2  # two ops are accidents
+    assert len(_extend_to_first(line[:1], line[1:], context())[1]) == 2  # two ops are accidents
     assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
     assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
 
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
-    kit = setting()
+    kit = context()
     found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): 0}, kit)
     assert shown(found) == "x [abc] y a b"
     halved = _fold_single_units(sequence("xabcd"), {tuple(map(ord, "abcd")): 2}, kit)
@@ -222,7 +222,7 @@ def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
 
 
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
-    kit = setting()
+    kit = context()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
     [made] = _fold_repetitions(line[:3], 1, kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
@@ -233,7 +233,7 @@ def test_a_stack_ends_where_its_last_repetition_does() -> None:
 
 
 def test_repetitions_that_differ_in_height_are_stages() -> None:
-    kit = setting()
+    kit = context()
     line = []
     for number, height in enumerate((0, 2, 0, 3)):
         tall = make_stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
@@ -257,18 +257,18 @@ def test_heads_of_repeated_blocks_are_blocks() -> None:
             found.append(each)
         return fold_heads(found, kit)
 
-    made = blocks("pcbBB", setting())
+    made = blocks("pcbBB", context())
     assert shown(made) == "[pcb] B B" or shown(made) == "p [cb] B B"
     headed = next(each for each in made if each.box.members)
     assert headed.cut == 2  # what crosses behind its last element
-    assert shown(blocks("cbB", setting())) == "c b B"  # a block that occurs once is no pattern
-    assert shown(blocks("cbBBpcbBB", setting())).count("[") == 2
-    assert shown(blocks("cbBBpppBBpppBB", setting())).count("[") == 0  # one run of three has such a head
-    assert shown(blocks("c+bBB", setting())).count("[") == 0
+    assert shown(blocks("cbB", context())) == "c b B"  # a block that occurs once is no pattern
+    assert shown(blocks("cbBBpcbBB", context())).count("[") == 2
+    assert shown(blocks("cbBBpppBBpppBB", context())).count("[") == 0  # one run of three has such a head
+    assert shown(blocks("c+bBB", context())).count("[") == 0
 
 
 def test_what_is_between_two_stacks_heads_the_second() -> None:
-    kit = setting()
+    kit = context()
 
     def line(text: str) -> list[SequenceElement]:
         found = []

@@ -16,7 +16,7 @@ from graphviz_tb.fold.flow.invariants import (
     total_child_count,
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
-from tests.fold.boxes import rows, setting
+from tests.fold.boxes import context, rows
 
 
 def names(boxes: list[FlowBox]) -> list[str]:
@@ -32,24 +32,24 @@ def grouped(*inside: str) -> FlowBox:
 def test_stretches_of_three_boxes_between_groups_are_segments() -> None:
     # a b [c d e] f g h, and a group of two at the end of it
     boxes = [*rows("a", "b"), grouped("c", "d"), *rows("e", "f", "g"), grouped("h", "i")]
-    assert names(narrow_to_limit(boxes, setting(soft=5), 5)) == ["a", "b", "(c d)", "(e f g)", "(h i)"]
-    assert names(narrow_to_limit(boxes, setting(soft=7), 7)) == names(boxes)
+    assert names(narrow_to_limit(boxes, context(soft=5), 5)) == ["a", "b", "(c d)", "(e f g)", "(h i)"]
+    assert names(narrow_to_limit(boxes, context(soft=7), 7)) == names(boxes)
 
 
 def test_a_large_box_is_in_no_segment() -> None:
     boxes = [*rows("a"), *rows("b", ops=201), *rows("c", "d", "e")]
-    assert names(narrow_to_limit(boxes, setting(), 3)) == ["a", "b", "(c d e)"]
+    assert names(narrow_to_limit(boxes, context(), 3)) == ["a", "b", "(c d e)"]
     boxes[1] = rows("b", ops=200)[0]
-    assert all(name.startswith("(") or name in "abcde" for name in names(narrow_to_limit(boxes, setting(most=3), 3)))
-    assert names(narrow_to_limit([*boxes, grouped("g")], setting(), 3)) == ["(a b c d e)", "(g)"]
+    assert all(name.startswith("(") or name in "abcde" for name in names(narrow_to_limit(boxes, context(most=3), 3)))
+    assert names(narrow_to_limit([*boxes, grouped("g")], context(), 3)) == ["(a b c d e)", "(g)"]
 
 
 def test_what_is_allowed_is_not_cut_without_meaning() -> None:
     # six boxes where five are the aim: cut only if six are not allowed, or five are all that is
     boxes = rows(*"abcdef")
-    assert names(narrow_to_limit(boxes, setting(most=6), 5)) == list("abcdef")
-    assert len(narrow_to_limit(boxes, setting(most=5), 5)) < 6
-    assert len(narrow_to_limit(boxes, setting(most=5), 4)) < 6
+    assert names(narrow_to_limit(boxes, context(most=6), 5)) == list("abcdef")
+    assert len(narrow_to_limit(boxes, context(most=5), 5)) < 6
+    assert len(narrow_to_limit(boxes, context(most=5), 4)) < 6
 
 
 def test_feeders_count_as_boxes() -> None:
@@ -75,13 +75,13 @@ def test_a_stretch_is_cut_near_equal_parts_before_boxes_of_least_checksum(count:
 
 @pytest.mark.parametrize(("count", "most"), [(12, 3), (15, 3), (16, 4), (400, 12)])
 def test_pieces_have_four_boxes_or_more_and_there_are_twelve_at_most(count: int, most: int) -> None:
-    found = cut_into_segments(rows(*(f"n{number}" for number in range(count))), setting(soft=500))
+    found = cut_into_segments(rows(*(f"n{number}" for number in range(count))), context(soft=500))
     assert abs(len(found) - most) <= 1 + most // 4
     assert all(box.how == GroupOrigin.SEGMENT for box in found if box.members)
 
 
 def test_a_piece_that_is_still_too_wide_is_cut_again() -> None:
-    found = cut_into_segments(rows(*(f"n{number}" for number in range(400))), setting(soft=16))
+    found = cut_into_segments(rows(*(f"n{number}" for number in range(400))), context(soft=16))
     assert all(total_child_count(box.members) <= 16 for box in found)
     assert any(inner.members for box in found for inner in box.members)
 
@@ -90,13 +90,13 @@ def test_a_tall_stack_has_ranges_of_about_equal_length() -> None:
     members = rows(*(f"n{number}" for number in range(50)), symbol=3)
     tall = make_group(GroupOrigin.REPEAT, members, 4)
     tall.unit = 3
-    [found] = enforce_limits([tall], setting(most=40))
+    [found] = enforce_limits([tall], context(most=40))
     assert all(part.how == GroupOrigin.SEGMENT for part in found.members)
     assert len(found.members) in (2, 3, 4)
     assert [row for part in found.members for row in part.members] == members
     low = make_group(GroupOrigin.REPEAT, members[:40], 4)
     low.unit = 3
-    assert enforce_limits([low], setting(most=40))[0].members == members[:40]
+    assert enforce_limits([low], context(most=40))[0].members == members[:40]
 
 
 def test_a_member_of_a_stack_is_one_box_with_its_feeders() -> None:
@@ -104,7 +104,7 @@ def test_a_member_of_a_stack_is_one_box_with_its_feeders() -> None:
     two.feeders = [feeder]
     pair = make_group(GroupOrigin.REPEAT, [one, two], 4)
     pair.unit = 3
-    [found] = enforce_limits([pair], setting())
+    [found] = enforce_limits([pair], context())
     assert found.members[0] is one
     assert found.members[1].members == [feeder, two]
     assert two.feeders == []
@@ -114,6 +114,6 @@ def test_groups_inside_keep_to_their_bounds() -> None:
     wide = make_group(GroupOrigin.NAME, rows(*(f"n{number}" for number in range(41))), 4)
     fits = make_group(GroupOrigin.NAME, rows(*(f"n{number}" for number in range(40))), 4)
     held = make_group(GroupOrigin.NAME, [wide, fits], 5)
-    [found] = enforce_limits([held], setting(soft=16, most=40))
+    [found] = enforce_limits([held], context(soft=16, most=40))
     assert total_child_count(found.members[0].members) <= 16
     assert len(found.members[1].members) == 40

@@ -23,7 +23,7 @@ from graphviz_tb.fold.flow.titles import (
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
-from tests.fold.boxes import rows, setting
+from tests.fold.boxes import context, rows
 
 
 @each(
@@ -134,7 +134,7 @@ def test_a_scope_is_called_without_its_number() -> None:
 
 def tall(*names: str, how: GroupOrigin = GroupOrigin.NONE) -> FlowBox:
     """A stack of rows, or of ranges of two."""
-    kit = setting()
+    kit = context()
     members: Sequence[FlowBox] = rows(*names)
     if how != GroupOrigin.NONE:
         members = [make_group(how, members[at : at + 2], 7) for at in range(0, len(members), 2)]
@@ -147,18 +147,18 @@ def test_a_stack_in_ranges_is_called_by_its_ends() -> None:
     assert [box.name for box in _end_repetitions(made.members[0], ranges)] == ["a_1", "a_2"]
     assert [box.name for box in _end_repetitions(rows("x")[0], ranges)] == ["x"]
     _, hierarchy = of_types("Exp", "Exp", "Exp", "Exp", "Exp")
-    title_groups([made], setting(*"abcd"), hierarchy)
+    title_groups([made], context(*"abcd"), hierarchy)
     assert (made.name, [part.name for part in made.members]) == ("a_[1-4]", ["a_[1-2]", "a_[3-4]"])
 
 
 def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     names = ["cross_entropy_a", "cross_entropy_b"]
     made = make_group(GroupOrigin.NAME, rows(*names), 7, "cross")
-    assert _extend_family_name(made, setting(*names)) == "cross_entropy"
+    assert _extend_family_name(made, context(*names)) == "cross_entropy"
     made.name = "other"
-    assert _extend_family_name(made, setting(*names)) == "other"
+    assert _extend_family_name(made, context(*names)) == "other"
     single = make_group(GroupOrigin.NAME, rows("cross_a", "cross_b"), 7, "cross")
-    assert _extend_family_name(single, setting("cross_a", "cross_b")) == "cross"
+    assert _extend_family_name(single, context("cross_a", "cross_b")) == "cross"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def title_of(made: FlowBox, *names: str) -> str:
     _, hierarchy = of_types(*["Exp"] * 9)
     for row in rows_inside(made):
         row.op = "Exp"
-    title_groups([made], setting(*names), hierarchy)
+    title_groups([made], context(*names), hierarchy)
     return made.name
 
 
@@ -201,7 +201,7 @@ def title_of(made: FlowBox, *names: str) -> str:
 def test_a_group_is_called_after_the_layer_it_ends_in_if_that_is_more_than_a_type(last: str, title: str) -> None:
     boxes, hierarchy = of_types("word_embeddings_of_it/3", "position_embeddings_of_it/3", f"{last}/3")
     made = make_group(GroupOrigin.REGION, boxes, 7)
-    title_groups([made], setting(*(box.name for box in boxes), "a", "b"), hierarchy)
+    title_groups([made], context(*(box.name for box in boxes), "a", "b"), hierarchy)
     assert made.name.startswith(title)
 
 
@@ -235,5 +235,5 @@ def test_a_group_is_not_called_by_some_of_its_rows_where_others_are_of_a_type_of
         for box, name in zip(boxes, names, strict=True):
             box.name = name
         region = make_group(GroupOrigin.REGION, boxes, 1)
-        title_groups([region, *rows("other", "box")], setting(*names, "other", "box"), hierarchy)
+        title_groups([region, *rows("other", "box")], context(*names, "other", "box"), hierarchy)
         assert region.name == wanted

@@ -271,7 +271,7 @@ def test_a_convolution_of_an_image_that_was_given_its_channel_says_both_sizes() 
         values=(value("image", 1, 1, 24, 32),),
     )
     hierarchy = load(graph, producer="pytorch").hierarchy
-    assert PaperWords(hierarchy).of(hierarchy.name.index("Net/Conv2d[sub]")) == "3×3, 8"
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("Net/Conv2d[sub]")) == "3×3, 8"
 
 
 def test_a_table_that_the_model_worked_out_is_a_buffer() -> None:

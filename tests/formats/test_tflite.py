@@ -69,7 +69,7 @@ def test_layers_are_scopes_with_the_shapes_and_the_words_of_keras() -> None:
             wanted = without_ones(told["shape"])  # a convolution along a line is one of an image of one row
             known = [without_ones(shape or ()) for shape in inside]
             assert wanted in known or told["class"] in ("Reshape", "InputLayer"), (name, layer, wanted, known)
-            said = paper.of(row) or ""
+            said = paper.words_of_row(row) or ""
             if told["class"] == "Conv2D" and max(told["strides"]) > 1:
                 size, step = told["kernel_size"][0], told["strides"][0]
                 assert said.startswith(f"{size}×{size}, {told['filters']}, /{step}"), (name, layer, said)
@@ -87,7 +87,9 @@ def test_convolutions_over_a_row_say_one_size_and_how_far_apart_they_take() -> N
     hierarchy = model_of("wavenet").hierarchy
     paper = PaperWords(hierarchy)
     rows = {scope.rpartition("/")[2]: row for row, scope in enumerate(hierarchy.name) if hierarchy.can_open(row)}
-    words = {name: paper.of(rows[name]) for name in ("stem_1", "layer0_gate_1", "layer3_skip_1", "layer4_filter_1")}
+    words = {
+        name: paper.words_of_row(rows[name]) for name in ("stem_1", "layer0_gate_1", "layer3_skip_1", "layer4_filter_1")
+    }
     assert words == {
         "stem_1": "1, 24",
         "layer0_gate_1": "2, 24 · sigmoid",

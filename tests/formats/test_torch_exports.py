@@ -117,7 +117,7 @@ def test_second_lines() -> None:
     for name in ("transformer", "convnet", "reader"):
         hierarchy = load(name).hierarchy
         words = PaperWords(hierarchy)
-        said |= {hierarchy.name[row]: words.of(row) for row in range(len(hierarchy))}
+        said |= {hierarchy.name[row]: words.words_of_row(row) for row in range(len(hierarchy))}
     assert said["Transformer/Block[blocks.0]/Attention[attn]"] == "4 heads, 2 kv × 8"
     assert said["Transformer/Block[blocks.0]/Sequential[mlp]"] == "32 → 64 → 32, GELU"
     assert said["Transformer/Embedding[embed]"] == "96 × 32 · shared weights"

@@ -179,7 +179,7 @@ def test_second_lines_of_layers_are_their_settings(form: str) -> None:
             expected = second_line(said) if said["class"] != UNUSUAL.get(name) else ""
             for row in rows if expected else ():
                 asked += 1
-                if not (paper.of(row) or "").startswith(expected):
-                    wrong.append(f"{name}.{path}: {paper.of(row)!r}, but {expected!r}")
+                if not (paper.words_of_row(row) or "").startswith(expected):
+                    wrong.append(f"{name}.{path}: {paper.words_of_row(row)!r}, but {expected!r}")
     assert asked
     assert not wrong

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
+from graphviz_tb.place.attachment import LineEnds, attach_lines, downward_chains
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.tracks import RankHop, assign_tracks
 from tests.arrange.levels import levels
@@ -127,13 +128,15 @@ def test_the_main_path_is_straight_whatever_hangs_on_it() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3 with a skip 0 ─▶ 3 and three inputs at 2
     pairs = [(0, 1), (1, 2), (2, 3), (0, 3), (4, 2), (5, 2), (6, 2)]
     skeleton, found = placed(level(7, *pairs), [(100, 24)] * 7)
-    assert [skeleton.wires[wire].edge for wire in skeleton.spine] == [0, 1, 2]
+    assert [skeleton.wires[wire].edge for wire in skeleton.main_path] == [0, 1, 2]
     assert len({x for x, _ in found.positions[:4]}) == 1
-    assert all(len({x for x, _ in found.routes[wire]}) == 1 for wire in skeleton.spine)
+    assert all(len({x for x, _ in found.routes[wire]}) == 1 for wire in skeleton.main_path)
 
 
 def test_anchors_hold() -> None:
-    _, found = placed(level(2, (0, 1)), [(300, 200), (80, 24)], anchors={(0, 0): 250, (0, 1): 30})
+    _, found = placed(
+        level(2, (0, 1)), [(300, 200), (80, 24)], line_ends=LineEnds({(0, 0): 250, (0, 1): 30}, [(0, 0)] * 2, {})
+    )
     assert found.routes[0][0] == (found.positions[0][0] + 250, 200)
     assert found.routes[0][-1][0] == found.positions[1][0] + 30
 
@@ -161,7 +164,12 @@ def test_many_lines_of_one_gap_get_tracks_in_turn() -> None:
 
 def test_a_line_ends_where_it_is_straight_if_its_box_is_wide_enough() -> None:
     pairs = [(0, 1), (1, 2), (0, 2)]
-    skeleton, found = placed(level(3, *pairs), [(90, 24), (40, 24), (200, 24)], sides=[(0, 90), (0, 40), (0, 200)])
+    metagraph, sizes = level(3, *pairs), [(90, 24), (40, 24), (200, 24)]
+    skeleton = arrange(metagraph)
+    ends = attach_lines(skeleton, downward_chains(skeleton), sizes, LevelGaps())
+    anchors = {(wire, end): x for wire, touched in enumerate(ends) for end, x in enumerate(touched)}
+    sides = [(0, 90), (0, 40), (0, 200)]
+    skeleton, found = placed(metagraph, sizes, line_ends=LineEnds(anchors, sides, {}))
     [skip] = [wire for wire, one in enumerate(skeleton.wires) if one.edge == 2]
     assert len(found.routes[skip]) <= 4
     assert found.routes[skip][-1][0] == found.routes[skip][-2][0]

@@ -67,7 +67,7 @@ def silent(model: graphviz_tb.Model, direction: str) -> list[str]:
         view = group.view
         for wire in view.drawn_lines():
             words, bridge = view.words.lines[wire], view.skeleton.wires[wire].bridge
-            if wire not in view.skeleton.spine or not words.label:
+            if wire not in view.skeleton.main_path or not words.label:
                 continue
             if bridge >= 0:
                 one = view.metagraph.bridges[bridge]

@@ -39,7 +39,7 @@ def hierarchy_of(name: str) -> Hierarchy:
 def test_idioms_of_exported_programs(name: str, row: str, said: str, kind: int) -> None:
     hierarchy = hierarchy_of(name)
     number = hierarchy.name.index(row)
-    assert PaperWords(hierarchy).of(number) == said
+    assert PaperWords(hierarchy).words_of_row(number) == said
     assert KIND_WORDS[group_kinds(hierarchy, op_kinds(hierarchy), [number])[0]] == KIND_WORDS[kind]
 
 
@@ -59,13 +59,13 @@ def test_a_clip_is_called_by_its_bounds(op: str, bounds: dict[str, float], said:
     clip = {"name": "net/clip", "op": op, "input": ["net/conv"], "attr": {key: {"f": v} for key, v in bounds.items()}}
     graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, kernel, conv, clip])  # type: ignore[list-item]
     hierarchy = load(graph).hierarchy
-    assert PaperWords(hierarchy).of(hierarchy.name.index("net")) == said
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net")) == said
 
 
 def test_a_standard_deviation_that_is_logged_is_no_norm() -> None:
     hierarchy = load(EXPORTED.parent / "real/mnist_cnn.pbtxt", folds=False).hierarchy
     conv, weights = (hierarchy.name.index(name) for name in ("conv1", "conv1/weights"))
-    assert PaperWords(hierarchy).of(conv) == "5×5, 4 · ReLU"
+    assert PaperWords(hierarchy).words_of_row(conv) == "5×5, 4 · ReLU"
     kinds = group_kinds(hierarchy, op_kinds(hierarchy), [conv, weights])
     assert KIND_WORDS[kinds[0]] == "convolution"
     assert kinds[1] != NORM
@@ -78,7 +78,7 @@ def test_kernels_that_are_selected_are_those_of_experts() -> None:
     product = {"name": "mlp/bmm", "op": "aten::bmm", "input": ["mlp/some", "x"]}
     inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "chosen")]
     hierarchy = load(GraphDef(node=[*inputs, table, some, product])).hierarchy  # type: ignore[list-item]
-    assert PaperWords(hierarchy).of(hierarchy.name.index("mlp")) == "8 experts"
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("mlp")) == "8 experts"
 
 
 @each(
@@ -100,7 +100,7 @@ def test_a_kernel_of_named_axes_is_read_by_its_equation(equation: str, said: str
     }
     nodes = [{"name": "x", "op": "Placeholder"}, kernel, product]
     hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
-    assert PaperWords(hierarchy).of(hierarchy.name.index("moe")) == said
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("moe")) == said
 
 
 def experts_block(count: int, gives: int) -> Block:
@@ -152,7 +152,7 @@ def test_a_kernel_of_pairs_is_none_of_experts() -> None:
     form = {"name": "bi/bilinear", "op": "aten::bilinear", "input": ["x", "y", "bi/weight"]}
     inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "y")]
     hierarchy = load(GraphDef(node=[*inputs, kernel, form])).hierarchy  # type: ignore[list-item]
-    assert PaperWords(hierarchy).of(hierarchy.name.index("bi")) == "256 → 5"
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("bi")) == "256 → 5"
 
 
 @each(("in_turn", "said"), [(True, "bi GRU 2 × 40, 2 layers"), (False, "57.6 k parameters")])
@@ -168,7 +168,7 @@ def test_recurrent_layers_in_turn_are_counted(in_turn: bool, said: str) -> None:
         ways = {"direction": {"s": b"bidirectional"}}
         nodes.append({"name": f"rnn/gru_{number}", "op": "onnx::GRU", "input": taken, "attr": ways})
     hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
-    assert PaperWords(hierarchy).of(hierarchy.name.index("rnn")) == said
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("rnn")) == said
 
 
 def attention_block(
@@ -289,7 +289,7 @@ def _transformer_of_reshapes(turns: Sequence[int], sizes: Sequence[int]) -> Grap
 )
 def test_heads_are_read_from_reshapes_through_transposes(turns: Sequence[int], sizes: Sequence[int], said: str) -> None:
     hierarchy = load(_transformer_of_reshapes(turns, sizes)).hierarchy
-    assert PaperWords(hierarchy).of(hierarchy.name.index("att")) == said
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("att")) == said
 
 
 def test_a_table_of_relative_positions_is_part_of_attention() -> None:

@@ -24,7 +24,7 @@ def words(*nodes: dict[str, object]) -> dict[str, str | None]:
     """The words for every row, by name."""
     hierarchy: Hierarchy = load(GraphDef(node=list(nodes))).hierarchy  # type: ignore[arg-type]
     paper = PaperWords(hierarchy)
-    return {hierarchy.name[row]: paper.of(row) for row in range(1, len(hierarchy))}
+    return {hierarchy.name[row]: paper.words_of_row(row) for row in range(1, len(hierarchy))}
 
 
 def convolution(scope: str, source: str, *kernel: int, stride: int = 1) -> list[dict[str, object]]:
@@ -109,7 +109,7 @@ def test_a_stack_of_two_says_nothing_that_is_true_of_one_alone() -> None:
     """MobileNetV3: the blocks 1 and 2 expand to 72 and to 88 channels, and the first has a stride."""
     hierarchy = load(Path(__file__).parents[2] / "fixtures" / "shapes" / "MobileNetV3Small.pb.gz").hierarchy
     paper = PaperWords(hierarchy)
-    said = {hierarchy.name[row].rpartition("/")[2]: paper.of(row) for row in range(1, len(hierarchy))}
+    said = {hierarchy.name[row].rpartition("/")[2]: paper.words_of_row(row) for row in range(1, len(hierarchy))}
     row = next(row for row in range(len(hierarchy)) if hierarchy.name[row].endswith("expanded_conv_[3-5]"))
     assert "88" not in (said["expanded_conv_[1-2]"] or "")
     assert said["expanded_conv_[3-5]"] == "1×1 240, dw 5×5, SE 64, 1×1 40"
@@ -171,7 +171,7 @@ def test_a_stage_of_two_unlike_blocks_says_its_way() -> None:
 def test_a_group_of_a_stack_says_how_many_blocks_it_has() -> None:
     hierarchy = load(Path(__file__).parents[2] / "fixtures/exported/vit.pt2").hierarchy
     encoder = next(row for row, name in enumerate(hierarchy.name) if name.endswith("Encoder[encoder]"))
-    assert PaperWords(hierarchy).of(encoder) == "6 × (4 heads × 8)"
+    assert PaperWords(hierarchy).words_of_row(encoder) == "6 × (4 heads × 8)"
 
 
 def test_a_convolution_over_a_row_says_its_kernel_and_its_dilation() -> None:

@@ -57,7 +57,7 @@ def layers_of(hierarchy: Hierarchy) -> Iterator[tuple[str, str, tuple[int, ...],
     paper, graph = PaperWords(hierarchy), hierarchy.graph
     for row in range(1, len(hierarchy)):
         node = int(hierarchy.node[row])
-        if hierarchy.kind[row] != OP_ROW or hierarchy.mark[row] or not (said := paper.of(row)):
+        if hierarchy.kind[row] != OP_ROW or hierarchy.mark[row] or not (said := paper.words_of_row(row)):
             continue
         yield said.partition(" · ")[0], graph.op_types[graph.op[node]], kernel_of(hierarchy, node), graph.node_def(node)
 
@@ -92,7 +92,7 @@ def test_words_of_keras_layers_are_their_settings(path: str) -> None:
     hierarchy = load(FIXTURES / path).hierarchy
     paper = PaperWords(hierarchy)
     for name, layer in hierarchy.graph.layers.items():
-        said = paper.of(hierarchy.name.index(name)) or ""
+        said = paper.words_of_row(hierarchy.name.index(name)) or ""
         config = layer.config
         if layer.class_name == "Conv2D":
             assert said.startswith(f"{'×'.join(map(str, config['kernel_size']))}, {config['filters']}")
@@ -113,7 +113,7 @@ def test_words_of_a_trace_are_those_of_its_shapes() -> None:
     hierarchy = load(FIXTURES / "logdirs" / "torch_transformer").hierarchy
     paper = PaperWords(hierarchy)
     said = {
-        hierarchy.name[row].rpartition("/")[2]: paper.of(row)
+        hierarchy.name[row].rpartition("/")[2]: paper.words_of_row(row)
         for row in range(1, len(hierarchy))
         if "TransformerEncoderLayer[0]" in hierarchy.name[row] and hierarchy.can_open(row)
     }
@@ -157,7 +157,7 @@ def test_experts_of_a_trace_are_counted_by_the_shapes_of_results(op: str, equati
     for name, value in (("moe/text", equation), ("moe/two", "2")):
         next(node for node in graph.node if node.name == name).attr["attr"].s = f"{{ value : {value}}}".encode()
     hierarchy = load(graph).hierarchy
-    known = PaperWords(hierarchy).of(hierarchy.name.index("moe"))
+    known = PaperWords(hierarchy).words_of_row(hierarchy.name.index("moe"))
     assert (known == said) if said else "experts" not in (known or "") and "→" not in (known or "")
 
 
@@ -174,7 +174,7 @@ def test_parameters_of_a_trace_without_paths_are_not_one() -> None:
         copy.input.extend(number.get(source, source) for source in node.input)
     hierarchy = load(bare).hierarchy
     paper = PaperWords(hierarchy)
-    said = [paper.of(row) or "" for row in range(1, len(hierarchy))]
+    said = [paper.words_of_row(row) or "" for row in range(1, len(hierarchy))]
     assert any("32 → 64 → 32, ReLU" in words for words in said)
     assert not any("shared weights" in words for words in said)
 
@@ -305,7 +305,7 @@ def test_only_what_is_proven_is_said(case: str) -> None:
 
     nodes, expected = GATES[case]
     hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[arg-type]
-    assert PaperWords(hierarchy).of(hierarchy.name.index("g")) == expected
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("g")) == expected
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -318,5 +318,5 @@ def test_one_weight_in_two_layers_is_one_layer(shared: bool) -> None:
     nodes = [*product("g/one", "x", 8, 8), *([] if shared else [weight("g/two_kernel", 8, 8)])]
     nodes = [X, *nodes, op("g/act", "Relu", "g/one"), op("g/two", "MatMul", "g/act", f"g/{two}")]
     hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[arg-type]
-    said = PaperWords(hierarchy).of(hierarchy.name.index("g"))
+    said = PaperWords(hierarchy).words_of_row(hierarchy.name.index("g"))
     assert said == ("8 → 8, ReLU" if shared else "8 → 8 → 8, ReLU")

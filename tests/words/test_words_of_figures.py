@@ -144,5 +144,8 @@ def test_two_uses_of_one_table_of_unknown_size_say_so() -> None:
             node.attr["dtype"].type = 20  # a resource
     model = load(graph)
     words = PaperWords(model.hierarchy)
-    said = {name: words.of(model.hierarchy.name.index(f"{name}/embed")) for name in ("encoder", "decoder", "other")}
+    said = {
+        name: words.words_of_row(model.hierarchy.name.index(f"{name}/embed"))
+        for name in ("encoder", "decoder", "other")
+    }
     assert said == {"encoder": "shared weights", "decoder": "shared weights", "other": None}

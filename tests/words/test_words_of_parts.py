@@ -185,4 +185,4 @@ def test_an_exported_program_says_how_images_are_enlarged(attributes: dict[str, 
     resize = {"name": "net/up", "op": "onnx::Resize", "input": ["x"], "attr": attributes}
     after = {"name": "net/y", "op": "onnx::Relu", "input": ["net/up"]}
     hierarchy = load(GraphDef(node=[x, resize, after])).hierarchy  # type: ignore[list-item]
-    assert PaperWords(hierarchy).of(hierarchy.name.index("net/up")) == said
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net/up")) == said

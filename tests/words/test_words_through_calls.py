@@ -36,7 +36,7 @@ def words(*nodes: dict[str, object], channels: int = 24) -> dict[str, str | None
     library = {"function": [convolving_function("f", channels), convolving_function("g", channels)]}
     hierarchy = load(GraphDef(node=list(nodes), library=library)).hierarchy  # type: ignore[arg-type]
     paper = PaperWords(hierarchy)
-    return {hierarchy.name[row]: paper.of(row) for row in range(1, len(hierarchy))}
+    return {hierarchy.name[row]: paper.words_of_row(row) for row in range(1, len(hierarchy))}
 
 
 IMAGE: dict[str, object] = {"name": "image", "op": "Placeholder"}

@@ -116,7 +116,7 @@ WANTED = {
         "Group",
     ),
     "arrange.wrap": ("carry_breaks: kept",),
-    "arrange.main_path": ("main_paths: spines",),
+    "arrange.main_path": ("main_paths",),
     "render.compose": (
         "compose",
         "edge_order: in_front_last",

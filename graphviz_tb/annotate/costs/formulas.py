@@ -28,7 +28,7 @@ from typing import NamedTuple
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
 from graphviz_tb.ops.signatures import weight_input_names
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, OP_LINES, op_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
 # An op as cost rules see it: shapes with a number for every size.
 
@@ -164,10 +164,6 @@ def cost_rule(op: str) -> CostRule | None:
     """Return the rule that counts the operations of an op; None if there is none."""
     line = op_row(op)
     return SPECIAL_COST_RULES.get(op) or (_compile_formula(line.flops) if line is not None and line.flops else None)
-
-
-def _op_types_with_costs() -> list[str]:
-    return sorted(op for op in OP_LINES if cost_rule(op) is not None)
 
 
 def op_cost(op: CountedOp) -> OpCost | None:

@@ -158,7 +158,7 @@ def _layer_call_cost(layer: Layer, call: LayerCall, batch: int) -> OpCost | None
         return None
     try:
         steps = _layer_steps(
-            layer, [_shape_with_batch(each, batch) for each in call.takes], _shape_with_batch(call.gives[0], batch)
+            layer, [_shape_with_batch(shape, batch) for shape in call.takes], _shape_with_batch(call.gives[0], batch)
         )
         done = [(_layer_step_cost(step), step.times) for step in steps]
     except LAYER_RULE_ERRORS:

@@ -39,33 +39,15 @@ from graphviz_tb.ops.table import equal_op, op_row
 NO_FRAME = 0  # the frame of ops outside of any loop
 # Ops with side effects, certain or possible.
 EFFECT_ROLES = (
-    *(Role.ASSIGN, Role.SCATTER, Role.UPDATE, Role.REFERENCE, Role.SUMMARY, Role.RESULT, Role.CHECK),
-    *(
-        Role.INPUT_PIPELINE,
-        Role.CALL,
-        Role.LAUNCH,
-        Role.REMOTE_CALL,
-        Role.MAP,
-        Role.BRANCH,
-        Role.COUNTED_LOOP,
-        Role.LOOP,
-    ),
-)
+    Role.ASSIGN, Role.SCATTER, Role.UPDATE, Role.REFERENCE, Role.SUMMARY, Role.RESULT, Role.CHECK,
+    Role.INPUT_PIPELINE, Role.CALL, Role.LAUNCH, Role.REMOTE_CALL, Role.MAP, Role.BRANCH, Role.COUNTED_LOOP,
+    Role.LOOP,
+)  # fmt: skip
 # Ops that only forward a value.
 FORWARDING_ROLES = (
-    *(
-        Role.PASS,
-        Role.PASS_EACH,
-        Role.CAST,
-        Role.UNIT_AXES,
-        Role.REARRANGE,
-        Role.WRAP,
-        Role.INDEX,
-        Role.SIZE,
-        Role.READ,
-    ),
-    *(Role.COUNT, Role.RANGE, Role.FILL, Role.CONSTANT),
-)
+    Role.PASS, Role.PASS_EACH, Role.CAST, Role.UNIT_AXES, Role.REARRANGE, Role.WRAP, Role.INDEX, Role.SIZE,
+    Role.READ, Role.COUNT, Role.RANGE, Role.FILL, Role.CONSTANT,
+)  # fmt: skip
 
 
 def unused_nodes(graph: Graph) -> Bools:
@@ -205,11 +187,11 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     for node in np.flatnonzero(graph.nodes_of_types(FRAME_CONDITION_OPS.__contains__)).tolist():
         asked[frame[node]].append(node)
     around: list[tuple[int | None, ...]] = [()]
-    for each in range(1, len(outer)):
-        conditions = asked[each]
-        around.append((*around[outer[each]], conditions[0] if len(conditions) == 1 else None))
+    for loop in range(1, len(outer)):
+        conditions = asked[loop]
+        around.append((*around[outer[loop]], conditions[0] if len(conditions) == 1 else None))
     return {
-        node: around[held] for node, held in enumerate(frame) if held and not hands_in[node] and not hands_out[node]
+        node: around[loop] for node, loop in enumerate(frame) if loop and not hands_in[node] and not hands_out[node]
     }
 
 

@@ -61,11 +61,11 @@ class CallInference:
         subs = self._enter_all(frame, node)
         self.opened[frame, node] = tuple(subs)
         # Each call of a function has separate symbols for the results of the body.
-        each = [self.with_fresh_symbols(sub, self.frame_results(sub)) for sub in subs]
-        if not each or len(subs) < len(self._called_functions(node)):
+        results = [self.with_fresh_symbols(sub, self.frame_results(sub)) for sub in subs]
+        if not results or len(subs) < len(self._called_functions(node)):
             return ()  # a branch is recursive: its results are unknown
-        joined = each[0]
-        for other in each[1:]:
+        joined = results[0]
+        for other in results[1:]:
             pairs = zip(joined, other, strict=False)
             joined = tuple(join_outputs(mine, another, self.inference.symbols) for mine, another in pairs)
         return joined
@@ -175,8 +175,8 @@ class CallInference:
         return sizes
 
     @cached_property
-    # Frames reachable by calls from the main graph, by function.
     def _reached_frames(self) -> dict[int, list[CallFrame]]:
+        """Frames reachable by calls from the main graph, by function."""
         inference = self.inference
         waiting = [inference.main]
         seen: dict[CallFrame, None] = {inference.main: None}

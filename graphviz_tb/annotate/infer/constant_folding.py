@@ -58,8 +58,8 @@ def _fold_to_constant(number: int) -> ElementFold:
     def fold(op: Op) -> Elements | None:
         dims = op.shape(0)
         count = 1
-        for each in dims or ():
-            count *= each
+        for dim in dims or ():
+            count *= dim
         return (
             (number,) * count
             if all_sizes_known(dims) and count <= MAX_FOLDED_ELEMENTS and op.attr("T") in INTEGER_DTYPES
@@ -229,9 +229,9 @@ def _fold_size(op: Op) -> Elements | None:
 def _fold_pack(op: Op) -> Elements | None:
     """`Pack` of scalars, or of vectors along the first axis."""
     parts = op.counted_inputs()
-    values = [each.value for each in parts]
+    values = [part.value for part in parts]
     if any(value is None for value in values):
-        if not all(each.shape == () for each in parts):
+        if not all(part.shape == () for part in parts):
             return None
         # An unknown scalar is one symbol: [batch, 7, 7] is known except for the batch.
         values = [value or (op.symbols.new_symbol(),) for value in values]
@@ -249,8 +249,8 @@ def _concat_fold(axis_first: bool) -> ElementFold:
         if any(each.shape is None or len(each.shape) != 1 or not all_sizes_known(each.shape) for each in parts):
             return None
         elements: list[int] = []
-        for each in parts:
-            elements += each.value if each.value is not None else op.symbols.new_symbols((each.shape or (0,))[0])
+        for part in parts:
+            elements += part.value if part.value is not None else op.symbols.new_symbols((part.shape or (0,))[0])
         return tuple(elements)
 
     return fold
@@ -428,8 +428,8 @@ def _fold_vector_concat(op: Op) -> Elements | None:
     if any(each.shape is None or len(each.shape) != 1 or not all_sizes_known(each.shape) for each in op.ins):
         return None
     elements: list[int] = []
-    for each in op.ins:
-        elements += each.value if each.value is not None else op.symbols.new_symbols((each.shape or (0,))[0])
+    for operand in op.ins:
+        elements += operand.value if operand.value is not None else op.symbols.new_symbols((operand.shape or (0,))[0])
     return tuple(elements)
 
 

@@ -258,7 +258,7 @@ class Inference:
             given = rule(op)
             if not self.has_room_for_outputs(given):
                 return ()
-            outs = tuple([_sanitize_output(each) for each in given])
+            outs = tuple([_sanitize_output(out) for out in given])
             value = self.folded_elements(op, outs[0].shape) if outs else None
         except (Contradiction, *ILL_FORMED_OP_ERRORS):
             return ()  # TensorFlow would refuse this graph
@@ -289,7 +289,7 @@ class Inference:
     def has_room_for_outputs(self, given: RuleResult) -> bool:
         """Return whether there is room for the sizes of some outputs; a few always fit. A few bytes of a file can claim
         many outputs of the largest rank."""
-        number = sum(len((each.shape if isinstance(each, Out) else each) or ()) for each in given)
+        number = sum(len((out.shape if isinstance(out, Out) else out) or ()) for out in given)
         return number <= MAX_SIZES_PER_OP or self.symbols.claim_if_room(number)
 
     def merge_declared_shapes(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:

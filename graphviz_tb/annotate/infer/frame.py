@@ -51,7 +51,7 @@ class NodeInputs:
         # Text keys are rare outside of functions.
         if -1 in positions:
             keys = self._key[start:stop].tolist()
-            positions = [self.output_position(*each) for each in zip(sources, keys, strict=True)]
+            positions = list(map(self.output_position, sources, keys))
             # Stored: a body is inferred for many sets of arguments.
             if max(positions) <= MAX_STORED_POSITION:
                 self._position[start:stop] = positions

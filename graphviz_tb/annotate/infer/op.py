@@ -148,7 +148,7 @@ class Op:
         if not 0 <= count <= MAX_OUTPUTS:
             raise ValueError(f"{name} is {attribute}")
         if count > MAX_CLAIMED_COUNT:
-            self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))
+            self.symbols.claim(count * (2 + max((len(operand.shape or ()) for operand in self.ins), default=0)))
         return count
 
 
@@ -184,7 +184,7 @@ class RuleCache:
                 return step
             out = inputs.read_place(step[0])
             if out is None:
-                return [each for each in step if inputs.output_at_place(each) is None]
+                return [index for index in step if inputs.output_at_place(index) is None]
             place = self._after.get((place, out), -1)
         return None
 
@@ -231,9 +231,9 @@ def replace_size(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]
     return (*shape[:place], size, *shape[place + 1 :])
 
 
-def handle_holding(of: Dims) -> Out:
-    """Return a scalar handle."""
-    return Out((), None, of)
+def handle_holding(shape: Dims) -> Out:
+    """Return a scalar handle that holds a value of a shape."""
+    return Out((), None, shape)
 
 
 def unknown_sizes(op: Op, shape: Dims) -> Dims:

@@ -31,7 +31,7 @@ from functools import lru_cache
 from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_dims, normalize_axis
 from graphviz_tb.annotate.infer.rules import rules_of_module
 from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims, merge_sizes
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, OP_LINES, op_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
 BoundSizes = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
 OutputMaker = Callable[[Op, BoundSizes, Dims], RuleResult]  # the last argument is the dims of `...`
@@ -49,10 +49,6 @@ def shape_rule_for(op: str) -> ShapeRule | None:
     return rules_of_module(own[1])[op] if own else _compile_signature(line.shape)
 
 
-def _op_types_with_shape_rules() -> list[str]:
-    return sorted(op for op in OP_LINES if shape_rule_for(op) is not None)
-
-
 def _compile_signature(text: str) -> ShapeRule:
     inputs, arrow, outputs = text.rpartition("->")
     terms = [_compile_input_term(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
@@ -63,7 +59,7 @@ def _compile_signature(text: str) -> ShapeRule:
         rest: Dims = ()
         for index, term in enumerate(terms):
             rest = term(op, op.shape(index), bound, rest)
-        return [each for maker in makers for each in maker(op, bound, rest)]
+        return [out for maker in makers for out in maker(op, bound, rest)]
 
     return rule
 
@@ -84,7 +80,7 @@ def _compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSiz
         stop = len(shape) - len(after)
         sizes = [*shape[: len(before)], *shape[stop:]]
         if any(op.attr(flag) for flag in flags):
-            sizes[-2:] = sizes[:-3:-1]
+            sizes[-2:] = reversed(sizes[-2:])
         for letter, size in zip(before + after, sizes, strict=True):
             if letter in outputs:
                 bound[letter] = merge_sizes(bound[letter], size) if letter in bound else size
@@ -185,13 +181,13 @@ def _from_one_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], Ou
     return word
 
 
-def from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], OutputMaker]:
+def _from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], OutputMaker]:
     """Make an output from several inputs, all by default."""
 
     def word(arguments: str) -> OutputMaker:
         if not arguments:
-            return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
-        indices = [int(number) for number in arguments.split(",")] if arguments else []
+            return lambda op, bound, rest: [make(op, [operand.shape for operand in op.ins])]
+        indices = [int(number) for number in arguments.split(",")]
         return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
 
     return word
@@ -242,8 +238,8 @@ def _constant_outputs(*outputs: Dims) -> Callable[[str], OutputMaker]:
 SIGNATURE_WORDS: dict[str, Callable[[str], OutputMaker]] = {
     "same": _from_one_input(lambda op, index: op.shape(index)),
     "pass": _pass_input,
-    "broadcast": from_inputs(_broadcast_all),
-    "agree": from_inputs(lambda op, shapes: merge_all_dims(shapes)),
+    "broadcast": _from_inputs(_broadcast_all),
+    "agree": _from_inputs(lambda op, shapes: merge_all_dims(shapes)),
     "attr": _from_shape_attribute,
     "attrs": _from_shape_list_attribute,
     "tensor": _from_tensor_attribute,

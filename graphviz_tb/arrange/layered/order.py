@@ -85,7 +85,7 @@ LANE_CROSSING_WEIGHT = 3  # a line crosses two others rather than the main path
 def _lane_items(part: Component, layers: Ranks) -> list[int]:
     """Return the items of the main path, one for each rank, from its first rank on."""
     lane: list[int] = []
-    for edge in part.spine:
+    for edge in part.main_path:
         lane += layers.chains[edge][1 if lane else 0 :]
     return lane
 

@@ -44,7 +44,6 @@ MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 MAX_OPS_BEFORE_MEAN = 4  # cast, square
 MAX_BOXES_BEHIND = 8  # a root: multiply by the scale, by the tensor, subtract the mean, add; a softmax: cast, drop
 MAX_SOFTMAX_OPS = 10  # of a scope, as that of a layer
-MAX_TABLE_SCOPE_OPS = 3  # such as that of an einsum
 PASSING_OPS = REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
 ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | PASSING_OPS
 # Op types of all frameworks, in small letters and without underscores.
@@ -69,25 +68,25 @@ PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
 ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
 
 
-def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
+def fold_idioms(dag: Dag, context: FoldContext) -> Dag:
     """Fold each norm, activation, rotary embedding, pair of sinusoids and attention of a level to one box."""
     for find, how in FINDERS:
         groups = [
-            _make_idiom(dag, members, setting, how)
-            for members in find(dag, setting)
+            _make_idiom(dag, members, context, how)
+            for members in find(dag, context)
             if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_OTHER_BOXES
         ]
         dag = contract_groups(dag, groups)
     return dag
 
 
-def _make_idiom(dag: Dag, members: Sequence[int], setting: FoldContext, how: GroupOrigin) -> tuple[list[int], FlowBox]:
+def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: GroupOrigin) -> tuple[list[int], FlowBox]:
     """Return the members of an idiom along the flow, and its box."""
     inner = sub_dag(dag, members)
-    order = setting.order(inner)
-    symbol = setting.symbols.symbol_of(how, *box_tokens(inner, order, setting.symbols))
+    order = context.order(inner)
+    symbol = context.symbols.symbol_of(how, *box_tokens(inner, order, context.symbols))
     boxes = [inner.boxes[number] for number in order.line]
-    name = join_words(common_words(setting.vocabulary, boxes))
+    name = join_words(common_words(context.vocabulary, boxes))
     return [members[number] for number in order.line], make_group(how, boxes, symbol, name)
 
 
@@ -140,12 +139,12 @@ def _with_own_sources(dag: Dag, members: set[int], start: int, is_part: Callable
 # ---- norms ----
 
 
-def _constant_norms(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _constant_norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each norm whose statistics are weights, as the batch norms of a trained model: what computes with weights
     alone, a root among it, and the ops that scale and shift with the result."""
     if not any(box.op in VARIANCE_ROOT_OPS for box in dag.boxes):
         return
-    inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
+    inside = [context.widths.is_made_of_weights(box) for box in dag.boxes]
     pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
     for made in weak_components(len(dag), pairs):
         if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
@@ -170,24 +169,24 @@ def _scaling_chain(dag: Dag, made: Sequence[int], of_weights: Sequence[bool]) ->
     return sorted(users)
 
 
-def _norms(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each norm that takes its statistics from the tensor that it scales: a mean, a root, and what scales and
     shifts with weights after them."""
     taken: set[int] = set()
     for root, box in enumerate(dag.boxes):
         if box.op in VARIANCE_ROOT_OPS and root not in taken:
-            found = _norm_of_root(dag, root, setting)
+            found = _norm_of_root(dag, root, context)
             if found and taken.isdisjoint(found):
                 taken.update(found)
                 yield found
 
 
-def _norm_of_root(dag: Dag, root: int, setting: FoldContext) -> list[int]:
+def _norm_of_root(dag: Dag, root: int, context: FoldContext) -> list[int]:
     """Return the largest norm that has a root in it; none if the root belongs to no norm."""
     best: list[int] = []
     for end in _boxes_behind(dag, root, _is_norm_part):
-        if len(dag.before[end]) > 1 or (best and setting.widths.parameters(dag.boxes[end])):
-            best = _norm_before(_Region(dag, end, _is_norm_part), root, setting) or best
+        if len(dag.before[end]) > 1 or (best and context.widths.parameters(dag.boxes[end])):
+            best = _norm_before(_Region(dag, end, _is_norm_part), root, context) or best
     return best
 
 
@@ -202,7 +201,7 @@ def _boxes_behind(dag: Dag, start: int, is_part: Callable[[FlowBox], bool]) -> l
     return todo[1:]
 
 
-def _norm_before(region: _Region, root: int, setting: FoldContext) -> list[int]:
+def _norm_before(region: _Region, root: int, context: FoldContext) -> list[int]:
     """Return the boxes of the largest norm that ends where a region does: from a tensor that goes two ways, one through
     a mean and a root, to the product of both."""
     dag = region.dag
@@ -212,13 +211,13 @@ def _norm_before(region: _Region, root: int, setting: FoldContext) -> list[int]:
         derived = region.derived_from(start)
         sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
         parted = root in derived and len(derived.intersection(dag.after[start])) > 1
-        if not parted or not all(map(setting.widths.is_made_of_weights, sides)):
+        if not parted or not all(map(context.widths.is_made_of_weights, sides)):
             continue
         ways = (derived | {start}).intersection(dag.before[region.end])
         sums = start in ways and dag.boxes[region.end].op in ADD_OPS
-        joins = len(ways) > 1 or setting.widths.parameters(dag.boxes[region.end])
+        joins = len(ways) > 1 or context.widths.parameters(dag.boxes[region.end])
         if joins and not sums and derived.intersection(means) and len(derived) > len(best):
-            best = _with_own_sources(dag, derived, start, setting.widths.is_made_of_weights)
+            best = _with_own_sources(dag, derived, start, context.widths.is_made_of_weights)
     return best
 
 
@@ -243,23 +242,23 @@ def _is_norm_type(op: str) -> bool:
 # ---- activations ----
 
 
-def _activations(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _activations(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each activation of several ops: a tensor, scaled by numbers, times a function of itself."""
     taken: set[int] = set()
     for gate, box in enumerate(dag.boxes):
         if plain_op_name(box.op) in GATE_TYPES and gate not in taken:
-            members = _activation_of_gate(dag, gate, setting)
+            members = _activation_of_gate(dag, gate, context)
             if taken.isdisjoint(members):
                 taken.update(members)
                 yield members
 
 
-def _activation_of_gate(dag: Dag, gate: int, setting: FoldContext) -> list[int]:
+def _activation_of_gate(dag: Dag, gate: int, context: FoldContext) -> list[int]:
     """Return the boxes of the activation that has a gate in it; none if the gate belongs to no activation."""
 
     def is_part(box: FlowBox) -> bool:
         known = bool(box.op) and (is_elementwise(box.op) or box.op in IDENTITY_OPS)
-        return known and not setting.widths.parameters(box)
+        return known and not context.widths.parameters(box)
 
     best: list[int] = []
     for end in _boxes_behind(dag, gate, is_part):
@@ -272,7 +271,7 @@ def _activation_of_gate(dag: Dag, gate: int, setting: FoldContext) -> list[int]:
             for start in dict.fromkeys(source for box in region.boxes for source in dag.before[box]):
                 derived = region.derived_from(start)
                 gates = sum(plain_op_name(dag.boxes[box].op) in GATE_TYPES for box in derived)
-                alone = gate in derived and gates == 1 and not _parts(dag.boxes[start], setting)
+                alone = gate in derived and gates == 1 and not _parts(dag.boxes[start], context)
                 if alone and not region.inputs_of(derived, start):
                     best = [*sorted(derived - {end}), end]
                     break
@@ -281,22 +280,22 @@ def _activation_of_gate(dag: Dag, gate: int, setting: FoldContext) -> list[int]:
     return best
 
 
-def _parts(box: FlowBox, setting: FoldContext) -> bool:
+def _parts(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box takes a tensor apart, so that two that it gives are not one."""
-    return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else setting.types.of(box)))
+    return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else context.types.type_counts(box)))
 
 
 # ---- unit vectors ----
 
 
-def _unit_vectors(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _unit_vectors(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each division of a tensor by its length: the root of the sum of its squares, or an op that measures it."""
     for measure, box in enumerate(dag.boxes):
-        if plain_op_name(box.op) in SUM_TYPES | LENGTH_TYPES and (members := _division_by(dag, measure, setting)):
+        if plain_op_name(box.op) in SUM_TYPES | LENGTH_TYPES and (members := _division_by(dag, measure, context)):
             yield members
 
 
-def _division_by(dag: Dag, measure: int, setting: FoldContext) -> list[int]:
+def _division_by(dag: Dag, measure: int, context: FoldContext) -> list[int]:
     """Return the boxes from a tensor to its quotient with its length, which a sum or an op measures; none if nothing is
     divided."""
     starts = _sources_in_line(dag, measure)
@@ -306,8 +305,8 @@ def _division_by(dag: Dag, measure: int, setting: FoldContext) -> list[int]:
             region = _Region(dag, end, _is_length_part)
             derived = region.derived_from(start)
             sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
-            if measure in derived and _is_length(dag, derived) and all(map(setting.widths.is_made_of_weights, sides)):
-                return _with_own_sources(dag, derived, start, setting.widths.is_made_of_weights)
+            if measure in derived and _is_length(dag, derived) and all(map(context.widths.is_made_of_weights, sides)):
+                return _with_own_sources(dag, derived, start, context.widths.is_made_of_weights)
     return []
 
 
@@ -326,7 +325,7 @@ def _is_length_part(box: FlowBox) -> bool:
 # ---- rotary embeddings ----
 
 
-def _rotary_embeddings(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _rotary_embeddings(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each rotation of a tensor: its halves, or pairs of its elements, change places, one with another sign, and
     both are multiplied with tables and added."""
     types = {plain_op_name(box.op) for box in dag.boxes if box.op}
@@ -334,7 +333,7 @@ def _rotary_embeddings(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
         return
     found: dict[int, list[int]] = {}  # by end
     for end in topological_order(dag.after):
-        if _may_end_rotary(dag, end) and (members := _rotary_before(_Region(dag, end, _is_rotary_part), setting)):
+        if _may_end_rotary(dag, end) and (members := _rotary_before(_Region(dag, end, _is_rotary_part), context)):
             found[end] = members
     # The last end of each: what is only parted and joined again is part of the rotation.
     taken: set[int] = set()
@@ -358,13 +357,13 @@ def _puts_in_pairs(dag: Dag, box: int) -> bool:
     return joins or kind in PAIRING_TYPES
 
 
-def _rotary_before(region: _Region, setting: FoldContext) -> list[int]:
+def _rotary_before(region: _Region, context: FoldContext) -> list[int]:
     """Return the boxes of a rotation that ends where a region does."""
     dag = region.dag
     parting = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in PARTING_TYPES | COMPLEX_TYPES]
     for start in dict.fromkeys(source for box in parting for source in dag.before[box]):
         if _rotates(dag, derived := region.derived_from(start), start):
-            return _with_own_sources(dag, derived, start, lambda box: _may_be_table(box, setting))
+            return _with_own_sources(dag, derived, start, lambda box: _may_be_table(box, context))
     return []
 
 
@@ -396,17 +395,17 @@ def _is_rotary_type(op: str) -> bool:
     return op in ARITHMETIC_OPS or plain_op_name(op) in ROTARY_TYPES
 
 
-def _may_be_table(box: FlowBox, setting: FoldContext) -> bool:
+def _may_be_table(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box may compute the tables of a rotation: no input, and nothing with weights."""
     return (
-        box.op not in INPUT_OPS and not box.scope and setting.widths.parameters(box) < 2
+        box.op not in INPUT_OPS and not box.scope and context.widths.parameters(box) < 2
     )  # a product counts one without weights
 
 
 # ---- sinusoids ----
 
 
-def _sinusoids(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield the sine and cosine of the same angles, what only leads to these, and what joins or passes them on."""
     waves: dict[tuple[int, ...], list[int]] = {}
     for number, box in enumerate(dag.boxes):
@@ -419,7 +418,7 @@ def _sinusoids(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
         users = {user for member in members for user in dag.after[member]} - members
         if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOINING_TYPES:
             members |= users
-        yield _with_own_sources(dag, members, -1, lambda box: _may_be_table(box, setting))
+        yield _with_own_sources(dag, members, -1, lambda box: _may_be_table(box, context))
 
 
 def _passed_on(dag: Dag, box: int) -> list[int]:
@@ -437,18 +436,18 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
 # ---- attention ----
 
 
-def _attention_scores(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _attention_scores(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each product of queries and keys with its softmax, which weighs values in another product."""
-    softmaxes = [number for number, box in enumerate(dag.boxes) if _is_softmax(box, setting)]
+    softmaxes = [number for number, box in enumerate(dag.boxes) if _is_softmax(box, context)]
     taken: set[int] = set()
     for softmax in softmaxes:
-        members = _attention_around(dag, softmax, setting)
+        members = _attention_around(dag, softmax, context)
         if taken.isdisjoint(members):
             taken.update(members)
             yield members
 
 
-def _fused_attention(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+def _fused_attention(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each op that is attention, with what splits heads only for it and what joins them again."""
     for number, box in enumerate(dag.boxes):
         if box.op and has_role(box.op, Role.ATTENTION):
@@ -460,41 +459,41 @@ def _splits_heads(box: FlowBox) -> bool:
     return box.op in PASSING_OPS or plain_op_name(box.op) in PARTING_TYPES | REPEATING_TYPES
 
 
-def _attention_around(dag: Dag, softmax: int, setting: FoldContext) -> list[int]:
+def _attention_around(dag: Dag, softmax: int, context: FoldContext) -> list[int]:
     """Return the boxes from the product before a softmax to the one behind it."""
 
     def is_part(box: FlowBox) -> bool:
-        return _is_score_part(box, setting) or _is_plain_product(box, setting)
+        return _is_score_part(box, context) or _is_plain_product(box, context)
 
     ends = _boxes_behind(dag, softmax, is_part)
-    for end in (box for box in ends if _is_plain_product(dag.boxes[box], setting)):
+    for end in (box for box in ends if _is_plain_product(dag.boxes[box], context)):
         region = _Region(dag, end, is_part)
         for start in region.boxes[1:]:
-            if not _is_plain_product(dag.boxes[start], setting):
+            if not _is_plain_product(dag.boxes[start], context):
                 continue
             derived = region.derived_from(start)
-            products = sum(_is_plain_product(dag.boxes[box], setting) for box in derived)
+            products = sum(_is_plain_product(dag.boxes[box], context) for box in derived)
             if softmax in derived and products == 1 and derived.issuperset(dag.after[start]):
                 return sorted({start, *derived})
     return []
 
 
-def _is_plain_product(box: FlowBox, setting: FoldContext) -> bool:
+def _is_plain_product(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box multiplies two tensors, neither a weight: an op, or a scope of one and what turns axes."""
-    kinds = setting.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
+    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
     products = sum(count for kind, count in kinds.items() if kind in BATCH_PRODUCT_OPS)
     plain = products == 1 and all(kind in BATCH_PRODUCT_OPS or kind in PASSING_OPS for kind in kinds)
-    return plain and setting.widths.parameters(box) < 2  # it counts one itself
+    return plain and context.widths.parameters(box) < 2  # it counts one itself
 
 
-def _is_softmax(box: FlowBox, setting: FoldContext) -> bool:
-    kinds = setting.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
+def _is_softmax(box: FlowBox, context: FoldContext) -> bool:
+    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
     return any(plain_op_name(op) == "softmax" for op in kinds)
 
 
-def _is_score_part(box: FlowBox, setting: FoldContext) -> bool:
+def _is_score_part(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box may scale, mask, weigh or drop scores."""
-    if _is_softmax(box, setting) or (box.op and (is_elementwise(box.op) or box.op in PASSING_OPS)):
+    if _is_softmax(box, context) or (box.op and (is_elementwise(box.op) or box.op in PASSING_OPS)):
         return True
     drops = "dropout" in (box.op or box.name).lower() and box.ops <= MAX_SOFTMAX_OPS
     return drops or box.op in SELECT_OPS or plain_op_name(box.op) == "expand"

@@ -56,9 +56,12 @@ def level_budget(boxes: int) -> Meter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldContext:
-    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `branches`
-    that of equal branches and their symbols, `orders` the order of each graph; `types` counts the ops
-    in boxes, `widths` knows their channels."""
+    """What all steps of folding one level share: its limits, its budget, and caches.
+
+    A group opens to `most` boxes, `soft` are the aim. `types` counts the ops in boxes, `widths` knows their channels.
+    Cached are the inside of equal regions (`known`), that of equal branches and their symbols (`branches`), and the
+    order of each graph (`orders`).
+    """
 
     vocabulary: Vocabulary
     symbols: SymbolTable
@@ -91,7 +94,7 @@ CUT_SLACK = 0.4  # of a piece: distance of a cut from equal parts
 MAX_LAST_PIECE = 1.5  # length of the last piece in pieces; it is never below half a piece
 
 
-def narrow_to_limit(boxes: Sequence[FlowBox], setting: FoldContext, limit: int) -> list[FlowBox]:
+def narrow_to_limit(boxes: Sequence[FlowBox], context: FoldContext, limit: int) -> list[FlowBox]:
     """Return at most `limit` boxes if stretches between groups can be folded; never more than `most`.
 
     After: segments in place of stretches, in the same order.
@@ -104,12 +107,12 @@ def narrow_to_limit(boxes: Sequence[FlowBox], setting: FoldContext, limit: int) 
         if box is not None and box.how == GroupOrigin.NONE and box.ops <= MAX_PLAIN_OPS:
             stretch.append(box)
             continue
-        kept += _make_segments(stretch, setting) if MIN_SEGMENT_BOXES <= len(stretch) < len(boxes) else stretch
+        kept += _make_segments(stretch, context) if MIN_SEGMENT_BOXES <= len(stretch) < len(boxes) else stretch
         stretch = []
         kept += [box] if box else []
     # Accept more than the aim, within the maximum: a few more boxes are better than arbitrary cuts.
-    if total_child_count(kept) > limit and (total_child_count(kept) > setting.most or limit >= setting.most):
-        return cut_into_segments(kept, setting)
+    if total_child_count(kept) > limit and (total_child_count(kept) > context.most or limit >= context.most):
+        return cut_into_segments(kept, context)
     return kept
 
 
@@ -118,37 +121,37 @@ def total_child_count(boxes: Sequence[FlowBox]) -> int:
     return sum(box.child_count for box in boxes)
 
 
-def _make_segments(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+def _make_segments(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
     """Fold to one segment, or several if one would be too wide."""
     return (
-        [_make_segment(boxes, setting)]
-        if total_child_count(boxes) <= setting.most
-        else cut_into_segments(boxes, setting)
+        [_make_segment(boxes, context)]
+        if total_child_count(boxes) <= context.most
+        else cut_into_segments(boxes, context)
     )
 
 
-def _make_segment(boxes: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
+def _make_segment(boxes: Sequence[FlowBox], context: FoldContext) -> FlowBox:
     """Fold a stretch to one box."""
-    return make_group(GroupOrigin.SEGMENT, boxes, setting.symbols.symbol_of("segment", *(box.symbol for box in boxes)))
+    return make_group(GroupOrigin.SEGMENT, boxes, context.symbols.symbol_of("segment", *(box.symbol for box in boxes)))
 
 
-def cut_into_segments(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+def cut_into_segments(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
     """Cut a long stretch into segments of about equal length, each at the nearby box with the least checksum, so that
     an insertion moves few cuts."""
     pieces = max(2, min(MAX_PIECES, len(boxes) // 4))
     stretches = [piece[0] if len(piece) == 1 else piece for piece in _cut_into_pieces(boxes, pieces)]
     return [
-        stretch if isinstance(stretch, FlowBox) else _make_segment(_shorten_piece(stretch, setting), setting)
+        stretch if isinstance(stretch, FlowBox) else _make_segment(_shorten_piece(stretch, context), context)
         for stretch in stretches
     ]
 
 
-def _shorten_piece(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+def _shorten_piece(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
     """Cut a piece again if it is too wide itself."""
     return (
         list(boxes)
-        if total_child_count(boxes) <= setting.soft or len(boxes) <= 2
-        else cut_into_segments(boxes, setting)
+        if total_child_count(boxes) <= context.soft or len(boxes) <= 2
+        else cut_into_segments(boxes, context)
     )
 
 
@@ -179,23 +182,23 @@ def _name_checksum(box: FlowBox) -> int:
 RANGE_MEMBERS = 20  # members of a range: half the default limit of a group
 
 
-def enforce_limits(boxes: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+def enforce_limits(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
     """Return the boxes with all groups inside within their limits."""
-    return [_enforce_box_limits(box, setting) for box in boxes]
+    return [_enforce_box_limits(box, context) for box in boxes]
 
 
-def _enforce_box_limits(box: FlowBox, setting: FoldContext) -> FlowBox:
+def _enforce_box_limits(box: FlowBox, context: FoldContext) -> FlowBox:
     """Bring one box and its content within the limits. Recursion depth is bounded by the folding steps."""
     if not box.members:
         return box
-    members = enforce_limits(box.members, setting)
+    members = enforce_limits(box.members, context)
     if box.is_repetition:
         # A stack of blocks opens to one member, however many there are: a range would be shown in its place.
         parts = [as_stack_member(member) for member in members]
-        blocks = any(part.members or part.scope for part in parts) and setting.types.maps_channels(parts[0])
-        box.members = parts if blocks else _split_into_ranges(parts, setting)
-    elif total_child_count(members) > setting.most:
-        box.members = enforce_limits(narrow_to_limit(members, setting, setting.soft), setting)
+        blocks = any(part.members or part.scope for part in parts) and context.types.maps_channels(parts[0])
+        box.members = parts if blocks else _split_into_ranges(parts, context)
+    elif total_child_count(members) > context.most:
+        box.members = enforce_limits(narrow_to_limit(members, context, context.soft), context)
     else:
         box.members = members
     return box
@@ -209,13 +212,13 @@ def as_stack_member(box: FlowBox) -> FlowBox:
     return make_group(GroupOrigin.REGION, [*feeders, box], box.symbol)
 
 
-def _split_into_ranges(members: Sequence[FlowBox], setting: FoldContext) -> list[FlowBox]:
+def _split_into_ranges(members: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
     """Return the members of a stack, in ranges of about equal length if there are too many."""
     parts = list(members)
-    while len(parts) > setting.most:
-        size = max(2, min(RANGE_MEMBERS, setting.most // 2))
+    while len(parts) > context.most:
+        size = max(2, min(RANGE_MEMBERS, context.most // 2))
         parts = [
-            make_group(GroupOrigin.SEGMENT, held, setting.symbols.symbol_of("range", held[0].symbol, len(held)))
+            make_group(GroupOrigin.SEGMENT, held, context.symbols.symbol_of("range", held[0].symbol, len(held)))
             for held in _cut_into_pieces(parts, -(-len(parts) // size))
         ]
     return parts
@@ -367,7 +370,7 @@ BY_FLOW = frozenset(
 MAX_SHOWN_INPUTS = 4  # of a level; more are a record
 
 
-def release_inputs(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
+def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
     """Take the inputs of a program out of groups made by flow, with what the first member of a stack makes of them
     alone and the second lacks, such as the look-up of tokens. Nothing feeds these boxes, so no cycle closes.
 
@@ -381,12 +384,12 @@ def release_inputs(boxes: list[FlowBox], level: Siblings, setting: FoldContext) 
         for member in group.members
         if member.op in GIVEN_OPS and member.row not in fed
     ]
-    if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > setting.most:
+    if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
         return boxes
-    held = [each for each in held if not GIVEN_USERS.isdisjoint(setting.types.of(each[0]))]
+    held = [each for each in held if not GIVEN_USERS.isdisjoint(context.types.type_counts(each[0]))]
     released: list[FlowBox] = []
     for top, group, given in held:
-        released += [given, *_made_of_input(given, group, top, level, setting)]
+        released += [given, *_made_of_input(given, group, top, level, context)]
     gone = {id(box) for box in released}
     for group in list(walk_groups(boxes)) if gone else ():
         kept = [member for member in group.members if id(member) not in gone]
@@ -409,12 +412,12 @@ def _groups_of_input(top: FlowBox) -> Iterator[FlowBox]:
 
 
 def _made_of_input(
-    given: FlowBox, group: FlowBox, top: FlowBox, level: Siblings, setting: FoldContext
+    given: FlowBox, group: FlowBox, top: FlowBox, level: Siblings, context: FoldContext
 ) -> list[FlowBox]:
     """Return the boxes of the first member of a stack that it makes of an input alone and has more than the second."""
     if not top.is_repetition or group is not top.members[0] or len(top.members) < 2:
         return []
-    more = setting.types.of(group) - setting.types.of(top.members[1])
+    more = context.types.type_counts(group) - context.types.type_counts(top.members[1])
     place = {row: position for position, row in enumerate(level.rows)}
     holder = {place[row.row]: box for box in group.members for row in walk_boxes([box]) if row.row >= 0}
     before: dict[int, set[int]] = {}

@@ -464,7 +464,7 @@ MIN_ASIDE_BOXES = 3  # boxes that are worth a group
 
 
 def fold_boxes_aside(
-    aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, setting: FoldContext
+    aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, context: FoldContext
 ) -> list[FlowBox]:
     """Return boxes for what is off the flow; `aside` are positions of children, `edges` all data edges of the level."""
     early, late = _split_early_late(aside, edges)
@@ -473,10 +473,10 @@ def fold_boxes_aside(
         if len(members) < MIN_ASIDE_BOXES:
             folded += [boxes[child] for child in members]
             continue
-        inside = _fold_with_storage_edges(members, boxes, edges, setting)
-        symbol = setting.symbols.symbol_of("aside", *sorted(boxes[child].symbol for child in members))
+        inside = _fold_with_storage_edges(members, boxes, edges, context)
+        symbol = context.symbols.symbol_of("aside", *sorted(boxes[child].symbol for child in members))
         folded.append(inside[0] if len(inside) == 1 else make_group(GroupOrigin.SEGMENT, inside, symbol))
-    return narrow_to_limit(folded, setting, setting.most) if total_child_count(folded) > setting.most else folded
+    return narrow_to_limit(folded, context, context.most) if total_child_count(folded) > context.most else folded
 
 
 def _split_early_late(aside: list[int], edges: ChildEdges) -> tuple[set[int], set[int]]:
@@ -505,7 +505,7 @@ def _closed_subset(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
 
 
 def _fold_with_storage_edges(
-    members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, setting: FoldContext
+    members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, context: FoldContext
 ) -> list[FlowBox]:
     """Fold some children as a level by themselves, storage edges included."""
     place = {child: spot for spot, child in enumerate(members)}
@@ -519,7 +519,7 @@ def _fold_with_storage_edges(
             after[source].append(target)
     here = [boxes[child] for child in members]
     # Storage edges were not flow so far: the cycles they close appear only here.
-    rings = [(ring, _make_loop_box([here[child] for child in ring], setting.symbols)) for ring in find_cycles(after)]
+    rings = [(ring, _make_loop_box([here[child] for child in ring], context.symbols)) for ring in find_cycles(after)]
     return fold_dag(
-        contract_groups(make_dag(here, [list(sources) for sources in before]), rings), setting, setting.soft
+        contract_groups(make_dag(here, [list(sources) for sources in before]), rings), context, context.soft
     )

@@ -57,9 +57,9 @@ class LayerPart(IntEnum):
 IDIOM_PARTS = {GroupOrigin.NORM: LayerPart.NORM, GroupOrigin.ACTIVATION: LayerPart.ACTIVATION}
 
 
-def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
+def fold_layers(dag: Dag, hierarchy: Hierarchy, context: FoldContext) -> Dag:
     """Fold each layer with what follows it; not if it is the only one, since the group around it is this layer."""
-    finder = _LayerFinder(hierarchy, setting)
+    finder = _LayerFinder(hierarchy, context)
     parts = {number: part for number, box in enumerate(dag.boxes) if (part := finder.part_of(box)) is not None}
     layers = [number for number, part in parts.items() if part == LayerPart.LAYER]
     if not layers:
@@ -69,12 +69,12 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
     groups: list[tuple[list[int], FlowBox]] = []
     for layer in layers:
         before, behind = _forming_ops(dag, layer)
-        chain = [layer, *_parts_behind(dag, behind[-1] if behind else layer, parts, setting)]
+        chain = [layer, *_parts_behind(dag, behind[-1] if behind else layer, parts, context)]
         held = [*before, layer, *behind, *chain[1:]]
         if len(held) > 1:
-            groups.append((held, _make_layer(dag, held, chain, setting)))
+            groups.append((held, _make_layer(dag, held, chain, context)))
     if len(groups) == 1 and not any(
-        setting.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in groups[0][0]
+        context.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in groups[0][0]
     ):
         return dag
     return contract_groups(dag, groups)
@@ -94,8 +94,8 @@ def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
     return joined > 0 and joined >= MIN_LEADING_SHARE * len(active)
 
 
-def _make_layer(dag: Dag, held: Sequence[int], chain: Sequence[int], setting: FoldContext) -> FlowBox:
-    symbol = setting.symbols.symbol_of("layer", *(dag.boxes[number].symbol for number in chain))
+def _make_layer(dag: Dag, held: Sequence[int], chain: Sequence[int], context: FoldContext) -> FlowBox:
+    symbol = context.symbols.symbol_of("layer", *(dag.boxes[number].symbol for number in chain))
     return make_group(GroupOrigin.LAYER, [dag.boxes[number] for number in held], symbol, dag.boxes[chain[0]].name)
 
 
@@ -117,26 +117,26 @@ def _forming_ops(dag: Dag, layer: int) -> tuple[list[int], list[int]]:
     return before, behind
 
 
-def _parts_behind(dag: Dag, layer: int, parts: Mapping[int, LayerPart], setting: FoldContext) -> list[int]:
+def _parts_behind(dag: Dag, layer: int, parts: Mapping[int, LayerPart], context: FoldContext) -> list[int]:
     """Return the boxes after a layer that are part of it, each with what only it takes from weights."""
     chain: list[int] = []
     end = layer
     for part in (LayerPart.BIAS, LayerPart.NORM):
         if len(dag.after[end]) == 1 and parts.get(user := dag.after[end][0]) == part:
-            weights = _weights_of(dag, user, end, setting)
+            weights = _weights_of(dag, user, end, context)
             if {end, *weights}.issuperset(dag.before[user]):
                 chain, end = [*chain, *weights, user], user
     return chain + _activation_after(dag, end, parts)
 
 
-def _weights_of(dag: Dag, user: int, end: int, setting: FoldContext) -> list[int]:
+def _weights_of(dag: Dag, user: int, end: int, context: FoldContext) -> list[int]:
     """Return the ops that compute with weights alone for one user, apart from its input `end`."""
     inside = {user: None}
     todo = [source for source in dag.before[user] if source != end]
     while todo:
         box = todo.pop()
         known = box in inside or not all(other in inside for other in dag.after[box])
-        if not known and setting.widths.is_made_of_weights(dag.boxes[box]):
+        if not known and context.widths.is_made_of_weights(dag.boxes[box]):
             inside[box] = None
             todo += dag.before[box]
     _, *found = inside
@@ -169,8 +169,8 @@ def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> l
 class _LayerFinder:
     """Finds the boxes that are a layer, or a bias, a norm or an activation."""
 
-    def __init__(self, hierarchy: Hierarchy, setting: FoldContext) -> None:
-        self.hierarchy, self.setting = hierarchy, setting
+    def __init__(self, hierarchy: Hierarchy, context: FoldContext) -> None:
+        self.hierarchy, self.context = hierarchy, context
 
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
@@ -181,7 +181,7 @@ class _LayerFinder:
         return self._part_of_scope(box) if box.scope and box.ops <= MAX_NORM_OPS else None
 
     def _part_of_op(self, box: FlowBox) -> LayerPart | None:
-        op, weights = box.op, self.setting.widths
+        op, weights = box.op, self.context.widths
         if _is_layer(op):
             layer = self.hierarchy.graph.layers.get(self.hierarchy.name[box.row])
             own = layer.config.get("activation", "linear") if layer is not None else "linear"
@@ -198,7 +198,7 @@ class _LayerFinder:
         return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameters(box) else None
 
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
-        types, weights = self.setting.types.of(box), self.setting.widths
+        types, weights = self.context.types.type_counts(box), self.context.widths
         layers = [op for op in types if _is_layer(op)]
         norms = any(_is_norm(op) or op in VARIANCE_ROOT_OPS for op in types)
         active = [op for op in types if _is_activation(op)]

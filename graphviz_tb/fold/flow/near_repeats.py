@@ -70,13 +70,13 @@ def _likeness(turn: Sequence[SequenceElement], types: OpTypes, layers: bool = Fa
     """Return the ops of a repetition; None if it is too small to compare. A few `layers` are much."""
     ops: Counter[str] = Counter()
     for element in turn:
-        ops.update(types.of(element.box))
+        ops.update(types.type_counts(element.box))
     size = ops.total()
     return Likeness(ops, size, turn[0], turn[-1]) if size >= SMALLEST or layers else None
 
 
 def nearly_before(
-    sequence: Sequence[SequenceElement], done: int, turn: Sequence[SequenceElement], stop: int, setting: FoldContext
+    sequence: Sequence[SequenceElement], done: int, turn: Sequence[SequenceElement], stop: int, context: FoldContext
 ) -> int:
     """Return where a stretch up to `stop` begins that is nearly a repetition like `turn`, or a larger one; `stop` if
     there is none. It begins at `done` or later."""
@@ -84,28 +84,30 @@ def nearly_before(
         return stop
     head = start = _head_before(sequence, turn, stop)
     if start == stop:
-        layers = setting.widths.holds_layer(walk_boxes(_boxes_of(turn)))
-        like, first = _likeness(turn, setting.types, layers), sequence[stop - 1]
+        layers = context.widths.holds_layer(walk_boxes(_boxes_of(turn)))
+        like, first = _likeness(turn, context.types, layers), sequence[stop - 1]
         if like is None or not _ends_match(first.box.last_row(), like.last.box.last_row(), first.box, like.last.box):
             return stop
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
-            ops = setting.types.of(first.box)
+            ops = context.types.type_counts(first.box)
             plain = like.is_reduced(ops) and not any(map(is_layer_type, like.ops - ops))
             shorter = plain and are_numbered([first.box, turn[0].box])  # such as one without its shortcut
             start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
-            return stop if start < stop and _in_turn(sequence, start, stop, turn, setting) else start
-        start = _longer_before(sequence, done, like, stop, setting.types)
+            return stop if start < stop and _in_turn(sequence, start, stop, turn, context) else start
+        start = _longer_before(sequence, done, like, stop, context.types)
         # With as many ends as two repetitions it is two smaller ones.
         ends = [sum(element.word == turn[-1].word for element in part) for part in (sequence[start:stop], turn)]
         start = start if ends[0] <= ends[1] else stop
-    if head == stop > start and _in_turn(sequence, start, stop, turn, setting):
+    if head == stop > start and _in_turn(sequence, start, stop, turn, context):
         return stop
     after = sequence[stop + len(turn) : stop + 2 * len(turn)]
     again = [element.word for element in after] == [element.word for element in turn]
-    tapers = again and _has_other_channels(setting.widths.of(_boxes_of(turn)), setting.widths.of(_boxes_of(after)))
+    tapers = again and _has_other_channels(
+        context.widths.output_channels(_boxes_of(turn)), context.widths.output_channels(_boxes_of(after))
+    )
     stretch = _boxes_of(sequence[start:stop])
-    return start if start < stop and _same_stage(stretch, _boxes_of(turn), setting, tapers) else stop
+    return start if start < stop and _same_stage(stretch, _boxes_of(turn), context, tapers) else stop
 
 
 def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
@@ -120,61 +122,63 @@ def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
 
 
 def _in_turn(
-    sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], setting: FoldContext
+    sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], context: FoldContext
 ) -> bool:
     """Return whether a stretch is a block of another kind, one after every few others: it occurs again and again, and
     has the same products and convolutions, of the same sizes."""
     words = [element.word for element in sequence[start:stop]]
     length = stop - start
     again = sum(
-        element.word == words[0] and [each.word for each in sequence[place : place + length]] == words
+        element.word == words[0] and [element.word for element in sequence[place : place + length]] == words
         for place, element in enumerate(sequence)
     )
     if again < AGAIN:
         return False
     stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(turn)
-    widths = setting.widths
-    if widths.of(stretch) != widths.of(whole) or (widths.halves(stretch) and not widths.halves(whole)):
+    widths = context.widths
+    if widths.output_channels(stretch) != widths.output_channels(whole) or (
+        widths.halves(stretch) and not widths.halves(whole)
+    ):
         return False  # it begins a stage
-    mine, other = (sum(map(setting.types.of, part), Counter[str]()) for part in (stretch, whole))
+    mine, other = (sum(map(context.types.type_counts, part), Counter[str]()) for part in (stretch, whole))
     return bool(mine - other or other - mine) and all(
         mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
     )
 
 
 def _same_stage(
-    stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext, tapers: bool = False
+    stretch: Sequence[FlowBox], turn: Sequence[FlowBox], context: FoldContext, tapers: bool = False
 ) -> bool:
     """Return whether a stretch before repetitions may belong to their stage: it shares output channels, unless it
     `tapers`, and kernels with them, and takes larger steps where each of them does."""
-    mine, other = setting.widths.of(stretch), setting.widths.of(turn)
+    mine, other = context.widths.output_channels(stretch), context.widths.output_channels(turn)
     if mine and other and not mine & other and not tapers:
         return False
-    if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
+    if not context.widths.kernels(turn) <= context.widths.kernels(stretch):
         return False
-    return setting.widths.halves(stretch) or not setting.widths.halves(turn)
+    return context.widths.halves(stretch) or not context.widths.halves(turn)
 
 
-def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
+def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, context: FoldContext) -> bool:
     """Return whether the last repetition is the first block of the stage behind: it is nearly equal to the blocks there
     and shares channels with them, and none with the repetition before it. If channels are unknown, or only one block is
     there, it takes larger steps, as the repetition before it does. It has all convolutions and products of a block
     there."""
-    stop, period, widths = repeat.stop, repeat.period, setting.widths
+    stop, period, widths = repeat.stop, repeat.period, context.widths
     starts = range(stop - 2 * period, stop + 2 * period, period)
     one, last, behind, after = (sequence[start : start + period] for start in starts)
     repeats = [element.word for element in behind] == [element.word for element in after]
     steps = [widths.halves(_boxes_of(turn)) for turn in (one, last, behind)]
-    before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
+    before, own, later = (widths.output_channels(_boxes_of(turn)) for turn in (one, last, behind))
     known = own or later
     if not behind or (known and own.isdisjoint(later)):
         return False
     if steps != [True, True, False] and not (repeats and (own.isdisjoint(before) if known else steps[1])):
         return False
-    mine, theirs = (sum(map(setting.types.of, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
+    mine, theirs = (sum(map(context.types.type_counts, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
     if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
         return False
-    return nearly_before(sequence, stop - period, behind, stop, setting) == stop - period
+    return nearly_before(sequence, stop - period, behind, stop, context) == stop - period
 
 
 def _head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], stop: int) -> int:
@@ -191,7 +195,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         element = sequence[start]
         if element.stage or element.memory or ops.total() + element.box.ops > MORE * like.size:
             break
-        ops.update(types.of(element.box))
+        ops.update(types.type_counts(element.box))
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
@@ -201,13 +205,13 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
 
 
 def nearly_behind(
-    sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], start: int, limit: int, setting: FoldContext
+    sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], start: int, limit: int, context: FoldContext
 ) -> int:
     """Return the end of a stretch from `start` on that is nearly a repetition like `turn`, up to `limit`; `start` if
     there is none. The head of another repetition, or a stretch with other steps or channels, does not count, except
     where other channels follow: there larger steps end the stage."""
-    layers = setting.widths.holds_layer(walk_boxes(_boxes_of(turn)))
-    like = _likeness(turn, setting.types, layers)
+    layers = context.widths.holds_layer(walk_boxes(_boxes_of(turn)))
+    like = _likeness(turn, context.types, layers)
     if like is None or start >= limit or not _may_begin(sequence[start], like):
         return start
     if len(turn) == 1 and _is_named_scope(turn[0].box) and _is_named_scope(sequence[start].box):
@@ -218,7 +222,7 @@ def nearly_behind(
         element = sequence[place]
         if element.stage or ops.total() + element.box.ops > (1 + UNLIKE) * like.size:
             break
-        ops.update(setting.types.of(element.box))
+        ops.update(context.types.type_counts(element.box))
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
@@ -227,9 +231,9 @@ def nearly_behind(
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
         return start
-    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
-    given = widths.of(stretch)
-    if given != widths.of(other) or widths.halves(other):
+    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), context.widths
+    given = widths.output_channels(stretch)
+    if given != widths.output_channels(other) or widths.halves(other):
         return start
     if not given and any(each.shortcut for each in turn) and not any(each.shortcut for each in sequence[start:stop]):
         return start  # without a sum its channels may be others
@@ -239,15 +243,16 @@ def nearly_behind(
     if not widths.halves(stretch):
         return stop
     later = next(
-        filter(None, (widths.of([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS])), frozenset[int]()
+        filter(None, (widths.output_channels([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS])),
+        frozenset[int](),
     )
     return stop if given and later and given.isdisjoint(later) else start
 
 
-def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
+def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:
     """Return where the second half of a repetition begins if it consists of two blocks: at most a tenth of their ops
     differ; 0 if it is one block."""
-    ops = [setting.types.of(element.box) for element in turn]
+    ops = [context.types.type_counts(element.box) for element in turn]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
     for place, held in enumerate(ops[:-1], 1):
@@ -296,27 +301,27 @@ def _is_named_scope(box: FlowBox) -> bool:
     return box.scope or box.how == GroupOrigin.NAME
 
 
-def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
+def are_numbered_in_order(elements: Sequence[SequenceElement], context: FoldContext) -> bool:
     """Return whether elements are scopes of one class, numbered in flow order, with channels in common: alternating
     blocks of two kinds."""
     boxes = _boxes_of(elements)
     if not are_numbered(boxes):
         return False
-    given = [setting.widths.of([box]) for box in boxes]
+    given = [context.widths.output_channels([box]) for box in boxes]
     return not any(given) or bool(frozenset.intersection(*given))
 
 
-def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:
+def are_two_blocks(pair: Sequence[SequenceElement], context: FoldContext) -> bool:
     """Return whether two elements are blocks of one stage: scopes of one class, numbered in order, with at least nine
     tenths of their ops in common; only the first may take larger steps."""
     boxes = _boxes_of(pair)
-    like = _likeness(pair[1:], setting.types) if are_numbered(boxes) else None
+    like = _likeness(pair[1:], context.types) if are_numbered(boxes) else None
     return (
         like is not None
-        and bool(setting.widths.of(boxes) or setting.widths.halves(boxes[:1]))
-        and like.count_unlike_ops(setting.types.of(boxes[0])) >= 0
-        and _same_stage(boxes[:1], boxes[1:], setting)
-        and not setting.widths.halves(boxes[1:])
+        and bool(context.widths.output_channels(boxes) or context.widths.halves(boxes[:1]))
+        and like.count_unlike_ops(context.types.type_counts(boxes[0])) >= 0
+        and _same_stage(boxes[:1], boxes[1:], context)
+        and not context.widths.halves(boxes[1:])
     )
 
 

@@ -123,26 +123,26 @@ def _fold_level(
 ) -> list[FlowBox]:
     """Return the boxes of one level."""
     soft, most = min(TARGET_CHILDREN, options.max_children), options.max_children
-    setting = FoldContext(Vocabulary(level.labels), symbols, budget, soft, most, types, widths)
+    context = FoldContext(Vocabulary(level.labels), symbols, budget, soft, most, types, widths)
     boxes = (
-        _fold_training_level(level, series, setting) if level.part.any() else _fold_level_part(level, series, setting)
+        _fold_training_level(level, series, context) if level.part.any() else _fold_level_part(level, series, context)
     )
-    if total_child_count(boxes) > setting.most:
+    if total_child_count(boxes) > context.most:
         # Repeatedly called scopes belong to no stretch of the flow.
         again = repeatedly_called_scopes(level.hierarchy, level.parent)
         called = [box for box in boxes if box.row in again and not box.feeders]
         rest = [box for box in boxes if box not in called]
-        boxes = enforce_limits(narrow_to_limit(rest, setting, setting.most), setting) + called
-    boxes = stack_chains(fold_series(boxes, series, symbols), level, setting)
+        boxes = enforce_limits(narrow_to_limit(rest, context, context.most), context) + called
+    boxes = stack_chains(fold_series(boxes, series, symbols), level, context)
     if any(box.members for box in boxes):
         boxes = open_cyclic_groups(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges
         )
-    boxes = release_inputs(boxes, level, setting)
+    boxes = release_inputs(boxes, level, context)
     # Names come last: they depend on the final content of each group.
     _name_layers_as_in_code(boxes, level.hierarchy)
     labels = _labels_in_code(level)
-    named = setting if labels == level.labels else replace(setting, vocabulary=Vocabulary(labels))
+    named = context if labels == level.labels else replace(context, vocabulary=Vocabulary(labels))
     title_groups(boxes, named, level.hierarchy)
     return boxes
 
@@ -160,20 +160,20 @@ def _name_layers_as_in_code(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> N
         box.name = called.get(box.row, box.name)
 
 
-def _fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:
-    symbols = setting.symbols
+def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldContext) -> list[FlowBox]:
+    symbols = context.symbols
     items = find_flow_items(level, symbols)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
-    dag = fold_layers(fold_idioms(dag, setting), level.hierarchy, setting)
+    dag = fold_layers(fold_idioms(dag, context), level.hierarchy, context)
     if not _has_layer_ops(level):
-        dag = join_feeders(dag, setting.widths.named_layers, symbols)
-    boxes = fold_dag(drop_repeated_inputs(dag), setting, setting.soft)
+        dag = join_feeders(dag, context.widths.named_layers, symbols)
+    boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)
     aside = [items.boxes[position] for position in items.aside]
-    if total_child_count(boxes) + len(aside) > setting.soft:
-        aside = fold_boxes_aside(items.aside, items.boxes, items.edges, setting)
-    return enforce_limits([*boxes, *aside], setting)
+    if total_child_count(boxes) + len(aside) > context.soft:
+        aside = fold_boxes_aside(items.aside, items.boxes, items.edges, context)
+    return enforce_limits([*boxes, *aside], context)
 
 
 def _has_layer_ops(level: Siblings) -> bool:
@@ -183,16 +183,16 @@ def _has_layer_ops(level: Siblings) -> bool:
     return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in rows)
 
 
-def _fold_training_level(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:
+def _fold_training_level(level: Siblings, series: list[SeriesRun], context: FoldContext) -> list[FlowBox]:
     """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each."""
     boxes = _fold_level_part(
-        level.select_children(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting
+        level.select_children(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, context
     )
     for part in (LevelPart.EVALUATION, LevelPart.GRADIENTS, LevelPart.UPDATES, LevelPart.BOOKKEEPING):
         rows = np.flatnonzero(level.part == part).tolist()
-        inside = _fold_level_part(level.select_children(rows), series, setting) if rows else []
+        inside = _fold_level_part(level.select_children(rows), series, context) if rows else []
         name = part.name.lower()
-        symbol = setting.symbols.symbol_of("training", name, *(box.symbol for box in inside))
+        symbol = context.symbols.symbol_of("training", name, *(box.symbol for box in inside))
         how = GroupOrigin.EVALUATION if part == LevelPart.EVALUATION else GroupOrigin.TRAINING
         # A single row needs no group.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders

@@ -144,26 +144,26 @@ MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a s
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
 
 
-def _fold_flow(dag: Dag, setting: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
+def _fold_flow(dag: Dag, context: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
     """Return the boxes of a level, along its flow.
 
     After: groups, each convex, in an order along the flow; at most `limit` of them if possible.
     """
     if len(dag) <= 2:  # nothing to fold
-        return [dag.boxes[index] for index in setting.order(dag).line]
-    order = setting.order(dag)
-    if deep > MAX_FLOW_DEPTH or not setting.budget.take(len(dag)):
-        return narrow_to_limit([dag.boxes[index] for index in order.line], setting, limit)
+        return [dag.boxes[index] for index in context.order(dag).line]
+    order = context.order(dag)
+    if deep > MAX_FLOW_DEPTH or not context.budget.take(len(dag)):
+        return narrow_to_limit([dag.boxes[index] for index in order.line], context, limit)
     early = with_ancestors(dag, order.broadcast) if order.broadcast else set()
     parts = dag_components(dag, early)
     # Broadcasts and what they need join nothing, so each is a separate component.
     if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
-        return _fold_independent_parts(dag, order, parts, early, setting, deep)
-    return _fold_connected_part(dag, order, setting, limit, deep)
+        return _fold_independent_parts(dag, order, parts, early, context, deep)
+    return _fold_connected_part(dag, order, context, limit, deep)
 
 
 def _fold_independent_parts(
-    dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], setting: FoldContext, deep: int
+    dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], context: FoldContext, deep: int
 ) -> list[FlowBox]:
     """Fold independent parts separately, and stack equal ones sideways. Boxes that feed several parts come first."""
     place = order.place
@@ -173,39 +173,39 @@ def _fold_independent_parts(
         (component for component in parts if component[0] not in early),
         key=lambda component: min(map(place.__getitem__, component)),
     ):
-        folded.append(_fold_branch(dag, sorted(members, key=place.__getitem__), setting, deep))
-    return first + (_stack_parallel_parts(folded, setting) if len(folded) > 4 else folded)
+        folded.append(_fold_branch(dag, sorted(members, key=place.__getitem__), context, deep))
+    return first + (_stack_parallel_parts(folded, context) if len(folded) > 4 else folded)
 
 
-def _fold_branch(dag: Dag, members: list[int], setting: FoldContext, deep: int) -> FlowBox:
+def _fold_branch(dag: Dag, members: list[int], context: FoldContext, deep: int) -> FlowBox:
     """Fold some boxes of a level to one. Branches of equal structure and wiring are folded only once."""
     if len(members) == 1:
         return dag.boxes[members[0]]
     here, key = [dag.boxes[member] for member in members], wiring_key(dag, members)
-    known = setting.branches.get(key)
+    known = context.branches.get(key)
     if known is None:
         inside = sub_dag(dag, members)
         # Equal tokens are equal boxes with equal wiring (up to very long edges): no isomorphism test is needed.
-        symbol = setting.symbols.symbol_of("shape", *box_tokens(inside, setting.order(inside), setting.symbols))
-        boxes = _fold_flow(inside, setting, setting.soft, deep + 1)
+        symbol = context.symbols.symbol_of("shape", *box_tokens(inside, context.order(inside), context.symbols))
+        boxes = _fold_flow(inside, context, context.soft, deep + 1)
         if total_child_count(boxes) > MAX_BRANCH_WIDTH:
-            boxes = cut_into_segments(boxes, setting)
+            boxes = cut_into_segments(boxes, context)
         if not any(box.how == GroupOrigin.SEGMENT for box in walk_groups(boxes)):  # segment cuts depend on names
-            setting.branches[key] = here, copy_groups_onto(boxes, here, here), symbol  # copied: see `_fold_region`
+            context.branches[key] = here, copy_groups_onto(boxes, here, here), symbol  # copied: see `_fold_region`
     else:
         first, folded_first, symbol = known
         boxes = copy_groups_onto(folded_first, first, here)
     return boxes[0] if len(boxes) == 1 else make_group(GroupOrigin.BRANCH, boxes, symbol)
 
 
-def _stack_parallel_parts(boxes: list[FlowBox], setting: FoldContext) -> list[FlowBox]:
+def _stack_parallel_parts(boxes: list[FlowBox], context: FoldContext) -> list[FlowBox]:
     """Stack equal parts that do not feed each other: two of some ops; five small ones if the level is too wide."""
-    plain = MIN_SMALL_STACK if total_child_count(boxes) > setting.most else NO_STACK
-    return _stack_equal_boxes(boxes, setting, lambda box: MIN_LARGE_STACK if box.ops >= MIN_STACK_OPS else plain)
+    plain = MIN_SMALL_STACK if total_child_count(boxes) > context.most else NO_STACK
+    return _stack_equal_boxes(boxes, context, lambda box: MIN_LARGE_STACK if box.ops >= MIN_STACK_OPS else plain)
 
 
 def _stack_equal_boxes(
-    boxes: Sequence[FlowBox], setting: FoldContext, fewest: Callable[[FlowBox], int]
+    boxes: Sequence[FlowBox], context: FoldContext, fewest: Callable[[FlowBox], int]
 ) -> list[FlowBox]:
     """Stack boxes of one symbol if there are enough, in the place of the first."""
     alike: dict[int, list[FlowBox]] = {}
@@ -214,52 +214,52 @@ def _stack_equal_boxes(
     kept: list[FlowBox] = []
     for symbol, members in alike.items():
         if len(members) >= fewest(members[0]):
-            kept.append(make_stack(setting.symbols, members, symbol, sideways=True))
+            kept.append(make_stack(context.symbols, members, symbol, sideways=True))
         else:
             kept += members
     return kept
 
 
-def _fold_connected_part(dag: Dag, order: FlowOrder, setting: FoldContext, limit: int, deep: int) -> list[FlowBox]:
+def _fold_connected_part(dag: Dag, order: FlowOrder, context: FoldContext, limit: int, deep: int) -> list[FlowBox]:
     """Fold one connected part to a sequence of regions, stacks and stages."""
-    if len(dag) > setting.soft and (shared := _find_shared_inputs(dag, order)):
-        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
+    if len(dag) > context.soft and (shared := _find_shared_inputs(dag, order)):
+        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, context, deep)
     # Paths with separate beginnings, such as towers, are not a stem and a and region.
     if len(dag) >= LARGE_LEVEL_BOXES and (joint := _find_meeting_place(dag, order)):
-        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], setting, limit, deep)
-    best = _cheapest_sequence(dag, order, setting, deep)
+        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], context, limit, deep)
+    best = _cheapest_sequence(dag, order, context, deep)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
-    return narrow_to_limit(boxes, setting, limit)
+    return narrow_to_limit(boxes, context, limit)
 
 
-def _cheapest_sequence(dag: Dag, order: FlowOrder, setting: FoldContext, deep: int) -> list[SequenceElement] | None:
+def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, deep: int) -> list[SequenceElement] | None:
     """Return the cheapest sequence of the level, None if there is none.
 
     If the sequence between narrow places explains little, try places narrow apart from far edges, and single boxes.
     """
-    wide, ends = _find_narrow_places(dag, order, setting)
+    wide, ends = _find_narrow_places(dag, order, context)
     best: list[SequenceElement] | None = None
-    if wide < MAX_CROSSING_LINES or len(dag) <= setting.soft:
-        sequence = _make_elements(dag, order, ends, box_tokens(dag, order, setting.symbols), setting, deep)
+    if wide < MAX_CROSSING_LINES or len(dag) <= context.soft:
+        sequence = _make_elements(dag, order, ends, box_tokens(dag, order, context.symbols), context, deep)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
-        best = _fold_sequence(sequence, setting)
+        best = _fold_sequence(sequence, context)
         # Good enough: a small level, or narrow places without a region that holds most ops.
-        if len(dag) <= setting.soft or (wide == 1 and largest <= dag.total_ops() / 2):
+        if len(dag) <= context.soft or (wide == 1 and largest <= dag.total_ops() / 2):
             return best
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
-        for near in _sequences_ignoring_far_lines(dag, order, setting, deep):
-            other = _fold_sequence(near, setting)
+        for near in _sequences_ignoring_far_lines(dag, order, context, deep):
+            other = _fold_sequence(near, context)
             best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
-    single = _single_box_sequence(dag, order, setting)
+    single = _single_box_sequence(dag, order, context)
     if len(single) < MAX_SHORTENED_SHARE * len(dag):
-        other = fold_stages(single, setting)
+        other = fold_stages(single, context)
         best = other if best is None or MIN_COST_RATIO * _sequence_cost(other) < _sequence_cost(best) else best
     return best
 
 
-def _fold_sequence(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Fold heads, repeats and stages of a sequence."""
-    return fold_stages(fold_repeats(fold_heads(sequence, setting), setting), setting)
+    return fold_stages(fold_repeats(fold_heads(sequence, context), context), context)
 
 
 def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
@@ -292,14 +292,14 @@ def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
 
 
 def _fold_meeting_paths(
-    dag: Dag, ways: list[int], rest: list[int], setting: FoldContext, limit: int, deep: int
+    dag: Dag, ways: list[int], rest: list[int], context: FoldContext, limit: int, deep: int
 ) -> list[FlowBox]:
     """Fold meeting paths, each as a branch and equal ones as a stack, and the boxes after the meeting place."""
     before = sub_dag(dag, ways)
-    folded = [_fold_branch(before, members, setting, deep) for members in dag_components(before)]
+    folded = [_fold_branch(before, members, context, deep) for members in dag_components(before)]
     return [
-        *_stack_equal_boxes(folded, setting, _min_equal_branches),
-        *_fold_flow(sub_dag(dag, rest), setting, limit, deep + 1),
+        *_stack_equal_boxes(folded, context, _min_equal_branches),
+        *_fold_flow(sub_dag(dag, rest), context, limit, deep + 1),
     ]
 
 
@@ -320,20 +320,20 @@ def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
 
 
 def _sequences_ignoring_far_lines(
-    dag: Dag, order: FlowOrder, setting: FoldContext, deep: int
+    dag: Dag, order: FlowOrder, context: FoldContext, deep: int
 ) -> Iterator[list[SequenceElement]]:
     """Yield the sequences between places that are narrow apart from far edges, from the farthest: those of a head pass
     all stages, or the last one."""
     cut = order.cut()
     for divisor in FAR_LINE_DIVISORS:
         near = ignore_far_lines(dag, order, max(len(dag) // divisor, MIN_FAR_LINE))
-        wide, ends = _find_narrow_places(dag, near, setting)
+        wide, ends = _find_narrow_places(dag, near, context)
         if wide == 1 and near.cut() != cut:  # more edges are far
-            yield _make_elements(dag, near, ends, box_tokens(dag, near, setting.symbols), setting, deep)
+            yield _make_elements(dag, near, ends, box_tokens(dag, near, context.symbols), context, deep)
         cut = near.cut()
 
 
-def _find_narrow_places(dag: Dag, order: FlowOrder, setting: FoldContext) -> tuple[int, list[int]]:
+def _find_narrow_places(dag: Dag, order: FlowOrder, context: FoldContext) -> tuple[int, list[int]]:
     """Return how many edges may cross, and the places where no more do; the last place always counts."""
     count = len(dag)
     # Increase the width until there are enough places and no stretch between two holds most of the level.
@@ -346,7 +346,7 @@ def _find_narrow_places(dag: Dag, order: FlowOrder, setting: FoldContext) -> tup
         # Wider places would be inside the parallel paths: after the first, after the second …
         if wide == 1 and inner and _has_parallel_paths(dag, order, ends):
             break
-        if count <= setting.soft:
+        if count <= context.soft:
             break
     return wide, ends
 
@@ -358,14 +358,14 @@ def _has_parallel_paths(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool
     return len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways)
 
 
-def _single_box_sequence(dag: Dag, order: FlowOrder, setting: FoldContext) -> list[SequenceElement]:
+def _single_box_sequence(dag: Dag, order: FlowOrder, context: FoldContext) -> list[SequenceElement]:
     """Return the sequence of single boxes, for levels with long edges: U-Nets, unrolled cells."""
-    symbols = box_tokens(dag, order, setting.symbols, NEAR_DISTANCES)
-    return fold_repeats(_make_elements(dag, order, list(range(len(dag))), symbols, setting, 0), setting)
+    symbols = box_tokens(dag, order, context.symbols, NEAR_DISTANCES)
+    return fold_repeats(_make_elements(dag, order, list(range(len(dag))), symbols, context, 0), context)
 
 
 def _make_elements(
-    dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], setting: FoldContext, deep: int
+    dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], context: FoldContext, deep: int
 ) -> list[SequenceElement]:
     """Return one element for each stretch that ends at a narrow place; equal stretches are folded only once."""
     sequence: list[SequenceElement] = []
@@ -376,7 +376,7 @@ def _make_elements(
         first = line[start]
         fork = start < end
         if fork:
-            box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), setting, deep)
+            box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), context, deep)
         else:
             box, symbol = boxes[first], symbols[start]
         held = tuple([boxes[place].symbol for place in line[start : end + 1]])
@@ -392,31 +392,31 @@ def _make_elements(
 
 
 def _fold_region(
-    dag: Dag, ids: list[int], key: tuple[int, ...], setting: FoldContext, deep: int
+    dag: Dag, ids: list[int], key: tuple[int, ...], context: FoldContext, deep: int
 ) -> tuple[FlowBox, int]:
     """Fold a stretch of several boxes to one; return it and its symbol. Equal tokens (`key`) are folded once."""
-    symbol = setting.symbols.symbol_of("region", *key)
+    symbol = context.symbols.symbol_of("region", *key)
     here = [dag.boxes[index] for index in ids]
-    known = setting.known.get(key)
-    if len(ids) > MAX_REGION_SHARE * len(dag) and not setting.budget.take(PEELING_COST * len(ids)):
-        boxes = narrow_to_limit(here, setting, setting.soft)
+    known = context.known.get(key)
+    if len(ids) > MAX_REGION_SHARE * len(dag) and not context.budget.take(PEELING_COST * len(ids)):
+        boxes = narrow_to_limit(here, context, context.soft)
     elif known is None:
-        inside, limit = sub_dag(dag, ids), setting.soft
+        inside, limit = sub_dag(dag, ids), context.soft
         one_more = len(ids) < len(dag) and has_same_content(inside.boxes[-1], inside.boxes[-2])  # exit of an equal one
         boxes = (
-            _fold_flow(inside, setting, limit, deep + 1) if one_more else _fold_inside_region(inside, setting, deep + 1)
+            _fold_flow(inside, context, limit, deep + 1) if one_more else _fold_inside_region(inside, context, deep + 1)
         )
         # In longer stretches tokens do not determine the wiring, as distances are capped.
         if len(key) <= MAX_TOKEN_DISTANCE:
-            setting.known[key] = here, copy_groups_onto(boxes, here, here)  # copied: returned boxes are changed later
+            context.known[key] = here, copy_groups_onto(boxes, here, here)  # copied: returned boxes are changed later
     else:
         boxes = copy_groups_onto(known[1], known[0], here)
     return boxes[0] if len(boxes) == 1 else make_group(GroupOrigin.REGION, boxes, symbol), symbol
 
 
-def _fold_inside_region(dag: Dag, setting: FoldContext, deep: int) -> list[FlowBox]:
+def _fold_inside_region(dag: Dag, context: FoldContext, deep: int) -> list[FlowBox]:
     """Return the branches of a region, and its exit."""
-    line = setting.order(dag).line
+    line = context.order(dag).line
     if len(dag) <= 3:
         return [dag.boxes[index] for index in line]
     rest = sub_dag(dag, line[:-1])
@@ -427,10 +427,10 @@ def _fold_inside_region(dag: Dag, setting: FoldContext, deep: int) -> list[FlowB
     branches: list[FlowBox] = []
     for members in parts:
         if alone and len(members) > 1:
-            branching += _fold_flow(sub_dag(rest, members), setting, setting.soft, deep + 1)
+            branching += _fold_flow(sub_dag(rest, members), context, context.soft, deep + 1)
         else:
-            branches.append(_fold_branch(rest, members, setting, deep))
-    return [*branching, *_stack_equal_boxes(branches, setting, _min_equal_branches), dag.boxes[line[-1]]]
+            branches.append(_fold_branch(rest, members, context, deep))
+    return [*branching, *_stack_equal_boxes(branches, context, _min_equal_branches), dag.boxes[line[-1]]]
 
 
 def _min_equal_branches(box: FlowBox) -> int:
@@ -444,34 +444,34 @@ NAMELESS_COST_RATIO = 0.75  # cost without names, to that with names, below whic
 MAX_UNNAMED_LEVEL = 3  # boxes; levels up to this size need no groups by name
 
 
-def fold_dag(dag: Dag, setting: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
+def fold_dag(dag: Dag, context: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
     """Return the boxes of a level, along its flow."""
-    alike = stack_same_neighbours(dag, setting.symbols)
+    alike = stack_same_neighbours(dag, context.symbols)
     total = dag.total_ops()
-    named = _fold_name_families(alike, setting, deep) if deep <= MAX_FLOW_DEPTH else alike
-    named = stack_same_neighbours(named, setting.symbols) if named is not alike else alike  # heads with names
-    boxes = _simplify_level(_fold_flow(named, setting, limit, deep), limit, total)
+    named = _fold_name_families(alike, context, deep) if deep <= MAX_FLOW_DEPTH else alike
+    named = stack_same_neighbours(named, context.symbols) if named is not alike else alike  # heads with names
+    boxes = _simplify_level(_fold_flow(named, context, limit, deep), limit, total)
     # Try without names, at the top of a level only: doing so at every depth would double the work each time.
     if deep == 0 and named is not alike:
-        bare = _simplify_level(_fold_flow(alike, setting, limit), limit, total)
+        bare = _simplify_level(_fold_flow(alike, context, limit), limit, total)
         if _reading_cost(bare) < NAMELESS_COST_RATIO * _reading_cost(boxes):
             return bare
     return boxes
 
 
-def _fold_name_families(dag: Dag, setting: FoldContext, deep: int) -> Dag:
+def _fold_name_families(dag: Dag, context: FoldContext, deep: int) -> Dag:
     """Fold the groups by name of a level, each with its content folded."""
     if len(dag) <= MAX_UNNAMED_LEVEL:
         return dag
     groups = []
-    for named in find_name_families(dag, setting.order(dag), setting.vocabulary):
+    for named in find_name_families(dag, context.order(dag), context.vocabulary):
         inner = sub_dag(dag, named.members)
-        symbol = setting.symbols.symbol_of("shape", *box_tokens(inner, setting.order(inner), setting.symbols))
+        symbol = context.symbols.symbol_of("shape", *box_tokens(inner, context.order(inner), context.symbols))
         # Inner wiring, whatever its inputs.
-        alone = box_tokens(replace(inner, outside=None), setting.order(inner), setting.symbols)
+        alone = box_tokens(replace(inner, outside=None), context.order(inner), context.symbols)
         fold = fold_dag if len(inner) > SMALL_REGION_BOXES else _fold_flow
-        members = fold(inner, setting, setting.soft, deep + 1)
+        members = fold(inner, context, context.soft, deep + 1)
         box = make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))
-        box.inside = setting.symbols.symbol_of("inside", *alone)
+        box.inside = context.symbols.symbol_of("inside", *alone)
         groups.append((named.members, box))
     return contract_groups(dag, groups)

@@ -49,48 +49,48 @@ LONG_REPETITION = 24  # so many repetitions that their start should not depend o
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
 
 
-def fold_repeats(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Fold all repeats of a sequence, in the same order, into stacks and stages."""
     folded = list(sequence)
     # The first alignment of each template, by its sorted words: later runs follow it.
     rotations: TemplateRotations = {}
     for _ in range(MAX_REPEAT_ROUNDS):
-        made = _fold_repeats_once(folded, setting, rotations)
+        made = _fold_repeats_once(folded, context, rotations)
         if made is None:
             break
         folded = made
-    return _stack_numbered_scopes(folded, setting)
+    return _stack_numbered_scopes(folded, context)
 
 
-def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Stack scopes of one class that are numbered in order and nearly equal: a stage whose first block may lack the
     shortcut."""
     folded: list[SequenceElement] = []
     run: list[SequenceElement] = []
     for element in [*sequence, None]:
-        if element is not None and _continues_stage(run, element, setting):
+        if element is not None and _continues_stage(run, element, context):
             run.append(element)
             continue
-        folded += [_stack_of_stage(run, setting)] if len(run) > 1 else run
+        folded += [_stack_of_stage(run, context)] if len(run) > 1 else run
         run = [element] if element is not None else []
     return folded
 
 
-def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, setting: FoldContext) -> bool:
+def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, context: FoldContext) -> bool:
     """Return whether an element is the next block of the stage that a run of blocks is of."""
     pair = [*run[-1:], element]
     single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
-    return single and are_two_blocks(pair, setting)
+    return single and are_two_blocks(pair, context)
 
 
-def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
+def _stack_of_stage(run: Sequence[SequenceElement], context: FoldContext) -> SequenceElement:
     last = run[-1]
-    made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
+    made = make_stack(context.symbols, [element.box for element in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
 
 
 def _fold_repeats_once(
-    sequence: list[SequenceElement], setting: FoldContext, rotations: TemplateRotations
+    sequence: list[SequenceElement], context: FoldContext, rotations: TemplateRotations
 ) -> list[SequenceElement] | None:
     """Fold the repeats of the shortest period that has any."""
     _mark_stack_units(sequence)
@@ -100,18 +100,18 @@ def _fold_repeats_once(
     # Elements with other kernels are not a repetition: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
-            element.kernels = setting.widths.kernels([element.box])
+            element.kernels = context.widths.kernels([element.box])
     words = number_words([(element.word, element.kernels) for element in sequence])
     for period in candidate_periods(words):
-        stretches = _find_repeats(sequence, words, period, setting)
+        stretches = _find_repeats(sequence, words, period, context)
         if not stretches:
             continue
         # One without a choice decides the alignment of its template, else the first: later ones may follow an odd box.
         stretches.sort(key=lambda stretch: (stretch[1] - stretch[0]) % period > 0)
-        placed = [_best_alignment(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
-        placed = [replace(each, count=each.count - begins_stage_behind(sequence, each, setting)) for each in placed]
+        placed = [_best_alignment(sequence, start, stop, period, context, rotations) for start, stop in stretches]
+        placed = [replace(each, count=each.count - begins_stage_behind(sequence, each, context)) for each in placed]
         placed = [repeat for repeat in placed if repeat.count > 1]
-        folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
+        folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), context)
         if hit:
             return folded
     return None
@@ -126,23 +126,23 @@ def _mark_stack_units(sequence: list[SequenceElement]) -> None:
 
 
 def _find_repeats(
-    sequence: list[SequenceElement], words: Longs, period: int, setting: FoldContext
+    sequence: list[SequenceElement], words: Longs, period: int, context: FoldContext
 ) -> list[tuple[int, int]]:
     """Return maximal stretches that repeat with `period`, along the sequence."""
     return [
         (start, stop)
         for start, stop in periodic_stretches(words, period)
-        if _is_worth_folding(sequence, start, stop, period, setting)
+        if _is_worth_folding(sequence, start, stop, period, context)
     ]
 
 
 def _is_worth_folding(
-    sequence: list[SequenceElement], start: int, stop: int, period: int, setting: FoldContext
+    sequence: list[SequenceElement], start: int, stop: int, period: int, context: FoldContext
 ) -> bool:
     """Return whether a reader would call it a repeat."""
     first, count, once = sequence[start], (stop - start) // period, sequence[start : start + period]
     again = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
-    if again and not any(setting.types.maps_channels(element.box) for element in once):
+    if again and not any(context.types.maps_channels(element.box) for element in once):
         return False  # a part of blocks: the last norm of the last one, and the norm behind it
     if period == 1:
         if not first.is_single_box:
@@ -160,7 +160,7 @@ def _is_worth_folding(
         return False
     ops = sum(element.box.ops_per_repetition for element in once)
     return ops >= MIN_STACK_OPS or (
-        count >= MIN_SMALL_REPEATS and setting.widths.holds_layer(element.box for element in once)
+        count >= MIN_SMALL_REPEATS and context.widths.holds_layer(element.box for element in once)
     )
 
 
@@ -185,7 +185,7 @@ def _best_alignment(
     start: int,
     stop: int,
     period: int,
-    setting: FoldContext,
+    context: FoldContext,
     rotations: TemplateRotations,
 ) -> Repetition:
     """Choose the alignment of a repetition, if the stretch is longer than its repetitions.
@@ -211,10 +211,10 @@ def _best_alignment(
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = period > 1 and not more and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting)
-            paired = setting.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], setting)
-            borders = _alignment_key(sequence, repeat, setting)
+            more = period > 1 and context.budget.take(period) and find_matching_ends(sequence, repeat).count
+            near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
+            paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
+            borders = _alignment_key(sequence, repeat, context)
             return not uneven, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
@@ -236,13 +236,13 @@ def _rotation_key(words: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(sorted(map(str, words)))
 
 
-def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, setting: FoldContext) -> tuple[object, ...]:
+def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, context: FoldContext) -> tuple[object, ...]:
     """Return the sort key of an alignment: narrow borders, side outputs kept with their sources, borders that agree
     with names, the shape of a template."""
     borders = [border for border, _ in repeat.turns()] + [repeat.stop]
     inner = borders[bool(not repeat.start) : -1]
     cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # not the ends
-    words = setting.vocabulary.name_words
+    words = context.vocabulary.name_words
     close = sum(
         shared_prefix_length(
             words(sequence[border - 1].box.last_row().name), words(sequence[border].box.first_row().name)
@@ -261,7 +261,7 @@ def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, setting:
 
 
 def _apply_repeats(
-    sequence: list[SequenceElement], repeats: list[Repetition], setting: FoldContext
+    sequence: list[SequenceElement], repeats: list[Repetition], context: FoldContext
 ) -> tuple[list[SequenceElement], bool]:
     """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[SequenceElement] = []
@@ -271,21 +271,21 @@ def _apply_repeats(
         if repeat.start < done:  # overlaps the one before
             continue
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
-        limit = _limit_of(sequence, repeats, number, setting)
+        limit = _limit_of(sequence, repeats, number, context)
         if repeat.period == 1:
-            before, turns = _extend_to_first(before, turns, setting)
+            before, turns = _extend_to_first(before, turns, context)
         else:
             before, turns, stop = extend_with_ends(sequence, done, limit, repeat)
         start, end = done + len(before), stop
-        half = halves_of(turns[: repeat.period], setting)
+        half = halves_of(turns[: repeat.period], context)
         if before == sequence[done:start]:
-            start = nearly_before(sequence, done, turns[half : repeat.period], start, setting)
-        end = nearly_behind(sequence, turns[-repeat.period :][: half or None], stop, limit, setting)
+            start = nearly_before(sequence, done, turns[half : repeat.period], start, context)
+        end = nearly_behind(sequence, turns[-repeat.period :][: half or None], stop, limit, context)
         if start < done + len(before):
             first, before = sequence[start : done + len(before)], sequence[done:start]
         else:
             first = []
-        made = _fold_repetitions(turns, repeat.period, setting, first, sequence[stop:end], half)
+        made = _fold_repetitions(turns, repeat.period, context, first, sequence[stop:end], half)
         if made is not None:
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
@@ -294,21 +294,21 @@ def _apply_repeats(
             units[tuple(element.symbol for element in turns[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
-    return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
+    return pairs(_fold_single_units(folded + sequence[done:], units, context), context), hit
 
 
 def _limit_of(
-    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
+    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, context: FoldContext
 ) -> int:
     """Return where the next repeat begins, including a nearly equal repetition right before it."""
     if number + 1 == len(repeats):
         return len(sequence)
     later = repeats[number + 1]
     once = sequence[later.start : later.start + later.period]
-    return nearly_before(sequence, repeats[number].stop, once, later.start, setting)
+    return nearly_before(sequence, repeats[number].stop, once, later.start, context)
 
 
-def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+def pairs(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Stack a single block that equals the members of a stack with a near repetition right before it: a stage of two
     blocks."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
@@ -322,13 +322,13 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
         headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
         if element.box.is_repetition or not (headed or element.symbol in units):
             continue
-        start = nearly_before(folded, 0, [element], stop, setting)
+        start = nearly_before(folded, 0, [element], stop, context)
         if start == stop:
             continue
-        done = nearly_behind(sequence, [element], number + 1, len(sequence), setting)
+        done = nearly_behind(sequence, [element], number + 1, len(sequence), context)
         whole, last = folded[start:], sequence[number + 1 : done]
-        blocks = [_as_one(whole[:-1], setting), element.box, *([_as_one(last, setting)] if last else [])]
-        made = make_stack(setting.symbols, blocks, element.symbol)
+        blocks = [_as_one(whole[:-1], context), element.box, *([_as_one(last, context)] if last else [])]
+        made = make_stack(context.symbols, blocks, element.symbol)
         word = ("stack", element.symbol)
         whole += last
         folded[start:] = [
@@ -338,7 +338,7 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
 
 
 def _fold_single_units(
-    sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], setting: FoldContext
+    sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], context: FoldContext
 ) -> list[SequenceElement]:
     """Fold single stretches that equal one repetition of a new stack to blocks too; two blocks in turn are a stack.
 
@@ -353,11 +353,11 @@ def _fold_single_units(
         turn = sequence[place : place + period]
         half = units.get(tuple(element.symbol for element in turn))
         if half is not None:
-            box = make_block(setting, turn)
+            box = make_block(context, turn)
             word: object = box.symbol
             if half:
-                unit, blocks = box.symbol, [_as_one(part, setting) for part in (turn[:half], turn[half:])]
-                box, word = make_stack(setting.symbols, blocks, unit), ("stack", unit)
+                unit, blocks = box.symbol, [_as_one(part, context) for part in (turn[:half], turn[half:])]
+                box, word = make_stack(context.symbols, blocks, unit), ("stack", unit)
             turn = [SequenceElement(box, box.symbol, word, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))]
             place += period - 1
         folded.append(turn[0])
@@ -366,7 +366,7 @@ def _fold_single_units(
 
 
 def _extend_to_first(
-    before: list[SequenceElement], run: list[SequenceElement], setting: FoldContext
+    before: list[SequenceElement], run: list[SequenceElement], context: FoldContext
 ) -> tuple[list[SequenceElement], list[SequenceElement]]:
     """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first
     layers."""
@@ -374,67 +374,67 @@ def _extend_to_first(
     if not first.is_single_box or first.box.ops < MIN_STACK_OPS:
         return before, run
     count = len(before)
-    kernels = setting.widths.kernels([first.box])
+    kernels = context.widths.kernels([first.box])
     while (
         count
         and before[count - 1].is_single_box
         and has_same_content(before[count - 1].box, first.box)
-        and setting.widths.kernels([before[count - 1].box]) == kernels
+        and context.widths.kernels([before[count - 1].box]) == kernels
     ):
         count -= 1
     # Give them the symbol of the run, so that they stack.
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
 
 
-def _nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> int:
+def _nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, context: FoldContext) -> int:
     """Count the near repetitions right before and after those of a repeat."""
     once = sequence[repeat.start : repeat.start + repeat.period]
-    before = nearly_before(sequence, 0, once, repeat.start, setting) < repeat.start
-    return before + (nearly_behind(sequence, once, repeat.stop, len(sequence), setting) > repeat.stop)
+    before = nearly_before(sequence, 0, once, repeat.start, context) < repeat.start
+    return before + (nearly_behind(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
 
 
 def _fold_repetitions(
     elements: list[SequenceElement],
     period: int,
-    setting: FoldContext,
+    context: FoldContext,
     first: Sequence[SequenceElement] = (),
     last: Sequence[SequenceElement] = (),
     half: int = 0,
 ) -> list[SequenceElement] | None:
     """Return a stack of equal repetitions of `period` elements, with nearly equal ones before (`first`) and behind
     (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
-    symbols = setting.symbols
-    ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
-    if period > 1 and are_numbered_in_order(elements, setting):
-        period, ends = 1, [[each.box for each in end] for end in (first, last)]
+    symbols = context.symbols
+    ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
+    if period > 1 and are_numbered_in_order(elements, context):
+        period, ends = 1, [[element.box for element in end] for end in (first, last)]
         equal = True
     else:
         equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
-    if period > 1 and not half and (paired := _stages_of_pairs(turns, setting)):
-        return [*first, *_as_stages(paired, setting), *last]
+    if period > 1 and not half and (paired := _stages_of_pairs(turns, context)):
+        return [*first, *_as_stages(paired, context), *last]
     if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
-        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, setting, half)), *last]
+        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, context, half)), *last]
     once = turns[0]
-    boxes = [turn[0].box if period == 1 else make_block(setting, turn) for turn in turns]
+    boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
     # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
     if (
         equal
         and period == 1
-        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and setting.widths.are_stages(boxes)))
+        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and context.widths.are_stages(boxes)))
     ):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
     staged = period > 1 and (
-        setting.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
+        context.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
         or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
     )
     if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
-            boxes = [_as_one(part, setting) for turn in turns for part in (turn[:half], turn[half:])]
-        if not half and (borders := setting.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
-            return _part_at_borders(first, turns, last, borders, unit, setting)
+            boxes = [_as_one(part, context) for turn in turns for part in (turn[:half], turn[half:])]
+        if not half and (borders := context.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
+            return _part_at_borders(first, turns, last, borders, unit, context)
         made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
         whole = [*first, *elements, *last]
         return [
@@ -442,15 +442,15 @@ def _fold_repetitions(
                 made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=covering_stretch(whole)
             )
         ]
-    return [*first, *_as_stages(turns, setting), *last]
+    return [*first, *_as_stages(turns, context), *last]
 
 
-def _as_stages(turns: Sequence[Sequence[SequenceElement]], setting: FoldContext) -> list[SequenceElement]:
+def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext) -> list[SequenceElement]:
     """Return repetitions as stages side by side."""
     word = ("stage", *(element.word for element in turns[0]))
     stages = []
     for turn in turns:
-        box = turn[0].box if len(turn) == 1 else make_block(setting, turn)
+        box = turn[0].box if len(turn) == 1 else make_block(context, turn)
         box.how = GroupOrigin.STAGE
         stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
     return stages
@@ -468,44 +468,44 @@ def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
 
 
 def _fold_equal_run(
-    run: Sequence[list[SequenceElement]], period: int, setting: FoldContext, half: int
+    run: Sequence[list[SequenceElement]], period: int, context: FoldContext, half: int
 ) -> list[SequenceElement]:
     """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
     if not _is_long_run(run):
-        return _as_stages(run, setting)
+        return _as_stages(run, context)
     elements = [element for turn in run for element in turn]
-    return _fold_repetitions(elements, period, setting, half=half) or elements
+    return _fold_repetitions(elements, period, context, half=half) or elements
 
 
-def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
+def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
     """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
     empty range if there are no such blocks."""
     last = len(turn) - 1
-    while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
+    while last > 0 and not turn[last].fork and not context.types.maps_channels(turn[last].box):
         last -= 1
     ends = turn[last + 1 :]
     if not turn[last].shortcut:
         return range(0)
     # The norm before the first block may be at the end of the stage before it.
     line, stop = [*ends, *turn[: last + 1]], last + len(ends)
-    start = nearly_before(line, 0, turn[last : last + 1], stop, setting)
-    alike = 2 * sum(each.box.ops for each in line[start:stop]) >= turn[last].box.ops
+    start = nearly_before(line, 0, turn[last : last + 1], stop, context)
+    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= turn[last].box.ops
     return range(max(0, start - len(ends)), last) if alike else range(0)
 
 
-def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[list[SequenceElement]]:
+def _stages_of_pairs(turns: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
     """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
     each to the next, or all but the first take larger steps."""
-    widths = [setting.widths.of([element.box for element in turn]) for turn in turns]
-    steps = all(setting.widths.halves([element.box for element in turn]) for turn in turns[1:])
+    widths = [context.widths.output_channels([element.box for element in turn]) for turn in turns]
+    steps = all(context.widths.halves([element.box for element in turn]) for turn in turns[1:])
     if not steps and any(one == other for one, other in pairwise(widths)):
         return []
-    first = _pair_in(turns[-1], setting)
+    first = _pair_in(turns[-1], context)
     stages = []
     for turn in turns if first else ():
         block = turn[first.stop]
-        boxes = [_as_one(turn[first.start : first.stop], setting), block.box]
-        box = make_stack(setting.symbols, boxes, block.symbol)
+        boxes = [_as_one(turn[first.start : first.stop], context), block.box]
+        box = make_stack(context.symbols, boxes, block.symbol)
         pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, turn[first.start].fork)
         stages.append([*turn[: first.start], pair, *turn[first.stop + 1 :]])
     return stages
@@ -517,22 +517,22 @@ def _part_at_borders(
     last: Sequence[SequenceElement],
     borders: Sequence[int],
     unit: int,
-    setting: FoldContext,
+    context: FoldContext,
 ) -> list[SequenceElement]:
     """Return a stack for each stage of some equal blocks; `borders` are the blocks at which a stage begins."""
     blocks = [turn for turn in (first, *turns, last) if turn]
     stages = []
     for start, stop in pairwise([0, *borders, len(blocks)]):
         held = [element for turn in blocks[start:stop] for element in turn]
-        boxes = [_as_one(turn, setting) for turn in blocks[start:stop]]
-        box = boxes[0] if len(boxes) == 1 else make_stack(setting.symbols, boxes, unit)
+        boxes = [_as_one(turn, context) for turn in blocks[start:stop]]
+        box = boxes[0] if len(boxes) == 1 else make_stack(context.symbols, boxes, unit)
         place = covering_stretch(held)
         stages.append(SequenceElement(box, box.symbol, ("stack", unit), held[-1].cut, held[0].fork, place=place))
     return stages
 
 
-def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    return elements[0].box if len(elements) == 1 else make_block(setting, elements)
+def _as_one(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
+    return elements[0].box if len(elements) == 1 else make_block(context, elements)
 
 
 def _is_stage(box: FlowBox) -> bool:
@@ -555,6 +555,6 @@ def _shows_stack(box: FlowBox) -> bool:
     return (box.is_repetition and len(box.members) > 2) or holds_stack(box)
 
 
-def make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
-    symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
+def make_block(context: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
+    symbol = context.symbols.symbol_of("block", *(element.symbol for element in turn))
     return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)

@@ -179,18 +179,18 @@ def _scope_in_member(box: FlowBox) -> FlowBox:
     return box.members[-1] if box.how == GroupOrigin.REGION and box.members[-1].symbol == box.symbol else box
 
 
-def stack_chains(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
+def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
     """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
     for find in (_find_scope_runs, _find_numbered_runs):
-        found = [run for each in _box_lists(boxes) for run in find(each, setting)]
+        found = [run for each in _box_lists(boxes) for run in find(each, context)]
         boxes = _stack_runs(
-            boxes, [run for run in found if not setting.widths.are_stages(_blocks_of(run))], level, setting
+            boxes, [run for run in found if not context.widths.are_stages(_blocks_of(run))], level, context
         )
     return boxes
 
 
 def _stack_runs(
-    boxes: list[FlowBox], found: Sequence[list[FlowBox]], level: Siblings, setting: FoldContext
+    boxes: list[FlowBox], found: Sequence[list[FlowBox]], level: Siblings, context: FoldContext
 ) -> list[FlowBox]:
     """Stack each run of which every block feeds the next, in every list of boxes of a level."""
     if not found:
@@ -206,7 +206,7 @@ def _stack_runs(
     chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(blocks[id(run[0])]))]
     made = {
         id(first): make_stack(
-            setting.symbols, list(map(as_stack_member, blocks[id(first)])), blocks[id(first)][-1].symbol
+            context.symbols, list(map(as_stack_member, blocks[id(first)])), blocks[id(first)][-1].symbol
         )
         for first, *_ in chains
     }
@@ -226,7 +226,7 @@ def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
     return [boxes, *(box.members for box in walk_groups(boxes) if not box.is_repetition)]
 
 
-def _find_numbered_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list[FlowBox]]:
+def _find_numbered_runs(boxes: list[FlowBox], context: FoldContext) -> list[list[FlowBox]]:
     """Return runs of adjacent scopes and stacks of scopes that are all scopes of their name in a group, numbered in
     order, and alike, such as a first layer that computes what all others read, or a last one that computes less."""
     scopes = {
@@ -243,20 +243,20 @@ def _find_numbered_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list
         if form is None or count[form] < 2 or len(run := list(places)) < count[form]:
             continue
         members = [scope for place in run for scope in scopes[place]]
-        if MIN_CHAIN_SCOPES <= len(members) <= setting.most and are_numbered(members) and _are_alike(members, setting):
+        if MIN_CHAIN_SCOPES <= len(members) <= context.most and are_numbered(members) and _are_alike(members, context):
             found.append([boxes[place] for place in run])
     return found
 
 
-def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
+def _are_alike(scopes: Sequence[FlowBox], context: FoldContext) -> bool:
     """Return whether scopes have equal ops and channels of one stage; the first and the last may have more, or
     lack some that are no layers."""
-    if setting.widths.stage_borders(scopes):
+    if context.widths.stage_borders(scopes):
         return False
-    widths = [setting.widths.of([scope]) for scope in scopes]
+    widths = [context.widths.output_channels([scope]) for scope in scopes]
     if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
         return False
-    first, *middle, last = (setting.types.of(scope) for scope in scopes)
+    first, *middle, last = (context.types.type_counts(scope) for scope in scopes)
     if any(ops != middle[0] for ops in middle):
         return False
     for ops in (first, last):
@@ -266,7 +266,7 @@ def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
     return True
 
 
-def _find_scope_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list[FlowBox]]:
+def _find_scope_runs(boxes: list[FlowBox], context: FoldContext) -> list[list[FlowBox]]:
     """Return runs of equal adjacent scopes with equal feeders whose names differ only in numbers."""
     found = []
     for kind, run in groupby(

@@ -20,12 +20,12 @@ MAX_HEAD_STRAYS = 2  # extra boxes of a head: paddings
 MIN_HEADED_SHARE = 0.5  # of the runs of a block: with fewer heads the match is chance
 
 
-def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Fold the elements right before a repeated block that equal it except for the shortcut to one element: its head.
 
     Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
     """
-    repeated = Counter(each.symbol for each in sequence if each.shortcut)
+    repeated = Counter(element.symbol for element in sequence if element.shortcut)
     runs = [
         number
         for number, element in enumerate(sequence)
@@ -34,8 +34,8 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
     starts = {
         number: start
         for number in runs
-        if (start := _find_head_start(sequence, number, setting)) < number
-        and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, setting)
+        if (start := _find_head_start(sequence, number, context)) < number
+        and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, context)
     }
     runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
     beginning = Counter(sequence[number].symbol for number in runs)
@@ -45,26 +45,26 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
     for number, start in starts.items():
         symbol = sequence[number].symbol
         if start >= taken and headed[symbol] > MIN_HEADED_SHARE * beginning[symbol]:
-            folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, setting)]
+            folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, context)]
             taken = number
     return [*folded, *sequence[taken:]]
 
 
-def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, setting: FoldContext) -> bool:
+def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, context: FoldContext) -> bool:
     """Return whether elements that are like a block may be its head: before a block that occurs once only if they take
     larger steps."""
-    before, widths = [element.box for element in head], setting.widths
+    before, widths = [element.box for element in head], context.widths
     return repeated or (widths.halves(before) and not widths.halves([block.box]))
 
 
-def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: FoldContext) -> int:
+def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: FoldContext) -> int:
     """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
     # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = sequence[run].held
     left, stray = len(wanted), MAX_HEAD_STRAYS
     # Only a block with a shortcut drops its result at times.
     place = sequence[run].place
-    drops = left > 1 and place is not None and not setting.types.maps_channels(place.boxes()[-2])
+    drops = left > 1 and place is not None and not context.types.maps_channels(place.boxes()[-2])
     for number in range(run - 1, -1, -1):
         for symbol in reversed(sequence[number].held):
             if left == len(wanted) and drops and symbol == wanted[-2] != wanted[-1]:
@@ -83,11 +83,11 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: Fol
     return run
 
 
-def _make_head(elements: Sequence[SequenceElement], body: int, setting: FoldContext) -> SequenceElement:
+def _make_head(elements: Sequence[SequenceElement], body: int, context: FoldContext) -> SequenceElement:
     """Fold the elements of a head to one; `body` is the symbol of its equal blocks."""
     if len(elements) == 1:
         return elements[0]
-    box = make_block(setting, elements)
+    box = make_block(context, elements)
     return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut, place=covering_stretch(elements))
 
 
@@ -102,7 +102,7 @@ MIN_STAGE_HEAD_SHARE = 0.6  # of the ops of one repetition: a box so large may b
 HeadAndStage = tuple[list[SequenceElement], SequenceElement | None]  # a head, and the repeat or stage after it
 
 
-def fold_stages(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+def fold_stages(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Join each repeat of the largest unit with the elements before it.
 
     After: `head stack head stack` are two stages; the elements before the first head are the stem. Sequences that are
@@ -114,7 +114,7 @@ def fold_stages(sequence: list[SequenceElement], setting: FoldContext) -> list[S
     if body is None:
         return sequence
     parts, tail = _split_at_body(sequence, body)
-    heads = [tuple(each.word for each in head) for head, end in parts[1:] if head and end and end.word == body]
+    heads = [tuple(element.word for element in head) for head, end in parts[1:] if head and end and end.word == body]
     folded: list[SequenceElement] = []
     # Before the first repeat there may be more than its head: the stem of the network.
     for number, (head, end) in enumerate(parts):
@@ -122,7 +122,7 @@ def fold_stages(sequence: list[SequenceElement], setting: FoldContext) -> list[S
             folded += [*head, *([end] if end else [])]
             continue
         stem = len(head) - _stage_head_length(head, end, heads) if number == 0 else 0
-        folded += [*head[:stem], _make_stage(head[stem:], end, setting) if head[stem:] else end]
+        folded += [*head[:stem], _make_stage(head[stem:], end, context) if head[stem:] else end]
     return folded + tail
 
 
@@ -177,9 +177,9 @@ def _stage_head_length(head: list[SequenceElement], end: SequenceElement, heads:
     return length or int(bool(head) and (large or bool(heads)))
 
 
-def _make_stage(head: list[SequenceElement], end: SequenceElement, setting: FoldContext) -> SequenceElement:
+def _make_stage(head: list[SequenceElement], end: SequenceElement, context: FoldContext) -> SequenceElement:
     """Join a head and its repeat."""
     elements = [*head, end]
-    symbol = setting.symbols.symbol_of("stage", *(element.symbol for element in elements))
+    symbol = context.symbols.symbol_of("stage", *(element.symbol for element in elements))
     box = make_group(GroupOrigin.STAGE, [element.box for element in elements], symbol)
     return SequenceElement(box, symbol, symbol, end.cut, stage=True)

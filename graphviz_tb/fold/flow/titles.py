@@ -55,9 +55,9 @@ COMMON_TYPES = (
     COMMON_OPS
     | classes_with_role(LayerRole.COMMON)
     | {
-        *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
+        "add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast",
     }
-)
+)  # fmt: skip
 # Ops that only help to compute the key: a product of any shape needs shapes, a norm needs means.
 HELPER_TYPES = {
     "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
@@ -67,7 +67,7 @@ HELPER_TYPES = {
 NORM_HELPER_TYPES = HELPER_TYPES["Rsqrt"] | {"Sub"}
 
 
-def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hierarchy) -> None:
+def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hierarchy) -> None:
     """Give every group a name, inner ones first."""
     todo = list(boxes)
     order: list[FlowBox] = []
@@ -79,20 +79,20 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
     human_named: set[int] = set()  # boxes with names given by people
     for box in reversed(order):  # members first
         if box.how == GroupOrigin.NAME and not box.is_repetition:
-            box.name = _extend_family_name(box, setting)
+            box.name = _extend_family_name(box, context)
         if box.how == GroupOrigin.LAYER:
-            box.name = "" if setting.vocabulary.is_nameless else box.members[0].name
+            box.name = "" if context.vocabulary.is_nameless else box.members[0].name
         if box.how in IDIOM_ORIGINS:
-            box.name = _shared_name(box, setting) or box.how.name.lower().replace("_", " ")
+            box.name = _shared_name(box, context) or box.how.name.lower().replace("_", " ")
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
-                _call_alike(members, setting.vocabulary)
+                _call_alike(members, context.vocabulary)
                 whole = len(members) == len(box.members)
-                box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named, whole)
+                box.name = _title_stack(members, context.vocabulary, hierarchy, human_named, whole)
             else:
-                box.name = _title_group(box, setting, hierarchy, human_named)
-        if _is_named_by_people(box, setting.vocabulary, human_named):
+                box.name = _title_group(box, context, hierarchy, human_named)
+        if _is_named_by_people(box, context.vocabulary, human_named):
             human_named.add(id(box))
 
 
@@ -149,43 +149,43 @@ def _title_stack(
     return name
 
 
-def _extend_family_name(box: FlowBox, setting: FoldContext) -> str:
+def _extend_family_name(box: FlowBox, context: FoldContext) -> str:
     """Extend the name of a group by name to all words that its members share: `cross_entropy`, not `cross`."""
-    words = "_".join(common_words(setting.vocabulary, box.members))
+    words = "_".join(common_words(context.vocabulary, box.members))
     return words if words.startswith(f"{box.name}_") else box.name
 
 
-def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human_named: Set[int]) -> str:
+def _title_group(box: FlowBox, context: FoldContext, hierarchy: Hierarchy, human_named: Set[int]) -> str:
     """Return the title of a group, in the order given at the top of this file.
 
     `human_named` are the boxes with names given by people, by `id`.
     """
-    if shared := _shared_name(box, setting):
+    if shared := _shared_name(box, context):
         return shared
     rows, last = rows_inside(box), box.last_row()
-    if setting.vocabulary.is_nameless:
+    if context.vocabulary.is_nameless:
         return _title_from_contents(box, hierarchy) or last.name
     own = _distinctive_words(
-        [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], setting.vocabulary
+        [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], context.vocabulary
     )
-    if own or (own := _title_from_members(box, setting, human_named)):
+    if own or (own := _title_from_members(box, context, human_named)):
         return own
     if box.how == GroupOrigin.SEGMENT:
         return f"{box.first_row().name} → {last.name}"
-    telling = id(last) in human_named and _has_telling_end(last, setting.vocabulary, hierarchy)
+    telling = id(last) in human_named and _has_telling_end(last, context.vocabulary, hierarchy)
     return (not telling and _title_from_contents(box, hierarchy)) or last.name
 
 
-def _shared_name(box: FlowBox, setting: FoldContext) -> str:
+def _shared_name(box: FlowBox, context: FoldContext) -> str:
     """Return the words that all names of a group begin with, if no further names of the level do; else ""."""
-    words = common_words(setting.vocabulary, box.members)
-    alone = words and setting.vocabulary.count_starting(words) <= len(rows_inside(box)) + MAX_OTHER_BOXES
+    words = common_words(context.vocabulary, box.members)
+    alone = words and context.vocabulary.count_starting(words) <= len(rows_inside(box)) + MAX_OTHER_BOXES
     return join_words(words) if alone else ""
 
 
-def _heaviest_part(box: FlowBox, setting: FoldContext, human_named: Set[int]) -> str:
+def _heaviest_part(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
     """Return the name of the part with most parameters, where people named it; "" if they did not, or none has any."""
-    weights = [setting.widths.parameters(member) for member in box.members]
+    weights = [context.widths.parameters(member) for member in box.members]
     most = max(weights)
     heaviest = [member for member, weight in zip(box.members, weights, strict=True) if weight == most]
     named = most and all(id(member) in human_named and (member.scope or member.members) for member in heaviest)
@@ -225,7 +225,7 @@ def _has_custom_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
     return bool(kind) and kind not in LAYER_CLASSES and not op_line(kind)
 
 
-def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int]) -> str:
+def _title_from_members(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
     """Title a group by its telling members, "" if there are none.
 
     The range of their names; that with most parameters; the only one if it comes last; else a list of two or three
@@ -235,7 +235,7 @@ def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int
     members = [member for member in groups if id(member) in human_named]
     if not members or sum(member.ops for member in members) < MIN_TITLE_OPS_SHARE * box.ops:
         return ""
-    heaviest = _heaviest_part(box, setting, human_named)
+    heaviest = _heaviest_part(box, context, human_named)
     if len(members) == 1:
         whole = box.how == GroupOrigin.REPEAT or groups == [box.members[-1]]
         return heaviest or (members[0].name if whole else "")
@@ -249,7 +249,7 @@ def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int
         return ranged
     text = LIST_SEPARATOR.join(member.name for member in members)
     fits = len(members) <= MAX_TITLE_MEMBERS and len(text) <= MAX_TITLE_LETTERS
-    if fits and not (heaviest and not all(map(setting.widths.parameters, members))):
+    if fits and not (heaviest and not all(map(context.widths.parameters, members))):
         return text
     return heaviest
 

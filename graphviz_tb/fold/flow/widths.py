@@ -58,8 +58,8 @@ class OpTypes:
         self.hierarchy = hierarchy
         self._known: dict[int, Counter[str]] = {}
 
-    def of(self, box: FlowBox) -> Counter[str]:
-        """The ops in a box, its feeders included."""
+    def type_counts(self, box: FlowBox) -> Counter[str]:
+        """Return how many ops of each type a box has, its feeders included."""
         known = self._known.get(box.symbol)
         if known is None:
             known = self._known[box.symbol] = self._count(box)
@@ -70,13 +70,13 @@ class OpTypes:
 
         True if there is no hierarchy to tell.
         """
-        return self.hierarchy is None or any(map(is_layer_type, self.of(box)))
+        return self.hierarchy is None or any(map(is_layer_type, self.type_counts(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
         if box.members:
-            return sum((self.of(member) for member in box.members), Counter())
+            return sum((self.type_counts(member) for member in box.members), Counter())
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
-        return sum((self.of(feeder) for feeder in box.feeders), own)
+        return sum((self.type_counts(feeder) for feeder in box.feeders), own)
 
     def _count_ops_below(self, box: FlowBox) -> Counter[str]:
         if self.hierarchy is None:
@@ -195,7 +195,7 @@ class ChannelWidths:
         """Return identifiers of the distinct kernel sizes in boxes."""
         return self._values(boxes, 1)
 
-    def of(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
+    def output_channels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return the distinct output channels of boxes."""
         return self._values(boxes, 0)
 
@@ -293,13 +293,13 @@ class ChannelWidths:
             for box, held in zip(boxes[later:], blocks[later:], strict=True)
         ):
             return True
-        given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
+        given = [frozenset.intersection(*(self.output_channels([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
         """Return the numbers of the blocks at which the channels of equal blocks change or, if they are unknown, that
         take larger steps; none where all stages but one were a single block."""
-        given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
+        given = [self.output_channels([block]) for block in blocks] if self._hierarchy is not None else []
         if any(given):
             ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
         else:
@@ -325,9 +325,9 @@ class ChannelWidths:
 
     def _kind_of_block(self, part: FlowBox, known: Mapping[Hashable, Sequence[FlowBox]]) -> Hashable:
         """Return the key of the blocks without a name that a part equals, but for a projection; else its symbol."""
-        ops = self._types.of(part)
+        ops = self._types.type_counts(part)
         for key, (block, *_) in known.items():
-            less, more = sorted((ops, self._types.of(block)), key=Counter.total)
+            less, more = sorted((ops, self._types.type_counts(block)), key=Counter.total)
             if less <= more and more.total() <= MAX_FIRST_SIZE * less.total() and not block.name:
                 return key
         return part.symbol

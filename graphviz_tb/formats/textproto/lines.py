@@ -353,8 +353,8 @@ class _BlockReader:
         name, op, inputs, device = match.groups()
         # Tags of NodeDef: name 1, op 2, input 3, device 4, each a length-delimited field.
         made = [b"\n", _length_prefix(name), name, b"\x12", _length_prefix(op), op]
-        for each in inputs.split(b'"')[1::2]:
-            made += (b"\x1a", _length_prefix(each), each)
+        for word in inputs.split(b'"')[1::2]:
+            made += (b"\x1a", _length_prefix(word), word)
         if device:
             made += (b"\x22", _length_prefix(device), device)
         return b"".join(made)

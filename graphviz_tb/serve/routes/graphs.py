@@ -71,7 +71,7 @@ async def graph_page_file(request: Request) -> Response:
     """Return the page of a graph as a file that needs no server; the client writes the view into its head."""
     checked_query(request, ())
     page = _requested_page(request)
-    blocks = [FileBlock(one) for one in page.blocks.values()]
+    blocks = [FileBlock(block) for block in page.blocks.values()]
     data = await run_in_thread(page_bytes, {**page.head, "view": ""}, blocks, str(page.head.get("title") or "graph"))
     return Response(data, 200, {"cache-control": "no-store", "content-disposition": "attachment"}, PAGE_MEDIA_TYPE)
 

@@ -25,7 +25,7 @@ VIEWER_MEDIA_TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; 
 
 @cache
 def viewer_files() -> dict[str, bytes]:
-    """The files of the viewer by their names, which change with what is in them."""
+    """Return the files of the viewer by name; a name changes with the content."""
     made = {"js": joined_script(SERVER_ENTRY).encode(), "css": style_sheet(logs=True).encode()}
     return {f"viewer.{sha256(data).hexdigest()[:16]}.{kind}": data for kind, data in made.items()}
 

@@ -133,15 +133,15 @@ async def series_steps(request: Request) -> Response:
     checked_query(request, ())
     session = served_source(request)
     found = {number: session.series_of_id(number) for number in parse_ids(request.path_params["ids"])}
-    tag = f"{session.start} {[(number, one.generation, len(one)) for number, one in found.items()]}"
+    tag = f"{session.start} {[(number, series.generation, len(series)) for number, series in found.items()]}"
     return await cached_bytes_response(request, lambda: _step_columns(session, found), COLUMNS_MEDIA_TYPE, tag)
 
 
 def _step_columns(session: ServedSource, found: Mapping[int, Series]) -> bytes:
     blocks: list[tuple[str, NDArray[Any]]] = []
-    for number, one in zip(found, session.with_columns([*found.values()]), strict=True):
-        order = one.point_order()
-        blocks += [(f"{number}.step", one.step[order]), (f"{number}.wall", one.wall[order])]
+    for number, series in zip(found, session.with_columns([*found.values()]), strict=True):
+        order = series.point_order()
+        blocks += [(f"{number}.step", series.step[order]), (f"{number}.wall", series.wall[order])]
     return pack_columns(len(found), blocks)
 
 

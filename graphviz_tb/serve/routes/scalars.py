@@ -56,7 +56,7 @@ async def scalar_points(request: Request) -> Response:
     ids = parse_ids(request.path_params["ids"])
     found = {number: _scalar_series(session, number) for number in ids}
     view = _chart_view(query)
-    generations = [(number, one.generation, len(one)) for number, one in found.items()]
+    generations = [(number, series.generation, len(series)) for number, series in found.items()]
     tag = f"{session.start} {generations} {view}"
     return await cached_bytes_response(request, lambda: _scalar_columns(found, view, session), COLUMNS_MEDIA_TYPE, tag)
 
@@ -91,13 +91,13 @@ def _scalar_columns(found: dict[int, Series], view: ChartView, session: ServedSo
     kept = {number: session.drawn.get(*_drawn_key(number, one, view)) for number, one in found.items()}
     missing = [number for number, drawn in kept.items() if drawn is None]
     found |= zip(missing, session.with_columns([found[number] for number in missing]), strict=True)
-    for number, one in found.items():
+    for number, series in found.items():
         drawn = kept[number] or session.drawn.store(
-            *_drawn_key(number, one, view), _drawn_points(number, one, view, session)
+            *_drawn_key(number, series, view), _drawn_points(number, series, view, session)
         )
-        sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(drawn[0][1])}
+        sent[str(number)] = {"generation": series.generation, "points": len(series), "sent": len(drawn[0][1])}
         blocks += drawn
-    return pack_columns(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
+    return pack_columns(sum(entry["sent"] for entry in sent.values()), blocks, {"series": sent})
 
 
 def _drawn_key(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartView], tuple[int, int]]:

@@ -28,7 +28,7 @@ from tensorflow.python.framework import (  # type: ignore[import-not-found,impor
 )
 
 from graphviz_tb import load
-from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules
+from tests.op_types import op_types_with_shape_rules
 
 TRIES, ENOUGH = 50, 12  # graphs made for an op; those accepted that are enough
 COMMON = (types_pb2.DT_FLOAT, types_pb2.DT_INT32, types_pb2.DT_INT64, types_pb2.DT_BOOL, types_pb2.DT_STRING)
@@ -39,7 +39,7 @@ Sizes = list[int]
 def main() -> None:
     """Try all ops, or those that the command line names."""
     found: dict[str, dict[str, Any]] = {"wrong": {}, "same": {}, "never accepted": {}, "ended TensorFlow": {}}
-    for name in sys.argv[1:] or _op_types_with_shape_rules():
+    for name in sys.argv[1:] or op_types_with_shape_rules():
         became, what = in_a_child(name)
         if became:
             found[became][name] = what

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules
 from graphviz_tb.proto import GraphDef
 from tests.fuzz.families.graphs import binary
+from tests.op_types import op_types_with_shape_rules
 
 SOURCES = ("Const", "Placeholder", "VarHandleOp", "VariableV2", "_Arg", "Relu", "Unpack", "FooConst")
 USERS = ("Identity", "ReadVariableOp", "AddN", "Apply", "Merge", "ConcatV2", "MatMul", "NoOp", "Foo", "Pack")
@@ -168,7 +168,7 @@ def any_rule(random: Random) -> GraphDef:
             for _ in range(random.choice((0, 1, 2, 3, 4, 5, 300))):
                 made.dim.add(size=random.choice((-1, 0, 1, 3, 8, 2**40, 2**62)))
         names.append(f"c{at}")
-    for at, op in enumerate(random.choices(_op_types_with_shape_rules(), k=random.choice((50, 400)))):
+    for at, op in enumerate(random.choices(op_types_with_shape_rules(), k=random.choice((50, 400)))):
         node = typed(graph.node.add(name=f"n{at}", op=op), random.choice((1, 3, 9, 99)))
         node.input.extend(random.choices(names[-40:], k=random.choice((0, 1, 2, 2, 3, 5, 40))))
         for name in random.sample(ATTRIBUTES, random.choice((0, 2, 8, len(ATTRIBUTES)))):

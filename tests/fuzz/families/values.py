@@ -8,11 +8,11 @@ from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor as Field
 
-from graphviz_tb.annotate.infer.signatures import _op_types_with_shape_rules
 from graphviz_tb.ops.signatures import OpDef, op_def
 from graphviz_tb.proto import GraphDef
 from tests.fuzz.families.graphs import binary
 from tests.fuzz.families.grown import is_map, is_repeated, lie
+from tests.op_types import op_types_with_shape_rules
 
 DEEPEST = 5  # messages in messages
 COUNTS = (0, 1, 2, 3, 5, 300)
@@ -24,7 +24,7 @@ NAMES = ("T", "N", "dtype", "shape", "value", "element_shape", "_output_shapes",
 @cache
 def ops() -> tuple[str, ...]:
     """The ops that have a rule, those of data first and often."""
-    return (*DATA * 10, *_op_types_with_shape_rules())
+    return (*DATA * 10, *op_types_with_shape_rules())
 
 
 @cache

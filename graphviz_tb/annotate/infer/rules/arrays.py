@@ -34,7 +34,7 @@ class SliceEntry:
 def slice_entries(op: Op, rank: int) -> list[SliceEntry] | None:
     """Expand the specification, inputs 1 to 3, to all dimensions. None if it cannot be read."""
     begins, ends, strides = op.value(1), op.value(2), op.known_elements(3)
-    lengths = [len(each) for each in (strides, begins, ends) if each is not None]
+    lengths = [len(entries) for entries in (strides, begins, ends) if entries is not None]
     # Any of the three vectors gives the number of entries.
     count = lengths[0] if lengths else _specification_length(op)
     if count is None:
@@ -85,12 +85,12 @@ def _slice_entry(
     )
 
 
-def _strided_slice_shape(op: Op, shape: Dims) -> Dims:
-    if shape is None:
-        return None
-    plan = slice_entries(op, len(shape))
-    if plan is None:
-        return None
+def _infer_strided_slice(op: Op) -> RuleResult:
+    """`StridedSlice`: Python's slices, with masks."""
+    shape = op.shape(0)
+    plan = None if shape is None else slice_entries(op, len(shape))
+    if shape is None or plan is None:
+        return [None]
     sizes = iter(shape)
     # "shrink" leaves no dimension.
     values: list[int] = []
@@ -103,7 +103,7 @@ def _strided_slice_shape(op: Op, shape: Dims) -> Dims:
             values.append(size)
         elif entry.kind == "part":
             values.append(_sliced_size(op, size, entry))
-    return tuple(values)
+    return [tuple(values)]
 
 
 def _sliced_size(op: Op, size: int, entry: SliceEntry) -> int:
@@ -150,7 +150,7 @@ def _infer_reshape(op: Op) -> RuleResult:
     # The number of elements stays, which determines the -1.
     rest = [size for size in target if size != -1]
     size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.new_symbol()  # 0 = 0 * anything
-    return [tuple(size if each == -1 else each for each in target)]
+    return [tuple(size if stated == -1 else stated for stated in target)]
 
 
 def _fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
@@ -160,7 +160,7 @@ def _fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
     rest = [size for size in target if size > SYMBOL_LIMIT]
     # HIDDEN: no size follows, and the target stays as it is.
     size = op.symbols.quotient(shape, rest) if 0 not in rest else SYMBOL_LIMIT
-    return tuple(size if each <= SYMBOL_LIMIT < size else each for each in target)
+    return tuple(size if stated <= SYMBOL_LIMIT < size else stated for stated in target)
 
 
 def _infer_expand_dims(op: Op) -> RuleResult:
@@ -205,7 +205,7 @@ def _infer_concat(op: Op) -> RuleResult:
 def _infer_concat_v2(op: Op) -> RuleResult:
     """`ConcatV2`: the axis last."""
     parts = op.counted_inputs(0, 1)
-    return [concatenate_shapes(op, [each.shape for each in parts], op.known_number(len(parts)))]
+    return [concatenate_shapes(op, [part.shape for part in parts], op.known_number(len(parts)))]
 
 
 def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
@@ -229,7 +229,7 @@ def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
 def _infer_pack(op: Op) -> RuleResult:
     """`Pack`: inputs of one shape along a new axis."""
     parts = op.counted_inputs()
-    shape = merge_all_dims([each.shape for each in parts])
+    shape = merge_all_dims([part.shape for part in parts])
     if shape is None:
         return [None]
     axis = normalize_axis(op.attr("axis"), len(shape) + 1)
@@ -272,9 +272,7 @@ def _infer_split_v(op: Op) -> RuleResult:
 
 def _infer_pad(op: Op) -> RuleResult:
     """`Pad`: paddings in input 1, before and after each dimension."""
-    shape, paddings, table = op.shape(0), op.value(1), op.shape(1)
-    # The paddings are (rank, 2): their shape gives the rank.
-    rank = len(shape) if shape is not None else table[0] if table and are_known_sizes(table[0]) else None
+    shape, paddings, rank = op.shape(0), op.value(1), _rank_by_rows(op)
     if rank is None:
         return [None]
     if shape is None or paddings is None or len(paddings) != 2 * rank:
@@ -283,6 +281,14 @@ def _infer_pad(op: Op) -> RuleResult:
     return [
         tuple(add("add", add("add", size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))
     ]
+
+
+def _rank_by_rows(op: Op) -> int | None:
+    """Return the rank of input 0, or as many as input 1 has rows: one for each dimension."""
+    shape, table = op.shape(0), op.shape(1)
+    if shape is not None:
+        return len(shape)
+    return table[0] if table and are_known_sizes(table[0]) else None
 
 
 def _infer_pad_gradient(op: Op) -> RuleResult:
@@ -296,9 +302,8 @@ def _infer_pad_gradient(op: Op) -> RuleResult:
 
 def _infer_tile(op: Op) -> RuleResult:
     """`Tile`: each dimension times its multiple in input 1."""
-    shape, times, table = op.shape(0), op.value(1), op.shape(1)
+    shape, times, rank = op.shape(0), op.value(1), _rank_by_rows(op)
     if shape is None or times is None or len(times) != len(shape):
-        rank = len(shape) if shape is not None else table[0] if table and are_known_sizes(table[0]) else None
         return [None if rank is None else op.symbols.new_symbols(rank)]
     return [tuple(op.symbols.product([size, time]) for size, time in zip(shape, times, strict=True))]
 
@@ -306,8 +311,8 @@ def _infer_tile(op: Op) -> RuleResult:
 def _infer_shape_n(op: Op) -> RuleResult:
     """`ShapeN`: the shape of each input, with its elements."""
     return [
-        Out((op.symbols.new_symbol(),)) if each.shape is None else Out((len(each.shape),), each.shape)
-        for each in op.ins
+        Out((op.symbols.new_symbol(),)) if operand.shape is None else Out((len(operand.shape),), operand.shape)
+        for operand in op.ins
     ]
 
 
@@ -321,7 +326,7 @@ def _infer_range(op: Op) -> RuleResult:
 
 def _infer_concat_offset(op: Op) -> RuleResult:
     """`ConcatOffset`: one vector for each shape."""
-    return [each.shape for each in op.ins[1:]]
+    return [operand.shape for operand in op.ins[1:]]
 
 
 ARRAY_RULES: dict[str, ShapeRule] = {
@@ -372,11 +377,6 @@ def _known_vector_length(op: Op, index: int) -> int | None:
     return shape[0] if shape is not None and len(shape) == 1 and shape[0] > SYMBOL_LIMIT else None
 
 
-def _infer_strided_slice(op: Op) -> RuleResult:
-    """`StridedSlice`: Python's slices, with masks."""
-    return [_strided_slice_shape(op, op.shape(0))]
-
-
 def _infer_gather(op: Op) -> RuleResult:
     """`Gather`: rows of input 0."""
     shape, indices = op.shape(0), op.shape(1)
@@ -399,10 +399,14 @@ def _infer_gather_v2(op: Op) -> RuleResult:
 
 def _infer_gather_nd(op: Op) -> RuleResult:
     """`GatherNd`: the last dimension of the indices is an index."""
-    shape, indices = op.shape(0), op.shape(1)
+    return [_indexed_shape(op.shape(0), op.shape(1))]
+
+
+def _indexed_shape(shape: Dims, indices: Dims) -> Dims:
+    """Return the shape of what indices of several dimensions select."""
     if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
-        return [None]
-    return [(*indices[:-1], *shape[indices[-1] :])]
+        return None
+    return (*indices[:-1], *shape[indices[-1] :])
 
 
 def _infer_resource_gather(op: Op) -> RuleResult:
@@ -413,10 +417,8 @@ def _infer_resource_gather(op: Op) -> RuleResult:
 
 
 def _infer_resource_gather_nd(op: Op) -> RuleResult:
-    shape, indices = op.held_shape(0), op.shape(1)
-    if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
-        return [None]
-    return [(*indices[:-1], *shape[indices[-1] :])]
+    """`ResourceGatherNd`: as `GatherNd`, of a variable."""
+    return [_indexed_shape(op.held_shape(0), op.shape(1))]
 
 
 def _infer_one_hot(op: Op) -> RuleResult:
@@ -453,7 +455,7 @@ def _infer_dynamic_stitch(op: Op) -> RuleResult:
     half = len(op.ins) // 2
     # N tensors of indices, then N tensors of rows; with an index tensor of rank r, a row has r dimensions less.
     indices, data = op.ins[:half], op.ins[half:]
-    values = [each.value for each in indices]
+    values = [index.value for index in indices]
     tails = {
         each.shape[len(index.shape) :]
         for index, each in zip(indices, data, strict=True)

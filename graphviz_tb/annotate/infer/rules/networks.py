@@ -352,13 +352,13 @@ def _infer_reduced_axes(op: Op) -> RuleResult:
     if any(mine != other and 1 not in (mine, other) for mine, other in pairs):
         return [(op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
     axes = [tuple(axis for axis, pair in enumerate(pairs) if pair[side] == 1) for side in (0, 1)]
-    return [Out((len(each),), each) for each in axes]
+    return [Out((len(axis),), axis) for axis in axes]
 
 
 def _infer_symbolic_gradient(op: Op) -> RuleResult:
     """`SymbolicGradient`: one gradient per input of the function; the incoming gradients follow these inputs."""
     count = op.attr_count("Tout")
-    return [each.shape for each in op.ins[:count]]
+    return [operand.shape for operand in op.ins[:count]]
 
 
 GRADIENT_RULES: dict[str, ShapeRule] = {

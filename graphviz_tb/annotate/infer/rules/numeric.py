@@ -37,7 +37,7 @@ def _infer_bitcast(op: Op) -> RuleResult:
 
 def _infer_accumulate(op: Op) -> RuleResult:
     """`AccumulateNV2`: the stated shape, or the shape of the inputs."""
-    shape: Dims = merge_all_dims([*(each.shape for each in op.ins), op.attr("shape")])
+    shape: Dims = merge_all_dims([*(operand.shape for operand in op.ins), op.attr("shape")])
     return [shape]
 
 
@@ -209,7 +209,7 @@ def _infer_quantized_concat(op: Op) -> RuleResult:
     """`QuantizedConcat`: the axis, values, minima, maxima."""
     count = (len(op.ins) - 1) // 3
     values: list[Out] = list(op.ins[1 : 1 + count])
-    return [concatenate_shapes(op, [each.shape for each in values], op.known_number(0)), (), ()]
+    return [concatenate_shapes(op, [value.shape for value in values], op.known_number(0)), (), ()]
 
 
 QUANTIZED_RULES: dict[str, ShapeRule] = {

@@ -25,7 +25,7 @@ from graphviz_tb.annotate.infer.rules.onnx_arrays import (
     setting_numbers,
     stated_axis,
 )
-from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, broadcast_dims
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Symbols, broadcast_dims
 
 # Convolutions and pooling. Pads are those before each axis, then those after.
 
@@ -39,7 +39,7 @@ def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil:
         if auto in ("SAME_UPPER", "SAME_LOWER"):
             counts.append(symbols.calculate("ceil", size, stride))
             continue
-        reach = symbols.calculate("add", symbols.product([symbols.calculate("add", window, -1), dilation]), 1)
+        reach = symbols.calculate("add", _way_between_ends(symbols, window, dilation), 1)
         room = symbols.difference(symbols.calculate("add", size, 0 if auto == "VALID" else sum(pad)), reach)
         if ceil:
             count = symbols.calculate("add", symbols.calculate("ceil", room, stride), 1)
@@ -50,6 +50,11 @@ def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil:
             count = symbols.calculate("add", symbols.calculate("floor", room, stride), 1)
         counts.append(max(count, 0) if count > SYMBOL_LIMIT else count)
     return counts
+
+
+def _way_between_ends(symbols: Symbols, count: int, step: int) -> int:
+    """Return the distance from the first to the last of `count` places, each a step apart."""
+    return symbols.product([symbols.calculate("add", count, -1), step])
 
 
 def _per_axis(op: Op, name: str, spatial: int) -> list[int]:
@@ -100,8 +105,8 @@ def _infer_transposed_convolution(op: Op) -> RuleResult:
         if auto in ("SAME_UPPER", "SAME_LOWER"):
             sizes.append(symbols.product([size, strides[place]]))
             continue
-        reach = symbols.product([symbols.calculate("add", kernel[2 + place], -1), dilations[place]])
-        steps = symbols.product([symbols.calculate("add", size, -1), strides[place]])
+        reach = _way_between_ends(symbols, kernel[2 + place], dilations[place])
+        steps = _way_between_ends(symbols, size, strides[place])
         sizes.append(symbols.calculate("add", symbols.calculate("add", steps, reach), 1 + added[place] - sum(pad)))
     return [(shape[0], channels, *sizes)]
 
@@ -131,9 +136,7 @@ def _infer_unpooling(op: Op) -> RuleResult:
     symbols, spatial = op.symbols, len(window)
     strides = _per_axis(op, "strides", spatial)
     sizes = [
-        symbols.calculate(
-            "add", symbols.product([symbols.calculate("add", size, -1), strides[place]]), window[place] - sum(pad)
-        )
+        symbols.calculate("add", _way_between_ends(symbols, size, strides[place]), window[place] - sum(pad))
         for place, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True))
     ]
     return [(*shape[:2], *sizes)]
@@ -166,7 +169,7 @@ def matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
     around = broadcast_dims(a[:-2], b[:-2], op.symbols)
     if around is None:
         return None
-    return (*around, *([a[-2]] if len(a) > 1 else []), *([b[-1]] if len(b) > 1 else []))
+    return (*around, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
 def _product_rule(second: int) -> ShapeRule:
@@ -305,9 +308,9 @@ def _infer_stated(op: Op) -> RuleResult:
 def _infer_range(op: Op) -> RuleResult:
     """`Range`: from start to limit by steps."""
     numbers = [setting_numbers(op, name, slot) for slot, name in enumerate(("start", "limit", "delta"))]
-    if any(each is None or len(each) != 1 for each in numbers):
+    if any(number is None or len(number) != 1 for number in numbers):
         return [(op.symbols.new_symbol(),)]
-    start, limit, step = [each[0] for each in numbers if each is not None]
+    start, limit, step = [number[0] for number in numbers if number is not None]
     return [(op.symbols.calculate("span", start, limit, step),)]
 
 
@@ -367,6 +370,10 @@ def _infer_targets(op: Op) -> RuleResult:
     return [(rows, count if isinstance(count, int) else 1)]
 
 
+REDUCTIONS = (
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+    "ReduceProd", "ReduceSum", "ReduceSumSquare",
+)  # fmt: skip
 RULES_BY_NAME: dict[str, ShapeRule] = {
     "Conv": _convolution_rule(1),
     "ConvInteger": _convolution_rule(1),
@@ -391,13 +398,7 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "MatMulNBits": _infer_packed_product,
     "Attention": _infer_attention,
     **dict.fromkeys(("GRU", "LSTM", "RNN"), _infer_recurrent),
-    **dict.fromkeys(
-        (
-            *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin"),
-            *("ReduceProd", "ReduceSum", "ReduceSumSquare"),
-        ),
-        _infer_reduction,
-    ),
+    **dict.fromkeys(REDUCTIONS, _infer_reduction),
     "ArgMax": _infer_arg_extreme,
     "ArgMin": _infer_arg_extreme,
     "TopK": _infer_top_k,

@@ -124,7 +124,7 @@ def _infer_transpose(op: Op) -> RuleResult:
 def _infer_concat(op: Op) -> RuleResult:
     """`Concat` along an axis."""
     axis = op.attr("axis")
-    return [concatenate_shapes(op, [each.shape for each in op.ins], axis if isinstance(axis, int) else 1)]
+    return [concatenate_shapes(op, [operand.shape for operand in op.ins], axis if isinstance(axis, int) else 1)]
 
 
 def _infer_split(op: Op) -> RuleResult:

@@ -206,7 +206,7 @@ CALL_RULES: dict[str, ShapeRule] = {
 
 def _infer_string_join(op: Op) -> RuleResult:
     """`StringJoin`: scalars are broadcast to the shape of the remaining inputs."""
-    shapes = [each.shape for each in op.ins]
+    shapes = [operand.shape for operand in op.ins]
     larger = [shape for shape in shapes if shape != ()]
     return [larger[0] if larger else ()]
 
