@@ -22,7 +22,7 @@ TWO_ROUNDS = ((3, 0), (0, 5), (0, 1), (4, 0), (1, 5), (2, 6), (2, 4), (6, 3))
 def beside_main_path(skeleton: Skeleton) -> set[bool]:
     """Whether items beside the main path are at its right, of all ranks."""
     place = places(skeleton)
-    main = {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
+    main = {item for wire in skeleton.main_path for item in skeleton.wires[wire].chain}
     middle = {place[item][:2]: place[item][2] for item in main}
     return {place[item][2] > middle[place[item][:2]] for item in place if item not in main}
 
@@ -33,7 +33,7 @@ def test_lines_and_boxes_beside_a_part_are_right_of_the_main_path(lines: Sequenc
 
 
 # 0 ─▶ 1 ─▶ 2 with a line round 1 and a port 3 that feeds 1
-PORTS = Component(5, ((3, 0), (0, 1), (1, 2), (0, 2), (4, 1)), frozenset({3, 4}), spine=(0, 1, 2))
+PORTS = Component(5, ((3, 0), (0, 1), (1, 2), (0, 2), (4, 1)), frozenset({3, 4}), main_path=(0, 1, 2))
 CHAINS = [[3, 0], [0, 1], [1, 2], [0, 5, 2], [4, 6, 1]]
 AT_LEFT = Ranks([[3, 4], [0, 6], [5, 1], [2]], CHAINS)
 
@@ -43,7 +43,7 @@ def test_a_side_input_goes_to_the_left_in_turn() -> None:
 
 
 def test_ports_that_keep_their_order_hold_what_is_beside_them() -> None:
-    held = Component(PORTS.count, PORTS.edges, PORTS.first, spine=PORTS.spine, held=True)
+    held = Component(PORTS.count, PORTS.edges, PORTS.first, main_path=PORTS.main_path, held=True)
     assert set_bypasses_right(AT_LEFT, held).ranks == AT_LEFT.ranks
 
 
@@ -52,5 +52,5 @@ def test_the_side_of_most_decides() -> None:
     edges = ((0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (1, 3), (2, 4))
     chains = [[0, 1], [1, 2], [2, 3], [3, 4], [0, 5, 2], [1, 6, 3], [2, 7, 4]]
     laid = Ranks([[0], [1, 5], [6, 2], [3, 7], [4]], chains)
-    part = Component(5, edges, spine=(0, 1, 2, 3))
+    part = Component(5, edges, main_path=(0, 1, 2, 3))
     assert set_bypasses_right(laid, part).ranks == laid.ranks
