@@ -13,7 +13,7 @@ from graphviz_tb.fold.flow.levels import level_columns
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
-from tests.fold.boxes import setting
+from tests.fold.boxes import context
 from tests.fold.networks import network
 
 EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
@@ -64,11 +64,11 @@ def test_what_only_a_first_layer_makes_of_an_input_is_before_the_stack() -> None
     graph = GraphDef(node=[{"name": f"n{n}", "op": ops[n], "input": inputs[n]} for n in range(len(ops))])
     hierarchy = load(graph).hierarchy
     level = level_columns(hierarchy).level(0)
-    context = setting(*level.labels)
+    made = context(*level.labels)
     kinds = dict(zip(ops, range(len(ops)), strict=True))
     boxes = [FlowBox(f"n{n}", kinds[op], 1, level.rows[n], op=op) for n, op in enumerate(ops)]
     members = [make_group(GroupOrigin.REPEAT, part, 100 + len(part)) for part in (boxes[:4], boxes[4:])]
-    freed = release_inputs([make_stack(context.symbols, members, 100)], level, context)
+    freed = release_inputs([make_stack(made.symbols, members, 100)], level, made)
     assert freed[:-1] == boxes[1:3]
     assert [member.members for member in freed[-1].members] == [[boxes[0], boxes[3]], boxes[4:]]
 

@@ -147,13 +147,14 @@ def openable(model: Model, most: int = 60, calls: int = 2) -> list[RowPath]:
     return found
 
 
-def unlike_blocks(luck: Random) -> tuple[GraphDef, list[str]]:
-    """Blocks of blocks of blocks, some of which read more than the others; and all names."""
+def unlike_blocks(luck: Random, least: int = 2, most: int = 4, first: str = "0") -> tuple[GraphDef, list[str]]:
+    """Blocks of blocks of blocks, some of which read more than the others; and all names. `first` is in the names of
+    the first of each."""
     made, every = GraphDef(), ["x", "mask"]
     for name in every:
         made.node.add(name=name, op="Placeholder")
     ops = [luck.choice(("AddN", "Mul", "Relu")) for _ in range(luck.randint(1, 3))]
-    for outer, inner, deep in product(*(range(luck.randint(2, 4)) for _ in range(3))):
+    for outer, inner, deep in product(*([first, *range(1, luck.randint(least, most))] for _ in range(3))):
         for number, op in enumerate(ops):
             more = [luck.choice(("", "^")) + luck.choice(every)] if luck.random() < 0.1 else []
             every.append(f"net/b_{outer}/c_{inner}/d_{deep}/p{number}/{op}")
