@@ -1,5 +1,4 @@
-"""Put items that may stand in any order, as it changes no crossing, into the order of their lines; and what leads round
-a part of the main path to its right.
+"""Order items whose order changes no crossing: as their lines are ordered, and bypasses of the main path to its right.
 
 These are the boxes that are joined to one and the same group alone, the ranks between two items that are alone on
 theirs, and the branches that part at one item and meet in one box:

@@ -37,7 +37,7 @@ SurplusLine = tuple[int, int, bool, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StackSurplus:
-    """The ops that one member of a stack has more than the usual one, as the box drawn for them.
+    """Surplus ops of one member of a stack, which have no partner in the usual member, and the box drawn for them.
 
     `partner` maps the other ops of that member to rows of the usual one; `lines` join the surplus with such rows.
     `sizes` are ops of the surplus that only ask for the size of a tensor: what feeds the member anyway is no input of

@@ -175,7 +175,7 @@ class Facts:
 
     @property
     def _data_makers(self) -> frozenset[int]:
-        """The nodes that use weights, and calls, which may."""
+        """Nodes that use weights, and calls, whose functions may."""
         if not self._makers:
             graph, beside = self.graph, self.graph.beside
             users = beside.host[beside.inward & (graph.mark[beside.mark] == WEIGHT_MARK)].tolist()

@@ -247,7 +247,7 @@ class DrawingMask:
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """The ops that another `member` of a stack has more than the open one: they have no partner there. By node.
+    """Surplus ops (`nodes`) of another `member` of a stack: the member that is open has no partner for them.
     `shared`: the other members take its result too."""
 
     member: int

@@ -156,8 +156,8 @@ ParseStep = Callable[[JsonWalk], Any]
 
 
 def parse_json(data: bytes, name: str, step: ParseStep = JsonWalk.parse_value) -> Any:
-    """Parse JSON, by a step of its own if given; lone surrogates, which no name can have, become question marks. Raises
-    MalformedText."""
+    """Parse JSON; `step` reads the outermost value in place of the usual parser. Lone surrogates, which no name can
+    have, become question marks. Raises `MalformedText`."""
     # JSON may also be UTF-16 or UTF-32; the first bytes show which.
     try:
         text = data.decode(json.detect_encoding(data))

@@ -17,7 +17,7 @@ from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.words.level import PROJECTION
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
 
-MERGED_STEP = LayerStep("merged", "")  # a layer that another one stands for
+MERGED_STEP = LayerStep("merged", "")  # a layer whose words another one has
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
 MOST_ATTENTIONS = 2  # of a group
@@ -205,7 +205,7 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
         return said or None
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
-    return next(filter(fits, (f"{said}, {words}" for words in _shortened(forward))), said)
+    return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
 
 
 def _mixing_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -234,7 +234,7 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
     if not made and (queries := _heads_of_products(steps)):
         return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
     if attends(steps) > 1:
-        return None  # layers of several are not told apart
+        return None  # which layer belongs to which is unknown
     if not made:  # a reshape of what a layer makes
         unknown = UNKNOWN_STEP in steps
         # Three of the width of what they become are queries, keys and values, not heads.
@@ -340,11 +340,11 @@ def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
     before = {n: block.before[n].intersection(each) for n in each if n in block.before}
     known = len(before) == len(each) and all(steps[n].takes and steps[n].gives for n in each)
     forward = _feed_forward_words(replace(block, steps=steps, before=before), each) if known else None
-    return next(filter(fits, (f"{line}, {words}" for words in _shortened(forward))), line)
+    return next(filter(fits, (f"{line}, {words}" for words in _without_activation(forward))), line)
 
 
-def _shortened(words: str | None) -> tuple[str, ...]:
-    """Return some words, and without the activation at their end; nothing of none."""
+def _without_activation(words: str | None) -> tuple[str, ...]:
+    """Return words of a feed-forward block, with and without the activation at their end; () for none."""
     return (words, words.partition(", ")[0]) if words else ()
 
 
@@ -541,7 +541,7 @@ def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     if any(not _is_image_layer(block.steps[number]) for number in layers):
         return None
-    return _joined(" | ", [short_word(block.steps[number].word) for number in layers])
+    return _join_with(" | ", [short_word(block.steps[number].word) for number in layers])
 
 
 def _kernel_word(word: str) -> str:
@@ -676,10 +676,11 @@ def table_words(lines: Sequence[str]) -> str:
 
 def _join_words(words: Sequence[str]) -> str | None:
     """Return words that have room on a line; None where they have none."""
-    return _joined(", ", words)
+    return _join_with(", ", words)
 
 
-def _joined(separator: str, words: Sequence[str]) -> str | None:
+def _join_with(separator: str, words: Sequence[str]) -> str | None:
+    """Return words with a separator between them; None where they have no room."""
     line = separator.join(words)
     return line if fits(line) else None
 

@@ -183,7 +183,7 @@ class TensorFlowSteps:
 
     @cached_property
     def _sources_through_calls(self) -> dict[int, list[int]]:
-        """What calls pass to each argument, and what their functions return to each call."""
+        """Sources of each argument of a function, over all calls, and results of the function at each call."""
         graph = self.graph
         found: dict[int, list[int]] = {}
         for call in graph.calls:

@@ -23,18 +23,18 @@ def is_precision(change: Change) -> bool:
     """Return whether numbers are of another floating type: single, half, double. TensorFlow leaves out single where it
     is the default of an op."""
     # A Keras model may write anything for a dtype: only a word can be a floating type.
-    return change.key == "dtype" and all(isinstance(one, str) and one in FLOAT_TYPES for one in type_pair(change))
+    return change.key == "dtype" and all(isinstance(one, str) and one in FLOAT_TYPES for one in _type_pair(change))
 
 
-def type_pair(change: Change) -> tuple[str, str]:
+def _type_pair(change: Change) -> tuple[str, str]:
     """Return the old and the new type of a setting that is a type."""
     setting = change.setting
     return (setting.old or "float32", setting.new or "float32") if setting else ("", "")
 
 
-def inner_type(change: Change) -> tuple[str, str] | None:
+def _inner_type(change: Change) -> tuple[str, str] | None:
     """Return the old and the new dtype of a function whose only difference is one dtype."""
-    pairs = {type_pair(one) if is_precision(one) else None for one in change.inside if one.kind != "signature-changed"}
+    pairs = {_type_pair(one) if is_precision(one) else None for one in change.inside if one.kind != "signature-changed"}
     return pairs.pop() if len(pairs) == 1 else None
 
 
@@ -59,7 +59,7 @@ def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     return (one, others[0]) if others else ("", "")
 
 
-def other_types(changes: list[Change]) -> Change:
+def _number_type_change(changes: list[Change]) -> Change:
     """Return one change of the number type with the casts that it needs, named by the scope around all."""
     types = [change for change in changes if is_precision(change)]
     if len(changes) == 1 and types:
@@ -85,8 +85,8 @@ def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
     typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in changes:
         if is_precision(change):
-            typed[type_pair(change)].append(change)
-        elif pair := inner_type(change):
+            typed[_type_pair(change)].append(change)
+        elif pair := _inner_type(change):
             typed[pair].append(change)
     taken = [change for members in typed.values() for change in members]
     for change in without_objects(changes, taken) if typed else ():
@@ -95,7 +95,7 @@ def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
         if which in typed:
             typed[which].append(change)
             taken.append(change)
-    return [other_types(members) for members in typed.values()], taken
+    return [_number_type_change(members) for members in typed.values()], taken
 
 
 def quantising_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:

@@ -56,7 +56,7 @@ def level_budget(boxes: int) -> Meter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldContext:
-    """What all steps of folding one level share: its limits, its budget, and caches.
+    """Shared state of the steps that fold one level: its limits, its budget, and caches.
 
     A group opens to `most` boxes, `soft` are the aim. `types` counts the ops in boxes, `widths` knows their channels.
     Cached are the inside of equal regions (`known`), that of equal branches and their symbols (`branches`), and the
@@ -360,7 +360,7 @@ def _replace_by_members(boxes: Sequence[FlowBox], opened: set[int]) -> list[Flow
     return kept
 
 
-# Inputs of a program stand in sight: no group of layers hides one.
+# Inputs of a program are drawn beside groups of layers, not inside them.
 
 GIVEN_OPS = INPUT_OPS | {MODULE_PORT_OP}
 GIVEN_USERS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | EMBEDDING_LOOKUP_OPS
