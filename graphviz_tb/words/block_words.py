@@ -128,7 +128,7 @@ def _merge_low_ranks(block: Block) -> tuple[Block, int]:
     if len(set(ranks.values())) != 1:
         return block, 0
     kept = tuple([MERGED_STEP if number in ranks else step for number, step in enumerate(steps)])
-    links = {number: sources - ranks.keys() for number, sources in before.items() if number not in ranks}
+    links = {number: sources.difference(ranks) for number, sources in before.items() if number not in ranks}
     return replace(block, steps=kept, before=links), next(iter(ranks.values()))
 
 

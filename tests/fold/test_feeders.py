@@ -149,3 +149,12 @@ def test_a_sum_of_two_embeddings_is_in_sight() -> None:
     row = {name: number for number, name in enumerate(hierarchy.name)}
     for name in ("GPT/Embedding[wte]", "GPT/Embedding[wpe]", "GPT/add"):
         assert hierarchy.name[hierarchy.parent[row[name]]] == "GPT"
+
+
+def test_a_group_of_inputs_alone_keeps_them() -> None:
+    nodes = [{"name": name, "op": "Placeholder"} for name in "abc"]
+    for at in range(40):
+        nodes.append({"name": f"x{at}", "op": "Conv2D", "input": ["a", "b", "c"]})
+        nodes.append({"name": f"y{at}", "op": "Neg", "input": [f"x{at}", f"x{at}:1"]})
+    hierarchy = load(GraphDef(node=nodes)).hierarchy
+    assert all(len(hierarchy.children(row)) for row in range(len(hierarchy)) if hierarchy.can_open(row))

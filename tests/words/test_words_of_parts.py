@@ -186,3 +186,11 @@ def test_an_exported_program_says_how_images_are_enlarged(attributes: dict[str, 
     after = {"name": "net/y", "op": "onnx::Relu", "input": ["net/up"]}
     hierarchy = load(GraphDef(node=[x, resize, after])).hierarchy  # type: ignore[list-item]
     assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net/up")) == said
+
+
+def test_a_pair_of_low_rank_before_two_ends_is_the_rank() -> None:
+    wide, down, up = (LayerStep("dense", f"→ {gives}", takes, gives) for takes, gives in ((64, 32), (64, 8), (8, 32)))
+    ends = [LayerStep("dense", f"→ {gives}", 32, gives) for gives in (3, 4)]
+    before = {0: frozenset[int](), 1: frozenset[int](), 2: frozenset({1}), 4: frozenset({0, 2}), 5: frozenset({0, 2})}
+    block = Block((wide, down, up, LayerStep("activation", "ReLU"), *ends), before)
+    assert block_words(block) == "64 → 32 → 3 | 4, ReLU, rank 8"

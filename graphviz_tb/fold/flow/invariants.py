@@ -387,9 +387,12 @@ def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) 
     if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
         return boxes
     held = [each for each in held if not GIVEN_USERS.isdisjoint(context.types.type_counts(each[0]))]
-    released: list[FlowBox] = []
+    by_group: dict[int, list[FlowBox]] = {}
+    size = {id(group): len(group.members) for _, group, _ in held}
     for top, group, given in held:
-        released += [given, *_made_of_input(given, group, top, level, context)]
+        by_group.setdefault(id(group), []).extend([given, *_made_of_input(given, group, top, level, context)])
+    # A group of nothing but inputs keeps them.
+    released = [box for group, found in by_group.items() if len(found) < size[group] for box in found]
     gone = {id(box) for box in released}
     for group in list(walk_groups(boxes)) if gone else ():
         kept = [member for member in group.members if id(member) not in gone]
