@@ -322,8 +322,8 @@ class LogReader:
         self._logged = LogContents((), ())
         self.refresh()
 
-    def read(self) -> LogContents:
-        """Return everything as of the last reading."""
+    def contents(self) -> LogContents:
+        """Return everything that was read so far."""
         return self._logged
 
     def refresh(self) -> tuple[LogContents, LogChanges]:

@@ -45,7 +45,7 @@ class Log(HelpfulAttributes):
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
-        self._set_logged(reader.read())
+        self._set_logged(reader.contents())
 
     def mark_used(self, series: Sequence[Series]) -> None:
         """Mark series as recently used; with limited memory these are dropped last."""

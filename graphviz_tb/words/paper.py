@@ -141,8 +141,8 @@ class PaperWords:
 
     def holds_weight(self, row: int) -> bool:
         """Return whether a weight is used below a row."""
-        rows, _, _ = self._uses
-        return bisect_left(rows, row) < bisect_left(rows, int(self.hierarchy.end[row]))
+        below = self._places_below(row, self._uses[0])
+        return bool(below.start < below.stop)
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
@@ -403,9 +403,8 @@ class PaperWords:
             return None  # a function may hold other layers
         if not blocks:
             return None
-        words_of = [
-            self._words(block) or "" for block in (blocks[1:] if len(blocks) > 2 else blocks)
-        ]  # the first may have more
+        usual = blocks[1:] if len(blocks) > 2 else blocks  # the first may have more
+        words_of = [self._words(block) or "" for block in usual]
         said = words_of[0] if len(set(words_of)) == 1 else shared_words(words_of)
         if not said and any(words_of):
             return None
@@ -478,21 +477,25 @@ class PaperWords:
     def _parameters(self, row: int) -> tuple[int, int]:
         """Return the number of elements in the weights below a row, each weight once, and how many of them are
         kernels; no elements where constants may be weights too, since a bound is not a size."""
-        bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, int(self.hierarchy.end[row]))
-        shapes = {node: self.steps.shapes.get(node) for node in set(self._uses[1][self._uses_below(row)])}
+        doubtful = self._places_below(row, self._doubtful_rows)
+        shapes = {
+            node: self.steps.shapes.get(node) for node in set(self._uses[1][self._places_below(row, self._uses[0])])
+        }
         if any(shape is None or None in shape for shape in shapes.values()):
             return 0, 0  # partial numbers say nothing
         layers = sum(len(shapes[node] or ()) > 1 for node in self._kernels_below(row))
-        return 0 if bound else sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
+        return 0 if doubtful.start < doubtful.stop else sum(
+            prod(size or 0 for size in shape) for shape in shapes.values() if shape
+        ), layers
 
     def _kernels_below(self, row: int) -> set[int]:
         """Return the nodes that make the kernels used below a row."""
-        _, made, kernel = self._uses
-        below = self._uses_below(row)
+        rows, made, kernel = self._uses
+        below = self._places_below(row, rows)
         return set(compress(made[below], kernel[below]))
 
-    def _uses_below(self, row: int) -> slice:
-        rows = self._uses[0]
+    def _places_below(self, row: int, rows: Sequence[int]) -> slice:
+        """Return where the rows below a row, and itself, are in a sorted list of rows."""
         return slice(bisect_left(rows, row), bisect_left(rows, int(self.hierarchy.end[row])))
 
     # ---- what is below a row ----
@@ -533,7 +536,8 @@ class PaperWords:
 
     def _call_count(self, row: int) -> int:
         """Return the number of calls below a row, not through functions."""
-        return bisect_left(self._calls, int(self.hierarchy.end[row])) - bisect_left(self._calls, row)
+        below = self._places_below(row, self._calls)
+        return int(below.stop - below.start)
 
     def _node_steps(self, node: int) -> tuple[LayerStep, ...]:
         row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1

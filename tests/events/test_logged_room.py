@@ -99,12 +99,12 @@ def some_runs(top: Path, runs: int, tags: int) -> Path:
 
 def dropped(reader: LogReader) -> set[tuple[str, str]]:
     """The series without columns."""
-    return {(one.run, one.tag) for one in reader.read().series if one.dropped is not None}
+    return {(one.run, one.tag) for one in reader.contents().series if one.dropped is not None}
 
 
 def of(reader: LogReader, run: str, tag: str) -> Series:
     """A series as it is now."""
-    return next(one for one in reader.read().series if (one.run, one.tag) == (run, tag))
+    return next(one for one in reader.contents().series if (one.run, one.tag) == (run, tag))
 
 
 def test_the_room_is_kept(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_the_room_is_kept(tmp_path: Path) -> None:
     room = 4 * POINTS * POINT
     reader = LogReader(some_runs(tmp_path, 5, 4), room=room)
     for turn in range(20):
-        one = reader.read().series[turn * 7 % 20]
+        one = reader.contents().series[turn * 7 % 20]
         logged = reader.read_again([one])
         held = sum(each.step.nbytes * POINT // 8 for each in logged.series)
         assert held <= room
@@ -149,7 +149,7 @@ def test_what_grows_and_is_not_asked_for_is_not_read_again(tmp_path: Path) -> No
 def test_several_series_of_a_run_are_read_at_once(tmp_path: Path) -> None:
     reader = LogReader(some_runs(tmp_path, 1, 5), room=1)
     before = reader._runs["run0"].files[0].tail.read
-    reader.read_again(reader.read().series)
+    reader.read_again(reader.contents().series)
     size = (tmp_path / "run0" / NAME).stat().st_size
     assert reader._runs["run0"].files[0].tail.read - before <= size + 4 * 64
     assert not dropped(reader)
@@ -158,7 +158,7 @@ def test_several_series_of_a_run_are_read_at_once(tmp_path: Path) -> None:
 def test_a_file_that_was_replaced_or_is_gone(tmp_path: Path) -> None:
     path = some_runs(tmp_path, 1, 1) / "run0" / NAME
     reader = LogReader(tmp_path, room=1)
-    [one] = reader.read().series
+    [one] = reader.contents().series
     other = write(tmp_path / "other", *(event(step, histogram("h", [1, 2], [1, 2])) for step in range(5 * POINTS)))
     other.replace(path)
     with pytest.raises(ReadError, match="was replaced"):

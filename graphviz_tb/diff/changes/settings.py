@@ -436,10 +436,10 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         own, names = _blocks_around(change), frozenset(_place_names(change))
         # Heads are those of an attention, or of its queries, keys and values.
         own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
-        leader = next(
-            (first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)),
-            None,
+        around_all = (
+            first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)
         )
+        leader = next(around_all, None)
         if leader is None and common and _is_related(factor, common):
             leader = whole
         ends = str(_single_value(setting.old)), str(_single_value(setting.new))
