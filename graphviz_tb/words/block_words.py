@@ -6,55 +6,19 @@ no words gets none.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from itertools import groupby, pairwise, zip_longest
-from math import prod
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
+from graphviz_tb.words.block import Block
+from graphviz_tb.words.heads import ATTENTION_LAYERS, attends, heads_words, is_of_positions, mixing_words
 from graphviz_tb.words.level import PROJECTION
-from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
+from graphviz_tb.words.shared_words import equal_once, fits, join_with, join_words, short_word
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MERGED_STEP = LayerStep("merged", "")  # a layer whose words another one has
-ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
-MOST_ATTENTIONS = 2  # of a group
-ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
-KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
-MOST_FIRST = 2  # layers before equal blocks
-OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
-TABLE = re.compile(r"[0-9\u2009]{1,20} × [0-9\u2009]{1,20}")
-DILATION = re.compile(r"d[0-9]+")
 MOST_ENDS = 3  # of a group: outputs that each have a layer
-ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The steps of a group along the flow, and how they feed one another.
-
-    `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
-    ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
-    nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
-    are the heads that reshapes make in attention, with the size of each; `window` is the side of the windows into which
-    they cut an image for it, 0 for none.
-    """
-
-    steps: tuple[LayerStep, ...]
-    before: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    joins: tuple[frozenset[int], ...] = ()
-    split: tuple[tuple[int, int], ...] = ()
-    multiplies: tuple[frozenset[frozenset[int]], ...] = ()
-    averages: bool = False
-    window: int = 0
-
-    def chain(self, numbers: Sequence[int]) -> bool:
-        """Return whether some steps form a chain, each fed only by the one before it."""
-        inside = set(numbers)
-        first = not inside & self.before[numbers[0]] if numbers else True
-        return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
 
 
 def _chain_block(*steps: LayerStep) -> Block:
@@ -92,7 +56,7 @@ def _merged_words(block: Block) -> str | None:
         return None
     if not layers:
         return _plain_words(steps)
-    ways = (_recurrent_words, _expert_words, _mixing_words)
+    ways = (_recurrent_words, _expert_words, mixing_words)
     if (said := next(filter(None, (way(block, layers) for way in ways)), None)) is not None:
         return said
     if len(layers) == 1:
@@ -166,16 +130,6 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
 # ---- attention ----
 
 
-def attends(steps: Sequence[LayerStep]) -> int:
-    """Return how often a group attends: with two products without weights and a softmax, or a layer that is all of it;
-    0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
-    whole = sum(step.kind in ("attention", "scores") for step in steps)
-    products = sum(step.kind == "product" for step in steps)
-    softmaxes = sum(step.word == "softmax" for step in steps)
-    count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
-    return count if count <= MOST_ATTENTIONS else 0
-
-
 def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the heads of attention; then the feed-forward block behind it, where the group holds that too."""
     steps, count = block.steps, attends(block.steps)
@@ -189,15 +143,15 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
-    if len(inner) > most or bends or not all(_is_of_positions(steps[number]) for number in inner):
+    if len(inner) > most or bends or not all(is_of_positions(steps[number]) for number in inner):
         return None
-    joins = behind and _is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
+    joins = behind and is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
     if whole:
         words = {steps[number].word for number in whole}
         said = words.pop() if len(words) == 1 else None
     else:
-        said = _heads(block, [*inner, *behind[: len(behind) - len(rest)]])
+        said = heads_words(block, [*inner, *behind[: len(behind) - len(rest)]])
     if said and block.window:
         said = f"{said}, w {block.window}"
     said = f"{count} × ({said})" if said and count > 1 else said
@@ -206,91 +160,6 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
-
-
-def _mixing_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the heads of attention without a softmax, as retention and linear attention: two products in turn of
-    tensors that dense layers make and that are split to as many heads."""
-    steps = block.steps
-    first, *others = [number for number, step in enumerate(steps) if step.kind == "product"] or [-1]
-    if len(others) != 1 or any(steps[number].kind != "dense" for number in layers) or first < 0:
-        return None
-    heads, size = steps[first].heads
-    wide = any(steps[number].gives == heads * size for number in layers if number < first)
-    in_turn = first in block.before.get(others[0], ()) and steps[others[0]].heads[0] == heads > 1
-    return heads_word(heads, heads, size) if wide and in_turn and size else None
-
-
-def _is_of_positions(step: LayerStep) -> bool:
-    """Return whether a layer takes each position alone, as those of attention do."""
-    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "1, ")))
-
-
-def _heads(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the heads, as kernels, products or reshapes split the last axis: only where all agree."""
-    steps = block.steps
-    widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
-    made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
-    if not made and (queries := _heads_of_products(steps)):
-        return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
-    if attends(steps) > 1:
-        return None  # which layer belongs to which is unknown
-    if not made:  # a reshape of what a layer makes
-        unknown = UNKNOWN_STEP in steps
-        # Three of the width of what they become are queries, keys and values, not heads.
-        parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
-        pairs = _complete_pairs(parts, widths)
-        made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
-        # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
-        made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}
-        made = {_part_of_three(pair, widths) for pair in made}
-    counts = sorted(made, reverse=True)
-    if len(counts) == 1:
-        return heads_word(counts[0][0], *counts[0])
-    if len(counts) == 2 and counts[0][1] == counts[1][1] and counts[0][0] % counts[1][0] == 0:
-        return heads_word(counts[0][0], counts[1][0], counts[0][1])
-    return None
-
-
-def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
-    """Return the heads of queries and the size of each, from the shapes of products that agree; None if unknown."""
-    made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
-    apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
-    return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
-
-
-def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
-    """Return the heads of keys and values, where the widths of the layers that make them say that they are fewer."""
-    heads, size = queries
-    fewer = [(width - heads * size) // 2 for width in widths[:1] if len(widths) < ATTENTION_LAYERS - 1]
-    both = [width for width in widths if widths.count(width) > 1]  # keys and values are as wide
-    fewer += both if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths else []
-    counts = {width // size for width in fewer if 0 < width < heads * size and width % size == 0}
-    shared = counts.pop() if len(counts) == 1 else heads
-    return heads if heads % shared else shared
-
-
-def _complete_pairs(pairs: Sequence[tuple[int, int]], widths: Sequence[int]) -> list[tuple[int, int]]:
-    """Return heads and sizes, with heads that a reshape leaves open (-1) from the widths of separate layers for
-    queries, keys and values."""
-    found = {pair for pair in pairs if pair[0] > 0}
-    if len(widths) >= ATTENTION_LAYERS - 1:
-        found |= {(width // size, size) for heads, size in pairs if heads < 0 for width in widths if width % size == 0}
-    return sorted(found)
-
-
-def _part_of_three(pair: tuple[int, int], widths: Sequence[int]) -> tuple[int, int]:
-    """Return the heads of queries where a pair holds those of keys and values too: the layer behind takes a third."""
-    heads, size = pair
-    return (heads, size // 3) if len(widths) == 2 and widths[0] == heads * size == 3 * widths[1] else pair
-
-
-def _is_split_of(pair: tuple[int, int], widths: Sequence[int], pairs: Sequence[tuple[int, int]]) -> bool:
-    """Return whether heads split the output of a dense layer: alone, or of queries, keys and values together."""
-    width = pair[0] * pair[1]
-    together = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
-    together |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
-    return not {width, *together}.isdisjoint(widths)
 
 
 # ---- cells, experts ----
@@ -384,8 +253,8 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the chain of layers of a group; of a residual block the path without the projection."""
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
-        return _join_words([steps[number].word for number in layers])
-    return next((line for words in _chain_ways(block, layers) if (line := _join_words(words))), None)
+        return join_words([steps[number].word for number in layers])
+    return next((line for words in _chain_ways(block, layers) if (line := join_words(words))), None)
 
 
 def whole_chain(block: Block) -> str:
@@ -427,7 +296,7 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]
     kernels = [_kernel_word(steps[number].word) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
-    return [list(_equal_once(iter(words))) for words in ways]
+    return [list(equal_once(iter(words))) for words in ways]
 
 
 def _is_image_layer(step: LayerStep) -> bool:
@@ -541,7 +410,7 @@ def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     if any(not _is_image_layer(block.steps[number]) for number in layers):
         return None
-    return _join_with(" | ", [short_word(block.steps[number].word) for number in layers])
+    return join_with(" | ", [short_word(block.steps[number].word) for number in layers])
 
 
 def _kernel_word(word: str) -> str:
@@ -563,128 +432,3 @@ def _upstream(block: Block, way: frozenset[int]) -> set[int]:
                 seen.add(number)
                 todo.append(number)
     return seen
-
-
-def short_word(word: str) -> str:
-    """Return the words of a layer as one of several.
-
-    >>> short_word("3×3, 64, /2")
-    '3×3 64 /2'
-    """
-    return word.replace(", ", " ")
-
-
-def _equal_once(words: Iterator[str]) -> Iterator[str]:
-    """Yield consecutive equal words once, from three on with their number."""
-    for word, equal in groupby(words):
-        count = len(list(equal))
-        yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
-
-
-def shared_words(lines: Sequence[str]) -> str:
-    """Return what chains of layers of equal length have in common, with the range of their dilations; "" if layers in
-    the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
-    more may lack layers, which nothing takes.
-
-    >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
-    ('1×1, 3×3 96, SE', '3 32 d1…4')
-    """
-    chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
-    lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
-    if len(lengths) != 1 or len(chains[-1]) > len(chains[0]):
-        return ""
-    said = []
-    for place in range(len(chains[0])):
-        parts = [chain[place] for chain in chains if place < len(chain)]
-        common = [word for word in parts[0] if all(word in part for part in parts)]
-        steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
-        named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not the channels alone
-        if not named or any(step != steps[-1] for step in steps[1:]):
-            return ""
-        dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
-        least, most = min(dilations), max(dilations)
-        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
-    line = ", ".join(_equal_once(iter(said)))
-    return line if fits(line) else ""
-
-
-def more_words(words: str, known: str) -> str:
-    """Return what some words have more than known ones, each once; "" if they lack any of those.
-
-    >>> more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), more_words("3×3 64", "3×3 32")
-    ('/2, projection', '')
-    """
-    more: dict[str, None] = {}
-    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
-        every, usual = part.split(), expected.split()
-        added = " ".join([word for word in every if word not in usual])
-        if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
-            return ""
-        more.update({added: None} if added else {})
-    return ", ".join(more)
-
-
-def _said_layers(parts: Sequence[str]) -> list[list[str]]:
-    """Return the words of each layer of a line; the parts of one layer alone follow commas, too.
-
-    >>> _said_layers(["3×3", "64", "/2"]), _said_layers(["1×1 64", "3×3 64"])
-    ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
-    """
-    alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
-    return [" ".join(parts).split()] if alone else [part.split() for part in parts]
-
-
-def counted_words(words: Sequence[str]) -> str:
-    """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
-    layer or two may come first, but no attention. "" where they have no room.
-
-    >>> (
-    ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
-    ...     counted_words(["4 heads × 24", "3×3 96", "3×3 96"]),
-    ... )
-    ('6 × (12 heads × 8)', '4 heads × 24, 3×3 96, 3×3 96')
-    """
-    attends = any(map(ATTENTION.fullmatch, words))
-    said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
-    for first in range(MOST_FIRST + 1):
-        rest = said[first:]
-        for period in range(1, len(rest) // 2 + 1):
-            blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
-            if blocks and len(rest) % period == 0 and rest[period:] == rest[:-period]:
-                line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
-                return line if fits(line) else ""
-    ways = (words, said) if len(said) > 1 else ()
-    return next(filter(None, (_join_words(list(_equal_once(iter(way)))) for way in ways)), "")
-
-
-def table_words(lines: Sequence[str]) -> str:
-    """Return the range of the rows of tables of one width; "" for other words.
-
-    >>> table_words(["1000 × 16", "3000 × 16", "2000 × 16"]), table_words(["1000 × 16", "1000 × 8"])
-    ('1000…3000 × 16', '')
-    """
-    sizes = [line.partition(" × ") for line in lines]
-    rows = [
-        int(rows.replace("\u2009", "")) if TABLE.fullmatch(line) else 0
-        for line, (rows, _, _) in zip(lines, sizes, strict=True)
-    ]
-    if not rows or not all(rows) or len({width for _, _, width in sizes}) > 1:
-        return ""
-    line = f"{size_word(min(rows))}…{size_word(max(rows))} × {sizes[0][2]}"
-    return line if fits(line) else ""
-
-
-def _join_words(words: Sequence[str]) -> str | None:
-    """Return words that have room on a line; None where they have none."""
-    return _join_with(", ", words)
-
-
-def _join_with(separator: str, words: Sequence[str]) -> str | None:
-    """Return words with a separator between them; None where they have no room."""
-    line = separator.join(words)
-    return line if fits(line) else None
-
-
-def fits(line: str) -> bool:
-    """Return whether a line has room in the widest box."""
-    return text_width(line, SMALL_FONT_PX) <= ROOM_PX

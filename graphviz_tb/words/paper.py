@@ -18,10 +18,8 @@ from operator import attrgetter
 import numpy as np
 
 from graphviz_tb.graphs.traversal import (
-    longest_path_lengths,
     reachable_from,
     topological_order,
-    topological_order_with_cycles,
 )
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
@@ -38,19 +36,11 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block_words import (
-    Block,
-    attends,
-    block_words,
-    counted_words,
-    fits,
-    more_words,
-    shared_words,
-    short_word,
-    table_words,
-    whole_chain,
-)
+from graphviz_tb.words.block import Block, link_steps
+from graphviz_tb.words.block_words import block_words, whole_chain
+from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
+from graphviz_tb.words.shared_words import counted_words, fits, more_words, shared_words, short_word, table_words
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
@@ -60,13 +50,8 @@ MOST_ASKED = 64  # members of a stack whose words are compared
 MOST_NESTED = 4  # groups whose parts are said for those of the group around them
 UNSAID = "?"
 TOLD_KINDS = frozenset({*WEIGHTED_KINDS, "scores", "unknown"})
-MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a bias
 MOST_NORM = 40  # ops of a norm
-JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
-MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
-MEAN_OPS |= {"onnx::GlobalAveragePool"}
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
-LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
 POSITION_BIAS = "position bias"  # looked up by distances, which are made of ranges
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
@@ -568,95 +553,14 @@ class PaperWords:
         ]
         key = ops, sources, factors, tuple(map(tuple, words))
         if key not in self._blocks:
-            self._blocks[key] = _link_steps(ops, sources, factors, made)
+            self._blocks[key] = link_steps(ops, sources, factors, made)
         block = self._blocks[key]
         if not attends(block.steps):  # norms reshape, too
             return block
-        return replace(block, split=self._split_heads(nodes), window=self._window(nodes))
-
-    def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
-        """Return the last two axes of each reshape to four axes, or to five with one for queries, keys and values, each
-        pair once; -1 for an unknown number of heads."""
-        found = set()
-        for node in nodes[self.steps.reshapes[nodes]].tolist():
-            shape = self.steps.reshaped_sizes(node)
-            if len(shape) in (4, 5) and shape[-2] and (size := self._size_of_head(node, shape)) > 0:
-                found.add((shape[-2], size))
-        return tuple(sorted(found))
-
-    def _size_of_head(self, node: int, shape: Sequence[int]) -> int:
-        """Return the last size of a reshape; one left open from the width of the layer before it, 0 if unknown."""
-        parts = prod(shape[2:-1])
-        if shape[-1] > 0 or min(shape[2:-1]) < 1 or (len(shape) == 5 and shape[2] != 3):
-            return max(0, shape[-1])
-        for _ in range(MOST_OPS_TO_LAYER):
-            tensors = (source for source, _ in self.steps.tensors_into(node))
-            node = next((source for source in tensors if self.graph.meaning.origin[source] < 0), -1)
-            if node < 0 or (steps := self.steps.steps_of(node)):
-                break
-        width = steps[0].gives if node >= 0 and steps and steps[0].kind == "dense" else 0
-        return width // parts if width % parts == 0 else 0
-
-    def _window(self, nodes: Ints) -> int:
-        """Return the side of the windows of an image, where reshapes part its axes into them and join them again:
-        `(batch, rows, 7, columns, 7, channels)` and `(batch, rows, columns, 7, 7, channels)`."""
-        shapes = [self.steps.stated_sizes(node) for node in nodes[self.steps.reshapes[nodes]].tolist()]
-        images = [shape for shape in shapes if len(shape) == 6]
-        sides = {shape[2] for shape in images if shape[2] == shape[4] > 1}
-        sides &= {shape[3] for shape in images if shape[3] == shape[4] > 1}
-        return sides.pop() if len(sides) == 1 else 0
+        return replace(block, split=split_heads(self.steps, nodes), window=window_side(self.steps, nodes))
 
 
 _step_words = attrgetter("kind", "word", "takes", "gives", "heads")
-
-
-def _link_steps(
-    ops: Sequence[str],
-    sources: Sequence[Sequence[int]],
-    factors: Sequence[Sequence[int]],
-    made: Sequence[Sequence[LayerStep]],
-) -> Block:
-    """Number the steps of some ops along the flow, and find the nearest steps before each. Of each op `sources` are the
-    numbers of the ops before it, of each product `factors` those of its tensors, -1 for one from outside."""
-    after: list[list[int]] = [[] for _ in ops]
-    for number, inner in enumerate(sources):
-        for source in inner:
-            after[source].append(number)
-    order = topological_order_with_cycles(after)
-    depth = longest_path_lengths(after, order)
-    factors_of = dict(zip((number for number, op in enumerate(ops) if op in MULTIPLY_OPS), factors, strict=True))
-    steps: list[LayerStep] = []
-    before: dict[int, frozenset[int]] = {}
-    near: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
-    joins: tuple[frozenset[int], ...] = ()
-    multiplies: list[frozenset[frozenset[int]]] = []
-    weights: dict[int, int] = {}
-    averages = False
-    # Equal depths by the words, so that the order of the file says nothing.
-    for number in sorted(order, key=depth.__getitem__):
-        ways = [near.get(source, frozenset()) for source in sources[number]]
-        reached = frozenset().union(*ways)
-        op = ops[number]
-        averages |= op in MEAN_OPS
-        for step in made[number]:
-            if step.kind not in LANDMARKS:
-                steps.append(step)
-                continue
-            joins = ()
-            if step.weight in weights:  # used again: a layer is said once
-                reached = frozenset([weights[step.weight]])
-                continue
-            before[len(steps)] = reached
-            reached = frozenset([len(steps)])
-            if step.weight >= 0:
-                weights[step.weight] = len(steps)
-            steps.append(step)
-        near[number] = reached
-        if op in JOIN_OPS and len(ways) > 1:
-            joins = tuple(ways)
-        elif len(factors_of.get(number, ())) == 2:
-            multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
-    return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)
 
 
 def _size_words(size: int, layers: int) -> str | None:

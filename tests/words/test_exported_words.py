@@ -11,7 +11,8 @@ from graphviz_tb import load
 from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds, op_kinds
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.words.block_words import Block, block_words
+from graphviz_tb.words.block import Block
+from graphviz_tb.words.block_words import block_words
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.step_words import LayerStep

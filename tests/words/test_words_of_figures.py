@@ -14,7 +14,8 @@ from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.words.block_words import Block, whole_chain
+from graphviz_tb.words.block import Block
+from graphviz_tb.words.block_words import whole_chain
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.step_words import LayerStep
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.words.block_words import Block, block_words, counted_words, shared_words
+from graphviz_tb.words.block import Block
+from graphviz_tb.words.block_words import block_words
 from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.shared_words import counted_words, shared_words
 from graphviz_tb.words.step_words import LayerStep
 from tests.each import each
 from tests.words.test_paper_words import IMAGE, numbers, product, weight, words

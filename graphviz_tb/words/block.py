@@ -1,0 +1,92 @@
+"""Group the steps of some ops into a block: in flow order, with links to the nearest steps before each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from itertools import pairwise
+
+from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.roles import MULTIPLY_OPS
+from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep
+
+JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
+MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
+MEAN_OPS |= {"onnx::GlobalAveragePool"}
+LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The steps of a group along the flow, and how they feed one another.
+
+    `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
+    ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
+    nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
+    are the heads that reshapes make in attention, with the size of each; `window` is the side of the windows into which
+    they cut an image for it, 0 for none.
+    """
+
+    steps: tuple[LayerStep, ...]
+    before: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    joins: tuple[frozenset[int], ...] = ()
+    split: tuple[tuple[int, int], ...] = ()
+    multiplies: tuple[frozenset[frozenset[int]], ...] = ()
+    averages: bool = False
+    window: int = 0
+
+    def chain(self, numbers: Sequence[int]) -> bool:
+        """Return whether some steps form a chain, each fed only by the one before it."""
+        inside = set(numbers)
+        first = not inside & self.before[numbers[0]] if numbers else True
+        return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
+
+
+def link_steps(
+    ops: Sequence[str],
+    sources: Sequence[Sequence[int]],
+    factors: Sequence[Sequence[int]],
+    made: Sequence[Sequence[LayerStep]],
+) -> Block:
+    """Number the steps of some ops along the flow, and find the nearest steps before each. Of each op `sources` are the
+    numbers of the ops before it, of each product `factors` those of its tensors, -1 for one from outside."""
+    after: list[list[int]] = [[] for _ in ops]
+    for number, inner in enumerate(sources):
+        for source in inner:
+            after[source].append(number)
+    order = topological_order_with_cycles(after)
+    depth = longest_path_lengths(after, order)
+    factors_of = dict(zip((number for number, op in enumerate(ops) if op in MULTIPLY_OPS), factors, strict=True))
+    steps: list[LayerStep] = []
+    before: dict[int, frozenset[int]] = {}
+    near: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
+    joins: tuple[frozenset[int], ...] = ()
+    multiplies: list[frozenset[frozenset[int]]] = []
+    weights: dict[int, int] = {}
+    averages = False
+    # Equal depths by the words, so that the order of the file says nothing.
+    for number in sorted(order, key=depth.__getitem__):
+        ways = [near.get(source, frozenset()) for source in sources[number]]
+        reached = frozenset().union(*ways)
+        op = ops[number]
+        averages |= op in MEAN_OPS
+        for step in made[number]:
+            if step.kind not in LANDMARKS:
+                steps.append(step)
+                continue
+            joins = ()
+            if step.weight in weights:  # used again: a layer is said once
+                reached = frozenset([weights[step.weight]])
+                continue
+            before[len(steps)] = reached
+            reached = frozenset([len(steps)])
+            if step.weight >= 0:
+                weights[step.weight] = len(steps)
+            steps.append(step)
+        near[number] = reached
+        if op in JOIN_OPS and len(ways) > 1:
+            joins = tuple(ways)
+        elif len(factors_of.get(number, ())) == 2:
+            multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
+    return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)

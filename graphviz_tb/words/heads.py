@@ -1,0 +1,148 @@
+"""Heads of attention: found in layers, in the shapes of products, or in the reshapes that split the last axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.words.block import Block
+from graphviz_tb.words.layer_steps import TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word
+
+MOST_ATTENTIONS = 2  # of a group
+ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
+MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a bias
+
+
+def attends(steps: Sequence[LayerStep]) -> int:
+    """Return how often a group attends: with two products without weights and a softmax, or a layer that is all of it;
+    0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
+    whole = sum(step.kind in ("attention", "scores") for step in steps)
+    products = sum(step.kind == "product" for step in steps)
+    softmaxes = sum(step.word == "softmax" for step in steps)
+    count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
+    return count if count <= MOST_ATTENTIONS else 0
+
+
+def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the heads of attention without a softmax, as retention and linear attention: two products in turn of
+    tensors that dense layers make and that are split to as many heads."""
+    steps = block.steps
+    first, *others = [number for number, step in enumerate(steps) if step.kind == "product"] or [-1]
+    if len(others) != 1 or any(steps[number].kind != "dense" for number in layers) or first < 0:
+        return None
+    heads, size = steps[first].heads
+    wide = any(steps[number].gives == heads * size for number in layers if number < first)
+    in_turn = first in block.before.get(others[0], ()) and steps[others[0]].heads[0] == heads > 1
+    return heads_word(heads, heads, size) if wide and in_turn and size else None
+
+
+def is_of_positions(step: LayerStep) -> bool:
+    """Return whether a layer takes each position alone, as those of attention do."""
+    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "1, ")))
+
+
+def heads_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the heads, as kernels, products or reshapes split the last axis: only where all agree."""
+    steps = block.steps
+    widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
+    made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
+    if not made and (queries := _heads_of_products(steps)):
+        return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
+    if attends(steps) > 1:
+        return None  # which layer belongs to which is unknown
+    if not made:  # a reshape of what a layer makes
+        unknown = UNKNOWN_STEP in steps
+        # Three of the width of what they become are queries, keys and values, not heads.
+        parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
+        pairs = _complete_pairs(parts, widths)
+        made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
+        # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
+        made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}
+        made = {_part_of_three(pair, widths) for pair in made}
+    counts = sorted(made, reverse=True)
+    if len(counts) == 1:
+        return heads_word(counts[0][0], *counts[0])
+    if len(counts) == 2 and counts[0][1] == counts[1][1] and counts[0][0] % counts[1][0] == 0:
+        return heads_word(counts[0][0], counts[1][0], counts[0][1])
+    return None
+
+
+def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
+    """Return the heads of queries and the size of each, from the shapes of products that agree; None if unknown."""
+    made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
+    apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
+    return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
+
+
+def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
+    """Return the heads of keys and values, where the widths of the layers that make them say that they are fewer."""
+    heads, size = queries
+    fewer = [(width - heads * size) // 2 for width in widths[:1] if len(widths) < ATTENTION_LAYERS - 1]
+    both = [width for width in widths if widths.count(width) > 1]  # keys and values are as wide
+    fewer += both if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths else []
+    counts = {width // size for width in fewer if 0 < width < heads * size and width % size == 0}
+    shared = counts.pop() if len(counts) == 1 else heads
+    return heads if heads % shared else shared
+
+
+def _complete_pairs(pairs: Sequence[tuple[int, int]], widths: Sequence[int]) -> list[tuple[int, int]]:
+    """Return heads and sizes, with heads that a reshape leaves open (-1) from the widths of separate layers for
+    queries, keys and values."""
+    found = {pair for pair in pairs if pair[0] > 0}
+    if len(widths) >= ATTENTION_LAYERS - 1:
+        found |= {(width // size, size) for heads, size in pairs if heads < 0 for width in widths if width % size == 0}
+    return sorted(found)
+
+
+def _part_of_three(pair: tuple[int, int], widths: Sequence[int]) -> tuple[int, int]:
+    """Return the heads of queries where a pair holds those of keys and values too: the layer behind takes a third."""
+    heads, size = pair
+    return (heads, size // 3) if len(widths) == 2 and widths[0] == heads * size == 3 * widths[1] else pair
+
+
+def _is_split_of(pair: tuple[int, int], widths: Sequence[int], pairs: Sequence[tuple[int, int]]) -> bool:
+    """Return whether heads split the output of a dense layer: alone, or of queries, keys and values together."""
+    width = pair[0] * pair[1]
+    together = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
+    together |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
+    return not {width, *together}.isdisjoint(widths)
+
+
+# ---- from reshapes ----
+
+
+def split_heads(reader: TensorFlowSteps, nodes: Ints) -> tuple[tuple[int, int], ...]:
+    """Return the last two axes of each reshape to four axes, or to five with one for queries, keys and values, each
+    pair once; -1 for an unknown number of heads."""
+    found = set()
+    for node in nodes[reader.reshapes[nodes]].tolist():
+        shape = reader.reshaped_sizes(node)
+        if len(shape) in (4, 5) and shape[-2] and (size := _size_of_head(reader, node, shape)) > 0:
+            found.add((shape[-2], size))
+    return tuple(sorted(found))
+
+
+def _size_of_head(reader: TensorFlowSteps, node: int, shape: Sequence[int]) -> int:
+    """Return the last size of a reshape; one left open from the width of the layer before it, 0 if unknown."""
+    parts = prod(shape[2:-1])
+    if shape[-1] > 0 or min(shape[2:-1]) < 1 or (len(shape) == 5 and shape[2] != 3):
+        return max(0, shape[-1])
+    for _ in range(MOST_OPS_TO_LAYER):
+        tensors = (source for source, _ in reader.tensors_into(node))
+        node = next((source for source in tensors if reader.graph.meaning.origin[source] < 0), -1)
+        if node < 0 or (steps := reader.steps_of(node)):
+            break
+    width = steps[0].gives if node >= 0 and steps and steps[0].kind == "dense" else 0
+    return width // parts if width % parts == 0 else 0
+
+
+def window_side(reader: TensorFlowSteps, nodes: Ints) -> int:
+    """Return the side of the windows of an image, where reshapes part its axes into them and join them again:
+    `(batch, rows, 7, columns, 7, channels)` and `(batch, rows, columns, 7, 7, channels)`."""
+    shapes = [reader.stated_sizes(node) for node in nodes[reader.reshapes[nodes]].tolist()]
+    images = [shape for shape in shapes if len(shape) == 6]
+    sides = {shape[2] for shape in images if shape[2] == shape[4] > 1}
+    sides &= {shape[3] for shape in images if shape[3] == shape[4] > 1}
+    return sides.pop() if len(sides) == 1 else 0

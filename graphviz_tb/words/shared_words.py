@@ -1,0 +1,143 @@
+"""Join the words of several layers or parts into a line, and find what several lines have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
+
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
+from graphviz_tb.words.step_words import size_word
+
+ROOM_PX = 168  # of a line in the widest box
+ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
+KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
+MOST_FIRST = 2  # layers before equal blocks
+OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
+TABLE = re.compile(r"[0-9\u2009]{1,20} × [0-9\u2009]{1,20}")
+DILATION = re.compile(r"d[0-9]+")
+
+
+def short_word(word: str) -> str:
+    """Return the words of a layer as one of several.
+
+    >>> short_word("3×3, 64, /2")
+    '3×3 64 /2'
+    """
+    return word.replace(", ", " ")
+
+
+def equal_once(words: Iterator[str]) -> Iterator[str]:
+    """Yield consecutive equal words once, from three on with their number."""
+    for word, equal in groupby(words):
+        count = len(list(equal))
+        yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
+
+
+def shared_words(lines: Sequence[str]) -> str:
+    """Return what chains of layers of equal length have in common, with the range of their dilations; "" if layers in
+    the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
+    more may lack layers, which nothing takes.
+
+    >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
+    ('1×1, 3×3 96, SE', '3 32 d1…4')
+    """
+    chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
+    lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
+    if len(lengths) != 1 or len(chains[-1]) > len(chains[0]):
+        return ""
+    said = []
+    for place in range(len(chains[0])):
+        parts = [chain[place] for chain in chains if place < len(chain)]
+        common = [word for word in parts[0] if all(word in part for part in parts)]
+        steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
+        named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not the channels alone
+        if not named or any(step != steps[-1] for step in steps[1:]):
+            return ""
+        dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
+        least, most = min(dilations), max(dilations)
+        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
+    line = ", ".join(equal_once(iter(said)))
+    return line if fits(line) else ""
+
+
+def more_words(words: str, known: str) -> str:
+    """Return what some words have more than known ones, each once; "" if they lack any of those.
+
+    >>> more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), more_words("3×3 64", "3×3 32")
+    ('/2, projection', '')
+    """
+    more: dict[str, None] = {}
+    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
+        every, usual = part.split(), expected.split()
+        added = " ".join([word for word in every if word not in usual])
+        if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
+            return ""
+        more.update({added: None} if added else {})
+    return ", ".join(more)
+
+
+def _said_layers(parts: Sequence[str]) -> list[list[str]]:
+    """Return the words of each layer of a line; the parts of one layer alone follow commas, too.
+
+    >>> _said_layers(["3×3", "64", "/2"]), _said_layers(["1×1 64", "3×3 64"])
+    ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
+    """
+    alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
+    return [" ".join(parts).split()] if alone else [part.split() for part in parts]
+
+
+def counted_words(words: Sequence[str]) -> str:
+    """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
+    layer or two may come first, but no attention. "" where they have no room.
+
+    >>> (
+    ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
+    ...     counted_words(["4 heads × 24", "3×3 96", "3×3 96"]),
+    ... )
+    ('6 × (12 heads × 8)', '4 heads × 24, 3×3 96, 3×3 96')
+    """
+    attends = any(map(ATTENTION.fullmatch, words))
+    said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
+    for first in range(MOST_FIRST + 1):
+        rest = said[first:]
+        for period in range(1, len(rest) // 2 + 1):
+            blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
+            if blocks and len(rest) % period == 0 and rest[period:] == rest[:-period]:
+                line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
+                return line if fits(line) else ""
+    ways = (words, said) if len(said) > 1 else ()
+    return next(filter(None, (join_words(list(equal_once(iter(way)))) for way in ways)), "")
+
+
+def table_words(lines: Sequence[str]) -> str:
+    """Return the range of the rows of tables of one width; "" for other words.
+
+    >>> table_words(["1000 × 16", "3000 × 16", "2000 × 16"]), table_words(["1000 × 16", "1000 × 8"])
+    ('1000…3000 × 16', '')
+    """
+    sizes = [line.partition(" × ") for line in lines]
+    rows = [
+        int(rows.replace("\u2009", "")) if TABLE.fullmatch(line) else 0
+        for line, (rows, _, _) in zip(lines, sizes, strict=True)
+    ]
+    if not rows or not all(rows) or len({width for _, _, width in sizes}) > 1:
+        return ""
+    line = f"{size_word(min(rows))}…{size_word(max(rows))} × {sizes[0][2]}"
+    return line if fits(line) else ""
+
+
+def join_words(words: Sequence[str]) -> str | None:
+    """Return words that have room on a line; None where they have none."""
+    return join_with(", ", words)
+
+
+def join_with(separator: str, words: Sequence[str]) -> str | None:
+    """Return words with a separator between them; None where they have no room."""
+    line = separator.join(words)
+    return line if fits(line) else None
+
+
+def fits(line: str) -> bool:
+    """Return whether a line has room in the widest box."""
+    return text_width(line, SMALL_FONT_PX) <= ROOM_PX
