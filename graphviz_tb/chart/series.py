@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Floats
+from graphviz_tb.model.columns import Floats, distinct_values
 
 # Smooth a series by an exponential moving average without bias, as TensorBoard does.
 #
@@ -91,7 +91,7 @@ def decimate_series(x: Floats, values: Floats, pixels: int) -> Indices:
     kept = [_ends_of_runs(~finite)]
     if len(places):
         kept.append(places[_column_extremes(x[places], values[places], pixels)])
-    return np.unique(np.concatenate(kept))
+    return distinct_values(np.concatenate(kept))
 
 
 def _column_extremes(x: Floats, values: Floats, pixels: int) -> Indices:

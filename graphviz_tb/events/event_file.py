@@ -44,7 +44,7 @@ from graphviz_tb.formats.records import (
 )
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.limits import MAX_CLAIMED_BYTES, MAX_WHOLE_RECORD_BYTES
-from graphviz_tb.model.columns import Bytes
+from graphviz_tb.model.columns import Bytes, distinct_values
 from graphviz_tb.model.logs import FileRange, SeriesKind, TagMetadata
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -305,7 +305,7 @@ class EventFile:
         for family, parts in rows.items():
             new = concatenate_rows(parts)
             self.kinds.setdefault(family, GrowingRows()).add_rows(new)
-            changed |= {(tag, family[0]) for tag in np.unique(new.tag).tolist()}
+            changed |= {(tag, family[0]) for tag in distinct_values(new.tag).tolist()}
         return changed, again
 
     @property

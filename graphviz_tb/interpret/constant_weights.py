@@ -361,7 +361,7 @@ def _stored_numbers(tensor: TensorProto | None, most: int) -> NDArray[Any] | Non
 def _is_mask(graph: Graph, node: int) -> bool:
     """Return whether the numbers of a constant are zeros and ones, and both."""
     numbers = _stored_numbers(constant_tensor(graph, node), MOST_LOOKED_AT)
-    return numbers is not None and set(np.unique(numbers).tolist()) == {0, 1}
+    return numbers is not None and set(distinct_values(numbers).tolist()) == {0, 1}
 
 
 def _sizes(graph: Graph, node: int) -> list[int]:
@@ -418,4 +418,4 @@ def _has_repeated_numbers(graph: Graph, node: int) -> bool:
     if dtype is None or dtype.name not in NON_INTEGER_DTYPES or _numbers_in(graph, node) < LEAST_COMPARED:
         return False
     numbers = _stored_numbers(tensor, MOST_COMPARED)
-    return numbers is not None and 1 < len(np.unique(numbers)) <= len(numbers) // 2
+    return numbers is not None and 1 < len(distinct_values(numbers)) <= len(numbers) // 2

@@ -20,6 +20,7 @@ from graphviz_tb.color.user_facts import LOG_SCALE_RATIO
 from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.logs.joins import join_tags
 from graphviz_tb.logs.row_values import classify_values, row_values_at
+from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowTree
 from graphviz_tb.model.joins import LoggedValues, MeasuredAspect, RowValue, TagJoin, TagValues, ValueCondition
@@ -280,7 +281,7 @@ class LoggedSelection:
 
     def logged_steps(self, most: int = MAX_COMPARED_STEPS) -> list[int]:
         """Return up to `most` logged steps, evenly chosen, the first and last included."""
-        steps = np.unique(np.concatenate([tag.step for tag in (*self.tags, *self.other)]))
+        steps = distinct_values(np.concatenate([tag.step for tag in (*self.tags, *self.other)]))
         chosen = np.linspace(0, len(steps) - 1, min(len(steps), most)).round().astype(int)
         return [int(step) for step in steps[chosen]]
 

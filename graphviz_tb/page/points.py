@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphviz_tb.chart.series import histogram_percentiles, rebin_all
 from graphviz_tb.events.plugins import curve_threshold_count
 from graphviz_tb.logs.log import Log
-from graphviz_tb.model.columns import prefix_sums
+from graphviz_tb.model.columns import distinct_values, prefix_sums
 from graphviz_tb.model.formatting import json_integer, replace_non_finite
 from graphviz_tb.model.logs import BlobPoints, CurvePoints, FileRange, HistogramPoints, Series, TensorPoints
 from graphviz_tb.page.blocks import NamedColumns
@@ -118,7 +118,7 @@ def _spread_evenly(count: int, most: int) -> list[int]:
     """
     if count <= most:
         return list(range(count))
-    places: list[int] = np.unique(np.rint(np.linspace(0, count - 1, most)).astype(int)).tolist()
+    places: list[int] = distinct_values(np.rint(np.linspace(0, count - 1, most)).astype(int)).tolist()
     return places
 
 

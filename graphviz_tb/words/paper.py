@@ -21,7 +21,7 @@ from graphviz_tb.graphs.traversal import (
     reachable_from,
     topological_order,
 )
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, GroupOrigin, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
@@ -115,7 +115,7 @@ class PaperWords:
 
     def of_nodes(self, nodes: Sequence[int]) -> str | None:
         """Return the words for some ops of the model, as for a group of them; a table of positions is a bias."""
-        listed = np.unique(np.array(nodes, np.int32))
+        listed = distinct_values(np.array(nodes, np.int32))
         listed = listed[self._of_model[listed]]
         if not 0 < len(listed) <= MOST_NODES:
             return None
@@ -505,7 +505,7 @@ class PaperWords:
                 return None
             found.append(nodes)
         # A body that is called from within itself is there twice.
-        return np.unique(np.concatenate(found)) if len(found) > 1 else found[0]
+        return distinct_values(np.concatenate(found)) if len(found) > 1 else found[0]
 
     @cached_property
     def _of_model(self) -> Bools:

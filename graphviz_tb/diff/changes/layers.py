@@ -19,7 +19,7 @@ from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
@@ -247,9 +247,9 @@ def _holds_modules(side: GraphColumns) -> Bools:
 def _attention_rows(side: GraphColumns) -> list[int]:
     """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
     graph, scopes = side.graph, side.scopes
-    rows = np.unique(scopes.of_node[graph.nodes_of_types(BATCH_PRODUCT_OPS.__contains__)])
+    rows = distinct_values(scopes.of_node[graph.nodes_of_types(BATCH_PRODUCT_OPS.__contains__)])
     # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
-    around = np.unique(np.concatenate((rows, scopes.parent[rows])))
+    around = distinct_values(np.concatenate((rows, scopes.parent[rows])))
     return [
         row
         for row in around[exists(around)].tolist()

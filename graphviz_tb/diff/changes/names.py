@@ -16,7 +16,7 @@ from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
 from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
 from graphviz_tb.model.change_content import Move, Rename, Setting
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.columns import Ints, distinct_values, exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
 
@@ -470,7 +470,7 @@ class ScopeRenames:
     def _is_replaced(self, old: int, new: int, gone: Ints, fresh: Ints) -> bool:
         m, a, b = self.m, self.m.a.scopes, self.m.b.scopes
         fresh_inside = fresh[b.is_under(new, fresh)]
-        inside = np.union1d(gone[a.is_under(old, gone)], fresh_inside)
+        inside = distinct_values(np.concatenate((gone[a.is_under(old, gone)], fresh_inside)))
         if 2 * len(inside) <= len(gone) + len(fresh):
             return False
         if (old, new) not in self.stayed:

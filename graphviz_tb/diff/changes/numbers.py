@@ -20,7 +20,7 @@ from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_QUANTITY
 from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, NodeEdits, ValuePair
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, exists
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct_values, exists
 from graphviz_tb.model.graph import Mark
 
 QuantityColumn = Longs | None  # by node; None where the quantity is not known
@@ -173,7 +173,7 @@ class NodeQuantities:
 
 
 def _unique_ids(*parts: ArrayLike) -> Longs:
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
+    return distinct_values(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
 
 
 def _ids_outside(ids: Longs, others: Longs) -> Longs:

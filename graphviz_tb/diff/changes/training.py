@@ -19,7 +19,7 @@ from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
@@ -102,7 +102,8 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
         stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
         # Storing a constant clears a sum.
-        updates = np.setdiff1d(np.concatenate(writes), graph.target[stored])
+        updates = distinct_values(np.concatenate(writes))
+        updates = updates[~np.isin(updates, graph.target[stored])]
         around = shared_scope([graph.name[written] for written in updates.tolist()])
         own = around.rpartition("/")[0] if around == graph.name[node] else around
         if word := STEP_COUNTER.sub("", last_segment(own)):

@@ -27,7 +27,7 @@ from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.rows import Preorder, number_tree
 from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_COMPARED_CALLERS
-from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column, key_starts
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column, key_starts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.layers import module_attribute
 from graphviz_tb.model.paths import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget, last_segment
@@ -388,7 +388,7 @@ class GraphColumns:
     def node_label(self) -> Hashes:
         """Hash each node: op type, attributes that count, functions that it calls, inputs that name no node."""
         node, attr, function = self.calls
-        labels, callers = self.labels.own.copy(), np.unique(node)
+        labels, callers = self.labels.own.copy(), distinct_values(node)
         # The attribute counts too: `then_branch` and `else_branch` of an If are not to be exchanged.
         called = combine_hashes(attr, self.function_class[function])
         labels[callers] = combine_hashes(labels[callers], sums_by(node, called, len(self))[callers])

@@ -12,7 +12,7 @@ from graphviz_tb.diff.match.by_name import match_from_roots, match_whole, nodes_
 from graphviz_tb.diff.match.matching import Findings, Matching, Reason, node_pairs, scope_pairs
 from graphviz_tb.diff.match.numbered import NUMBER
 from graphviz_tb.limits import MAX_FOLLOWED_PLACES
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.columns import Ints, distinct_values, exists
 
 MIN_COMMON_SHARE = 0.5  # GumTree's minDice
 
@@ -89,7 +89,7 @@ class FreeScopes:
         partners = partners[exists(partners)]
         size, rows = a.size(old), np.sort(b.of_node[partners])
         # So large may a scope be that holds all partners.
-        runs = self.runs_around(np.unique(rows), 2 * len(rows) / MIN_COMMON_SHARE - size)
+        runs = self.runs_around(distinct_values(rows), 2 * len(rows) / MIN_COMMON_SHARE - size)
         # The rows under a scope are one run: count the partners in it.
         shared = np.searchsorted(rows, b.end[runs]) - np.searchsorted(rows, runs)
         share = 2 * shared / (size + b.node_start[b.end[runs]] - b.node_start[runs])

@@ -28,7 +28,7 @@ from graphviz_tb.diff.match.matching import (
     split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
-from graphviz_tb.model.columns import Bools, Ints, Longs, exists
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import without_digits
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
@@ -70,7 +70,7 @@ class FreePlaces:
 
     def changed_places(self) -> Longs:
         """Return the places with one unmatched node whose count changed since the last call."""
-        places = np.unique(np.concatenate([np.zeros(0, np.int64), *self._changed]))
+        places = distinct_values(np.concatenate([np.zeros(0, np.int64), *self._changed]))
         self._changed = []
         alone: Longs = places[self.count[places] == 1]
         return alone
@@ -123,7 +123,8 @@ class FreePlacePairs:
         """
         a, b = self.a, self.b
         others = b.changed_places()
-        mine = np.unique(np.concatenate((a.changed_places(), a.find(self.m.to_a[b.owner[others]], b.what[others]))))
+        theirs = a.find(self.m.to_a[b.owner[others]], b.what[others])
+        mine = distinct_values(np.concatenate((a.changed_places(), theirs)))
         mine = mine[exists(mine)]
         mine = mine[a.count[mine] == 1]
         found = b.find(self.m.to_b[a.owner[mine]], a.what[mine])

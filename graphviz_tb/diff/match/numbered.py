@@ -25,7 +25,7 @@ from graphviz_tb.diff.columns.values import (
 from graphviz_tb.diff.match.matching import Apart, Findings, Matching, Reason, rematch
 from graphviz_tb.graphs.traversal import union_root, unite_sets
 from graphviz_tb.limits import MAX_DISTINGUISHED_CALLS, MAX_TRIED_FUNCTIONS
-from graphviz_tb.model.columns import Bools, exists
+from graphviz_tb.model.columns import Bools, distinct_values, exists
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.ops.roles import Role, has_role
@@ -44,7 +44,7 @@ def _body_hashes(side: GraphColumns) -> Hashes:
     for _ in range(MAX_DISTINGUISHED_CALLS):
         hashes = _one_round(side)
         side.with_functions(hashes)
-        distinct = len(np.unique(hashes))
+        distinct = len(distinct_values(hashes))
         # Classes only get finer: if their number is unchanged, they are final.
         if distinct == known:
             break
@@ -322,7 +322,7 @@ def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]
     graph = m.a.graph
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    mine = np.unique(source[outside[0][target] & m.a.graph.meaning.model()[source]])
+    mine = distinct_values(source[outside[0][target] & m.a.graph.meaning.model()[source]])
     mine = mine[exists(m.to_b[mine])]
     return list(zip(mine.tolist(), m.to_b[mine].tolist(), strict=True))
 

@@ -23,7 +23,7 @@ from graphviz_tb.limits import (
     MAX_OPENED_CHANGES,
 )
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.columns import Ints, distinct_values, exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, STACK_KINDS, Hierarchy
@@ -293,12 +293,12 @@ class FlatEdgeIndex:
 
     def _mark(self, source: int, target: int) -> set[int]:
         """Return the states of the edges of a constant or summary."""
-        return set(np.unique(self.states[self.edges_between(source, target)]).tolist()) or {KEPT_STATE}
+        return set(distinct_values(self.states[self.edges_between(source, target)]).tolist()) or {KEPT_STATE}
 
     def states_of(self, identity: LineIdentity) -> set[int]:
         """Return the states of the edges of a metaedge or bridge."""
         edges = self._edges(identity)
-        return set() if edges is None else set(np.unique(self.states[edges]).tolist())
+        return set() if edges is None else set(distinct_values(self.states[edges]).tolist())
 
     def _edges(self, identity: LineIdentity) -> Ints | None:
         level = self.levels[identity.path]

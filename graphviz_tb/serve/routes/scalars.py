@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from graphviz_tb.chart.series import POINTS_PER_COLUMN, decimate_series, smooth_series
 from graphviz_tb.logs.scalars_export import scalars_as_csv, scalars_as_json
+from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.logs import Series
 from graphviz_tb.page.blocks import pack_columns
@@ -123,7 +124,7 @@ def _drawn_points(number: int, one: Series, view: ChartView, session: ServedSour
     high = len(x) if view.end is None else min(len(x), int(np.searchsorted(x, view.end, "right")) + 1)
     kept = decimate_series(x[low:high], values[low:high], view.pixels)
     if smooth is not None:
-        kept = np.union1d(kept, decimate_series(x[low:high], smooth[low:high], view.pixels))
+        kept = distinct_values(np.concatenate((kept, decimate_series(x[low:high], smooth[low:high], view.pixels))))
     points = points[low:high][kept]
     made: list[tuple[str, NDArray[Any]]] = [
         ("step", one.step[points]),
