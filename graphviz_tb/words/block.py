@@ -12,6 +12,7 @@ from graphviz_tb.ops.roles import MULTIPLY_OPS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep
 
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
+LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
 MEAN_OPS |= {"onnx::GlobalAveragePool"}
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
@@ -85,7 +86,7 @@ def link_steps(
                 weights[step.weight] = len(steps)
             steps.append(step)
         near[number] = reached
-        if op in JOIN_OPS and len(ways) > 1:
+        if (op in JOIN_OPS and len(ways) > 1) or (op in LIST_OPS and sum(map(bool, ways)) > 1):
             joins = tuple(ways)
         elif len(factors_of.get(number, ())) == 2:
             multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))

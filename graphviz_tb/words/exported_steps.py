@@ -379,7 +379,8 @@ class ExportedSteps(TensorFlowSteps):
                 sizes = set(self._numbers(node, ("output_size",)))
                 return LayerStep("global", f"global {word}") if sizes == {1} else None
             window = self._along_image(node, WINDOWS)
-            strides = step_words(self._along_image(node, STRIDES) or window, "/")
+            usual = [] if self.op_of(node).startswith("onnx::") else window  # PyTorch takes steps of a window
+            strides = step_words(self._along_image(node, STRIDES) or usual, "/")
             return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, window))}".strip(), *strides]))
         if name == "mean":
             before = self._input_sizes(node, 0)

@@ -11,7 +11,7 @@ from graphviz_tb import load
 from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds, op_kinds
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.words.block import Block
+from graphviz_tb.words.block import Block, link_steps
 from graphviz_tb.words.block_words import block_words
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.paper import PaperWords
@@ -154,6 +154,14 @@ def test_a_kernel_of_pairs_is_none_of_experts() -> None:
     inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "y")]
     hierarchy = load(GraphDef(node=[*inputs, kernel, form])).hierarchy  # type: ignore[list-item]
     assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("bi")) == "256 → 5"
+
+
+@each(("op", "said"), [("onnx::MaxPool", "max 3×3"), ("aten::max_pool2d", "max 3×3, /3")])
+def test_a_pool_without_strides_takes_the_steps_that_its_framework_means(op: str, said: str) -> None:
+    size = {"kernel_shape" if op.startswith("onnx") else "kernel_size": {"list": {"i": [3, 3]}}}
+    pool = {"name": "net/pool", "op": op, "input": ["x"], "attr": size}
+    hierarchy = load(GraphDef(node=[{"name": "x", "op": "Placeholder"}, pool])).hierarchy  # type: ignore[list-item]
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net/pool")) == said
 
 
 @each(("in_turn", "said"), [(True, "bi GRU 2 × 40, 2 layers"), (False, "57.6 k parameters")])
@@ -321,3 +329,11 @@ def test_an_einsum_that_sums_nothing_is_no_product(equation: str, said: str | No
 def test_recurrent_layers_that_are_several_each_are_counted_apart() -> None:
     cell = LayerStep("recurrent", "LSTM 64, 2 layers", gives=64)
     assert block_words(Block((cell, cell), {0: frozenset(), 1: frozenset([0])})) == "2 × (LSTM 64, 2 layers)"
+
+
+@each(("lists", "said"), [([[0, 1]], "1×1 | 3×3"), ([[0], [1]], "1×1 64 | 3×3 32")])
+def test_branches_that_a_list_joins_are_said_as_those_that_an_op_joins(lists: list[list[int]], said: str) -> None:
+    """Traces of PyTorch make a list of what `cat` takes."""
+    made = [[LayerStep("convolution", word)] for word in ("1×1, 64", "3×3, 32")]
+    ops = ["aten::conv2d"] * 2 + ["prim::ListConstruct"] * len(lists)
+    assert block_words(link_steps(ops, [[], [], *lists], [], [*made, *[[] for _ in lists]])) == said
