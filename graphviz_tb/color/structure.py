@@ -1,7 +1,7 @@
 """Colour by structure: the kind of a group decides its hue; structures of one kind differ by shade, then by a letter.
 
-Groups of one structure have one shade and letter. Neutral: a group that occurs once, mixes kinds or only
-rearranges data.
+Groups of one structure have one shade and letter. Single layers of one kind count as one structure: their words tell
+more than a shade. Neutral: a group of several layers that occurs once, mixes kinds or only rearranges data.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from graphviz_tb.color.hues import (
 from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, OTHER, group_kinds, has_one_layer, op_kinds
 from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.rows import training_rows
-from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct_values, freeze_array
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath, sole_stack
@@ -46,7 +45,7 @@ class StructureColouring(Colouring):
 
     `looks` are the templates by row. By template: `rank` among those that occur twice or more, `shade` (its number
     among the shades of all hues), `letter` where several have that shade, `groups` (how often it occurs), and `words`
-    that describe its groups. `training` marks the rows of gradients, updates and bookkeeping.
+    that describe its groups, "" for single layers. `training` marks the rows of gradients, updates and bookkeeping.
     """
 
     looks: Ints
@@ -78,9 +77,8 @@ class StructureColouring(Colouring):
     def template_words(self, template: int) -> str:
         count = self.groups[template]
         words = self.words[template]
-        many = f"{group_thousands(count)} like {words}" if count > 1 else words
-        kind = self.template_kind(template)
-        return f"{kind}, {many}" if kind else many
+        many = f"{group_thousands(count)} like {words}" if count > 1 and words else words
+        return ", ".join(filter(None, (self.template_kind(template), many)))
 
     def template_kind(self, template: int) -> str:
         """Return the word for the kind of a template; "" for none."""
@@ -190,49 +188,6 @@ def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
     return int(looks[row])
 
 
-def _template_looks(hierarchy: Hierarchy) -> Ints:
-    """Return the template of each row, equal for layers with equal computation, even if some also initialise or save.
-
-    In TensorFlow 1, initialisers of a layer's weights and slots of an optimizer are in the layer's scope.
-    """
-    graph, looks = hierarchy.graph, hierarchy.template
-    ops: Longs = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
-    computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], COMPUTING_PARTS)
-    ops = ops[computes]
-    if computes.all() or not (graph.layers or _may_share_looks(hierarchy, looks, ops)):
-        return looks
-    same: dict[tuple[tuple[str, int], ...], int] = {}
-    joined: dict[int, int] = {}
-    for row in layer_rows(hierarchy):
-        first, stop = np.searchsorted(ops, (row, hierarchy.end[row]))
-        cut = len(hierarchy.name[row])
-        inside = tuple((hierarchy.name[op][cut:], int(graph.op[hierarchy.node[op]])) for op in ops[first:stop].tolist())
-        if looks[row] >= 0:
-            joined[int(looks[row])] = same.setdefault(inside, int(looks[row]))
-    to = np.arange(int(np.max(looks)) + 2, dtype=looks.dtype)
-    to[-1] = -1  # of rows without a template
-    for template, one in joined.items():
-        to[template] = one
-    return freeze_array(to[looks])
-
-
-def _may_share_looks(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
-    """Return whether rows of several templates have equal numbers of ops of each type, with names of equal length below
-    the row. This is a cheap test: finding the layers takes much longer."""
-    # Sums of pseudo-random numbers are hardly ever equal for different types.
-    types = mix_bits(hierarchy.graph.op[hierarchy.node[ops]].astype(np.uint64) + np.uint64(1))
-    letters = np.fromiter(map(len, hierarchy.name), np.uint64, len(hierarchy))
-    sums = np.zeros((2, len(hierarchy) + 1), np.uint64)
-    sums[:, ops + 1] = types, types * letters[ops]
-    sums = np.cumsum(sums, axis=1)
-    held, long = sums[:, hierarchy.end] - sums[:, :-1]
-    rows = np.flatnonzero((looks >= 0) & (held > 0))
-    alike, look = np.stack([held[rows], long[rows] - held[rows] * letters[rows]]), looks[rows]
-    by = np.lexsort((look, *alike))
-    alike, look = alike[:, by], look[by]
-    return bool(((alike[:, 1:] == alike[:, :-1]).all(axis=0) & (look[1:] != look[:-1])).any())
-
-
 def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a fold is a part of a series."""
     return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES_ROW and hierarchy.how[row] == SEGMENT_ORIGIN)
@@ -241,15 +196,16 @@ def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
 def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates that occur twice: the outermost first, then those that cover most ops; then single layers.
 
-    Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`_template_looks`).
+    Equal integers in `template` mean equal structure; single layers of a kind count as equal (`_join_single_layers`).
     A file has the same colours whatever is open.
     """
     training = training_rows(hierarchy)[0]
     # Series are coloured like their members (`_unit_template`).
-    looks = _template_looks(hierarchy)
+    of_op, looks = op_kinds(hierarchy), hierarchy.template
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
     ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
     groups, ops = groups[ops > 0], ops[ops > 0]
+    looks, layers = _join_single_layers(hierarchy, of_op, training, looks, groups)
     templates, first, inverse, counts = np.unique(
         looks[groups], return_index=True, return_inverse=True, return_counts=True
     )
@@ -257,7 +213,9 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     # By template: its least depth, and how many ops its groups cover.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
-    coloured = _coloured_templates(hierarchy, training, groups[first], counts, ops[first], (first, -cover, outermost))
+    keys = first, -cover, outermost
+    once = (counts == 1) & ~np.isin(templates, sorted(layers))
+    coloured = _coloured_templates(hierarchy, of_op, groups[first], once, ops[first], keys)
     order = np.array([index for index, _ in coloured], np.int64)
     # The legend names a group that a picture shows soon: the first of the outermost ones.
     outward = np.lexsort((groups, hierarchy.depth[groups], inverse))
@@ -274,31 +232,54 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         shade,
         _letters_of_shades(shade),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        _describe_templates(hierarchy, dict(zip(templates[order].tolist(), outer[order].tolist(), strict=True))),
+        dict.fromkeys(layers, "")
+        | _describe_templates(
+            hierarchy,
+            {
+                template: row
+                for template, row in zip(templates[order].tolist(), outer[order].tolist(), strict=True)
+                if template not in layers
+            },
+        ),
         training | (hierarchy.how == TRAINING_ORIGIN),
     )
 
 
-def _coloured_templates(
-    hierarchy: Hierarchy, training: Bools, rows: Longs, counts: Longs, ops: Longs, keys: Sequence[Longs]
-) -> list[tuple[int, int]]:
-    """Return the templates that have a colour, in order of rank, each with its kind: those that occur twice, and those
-    that occur once and are a layer. A group of one op, too, has a colour only if it is a layer.
-
-    By template: `rows` is its first group, `counts` how often it occurs, `ops` how many ops a group has, `keys` the
-    sort keys of its rank, the last one first.
-    """
-    of_op = op_kinds(hierarchy)
-    once = counts == 1
+def _join_single_layers(
+    hierarchy: Hierarchy, of_op: Bytes, training: Bools, looks: Ints, groups: Longs
+) -> tuple[Ints, set[int]]:
+    """Return the templates by row, one for all single layers of a kind; and these. A layer of the model counts, not
+    what trains it or feeds it."""
+    templates, first = np.unique(looks[groups], return_index=True)
+    rows = groups[first]
     single = has_one_layer(hierarchy, of_op, rows) & _holds_layer_of_model(hierarchy, training, rows)
-    ranked = np.flatnonzero(~once | single)
-    order = ranked[np.lexsort((*(key[ranked] for key in keys), once[ranked]))]
+    templates, rows = templates[single], rows[single]
+    kinds = group_kinds(hierarchy, of_op, rows.tolist())
+    one_of_kind: dict[int, int] = {}
+    to = np.arange(int(np.max(looks)) + 2, dtype=looks.dtype)
+    to[-1] = -1  # of rows without a template
+    for template, kind in zip(templates.tolist(), kinds, strict=True):
+        if 0 <= kind < OTHER:
+            to[template] = one_of_kind.setdefault(kind, template)
+    return freeze_array(to[looks]), {*one_of_kind.values()}
+
+
+def _coloured_templates(
+    hierarchy: Hierarchy, of_op: Bytes, rows: Longs, once: Bools, ops: Longs, keys: Sequence[Longs]
+) -> list[tuple[int, int]]:
+    """Return the templates that have a colour, in order of rank, each with its kind: single layers, and what occurs
+    twice. A group of one op, too, has a colour only if it is a layer.
+
+    By template: `rows` is its first group, `once` whether it occurs once and is no layer, `ops` how many ops a group
+    has, `keys` the sort keys of its rank, the last one first.
+    """
+    ranked = np.flatnonzero(~once)
+    order = ranked[np.lexsort(tuple(key[ranked] for key in keys))]
     kinds = group_kinds(hierarchy, of_op, rows[order].tolist())
-    plain = once | (ops == 1)
     return [
         (index, kind)
         for index, kind in zip(order.tolist(), kinds, strict=True)
-        if kind != NEUTRAL and not (kind == OTHER and plain[index]) and sole_stack(hierarchy, int(rows[index])) < 0
+        if kind != NEUTRAL and not (kind == OTHER and ops[index] == 1) and sole_stack(hierarchy, int(rows[index])) < 0
     ]
 
 

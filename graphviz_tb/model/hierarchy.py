@@ -59,6 +59,9 @@ class GroupOrigin(IntEnum):
     ATTENTION = 15  # queries, keys and values: two products, and a softmax between them
     ACTIVATION = 16  # an activation that is several ops, as GELU
     L2_NORM = 17  # a vector divided by its length
+    FEED_FORWARD = (
+        18  # a gated block: two layers of one tensor, one of which weighs the other, and the layer behind them
+    )
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
@@ -71,6 +74,7 @@ IDIOM_ORIGINS = (
     GroupOrigin.SINUSOIDS,
     GroupOrigin.ATTENTION,
     GroupOrigin.ACTIVATION,
+    GroupOrigin.FEED_FORWARD,
 )
 
 

@@ -78,7 +78,8 @@ class LegendBlock:
         return min(self.most, longest + sample)
 
 
-SAME_STRUCTURE = "same shade and letter: same structure"
+SAME_STRUCTURE = "same shade: same structure"
+SAME_STRUCTURE_AND_LETTER = "same shade and letter: same structure"
 
 
 def rows_by_kind(rows: Sequence[LegendRow]) -> list[LegendRow]:
@@ -87,7 +88,8 @@ def rows_by_kind(rows: Sequence[LegendRow]) -> list[LegendRow]:
     for row in rows:
         known = replace(row, label=row.kind, fill=replace(row.fill, badge="")) if row.kind else row
         alike.setdefault(row.kind or f" {row.label}", known)  # a kind has no space before it
-    more = [LegendRow(SAME_STRUCTURE, rows[0].fill, "rest")] if len(alike) < len(rows) else []
+    said = SAME_STRUCTURE_AND_LETTER if any(row.fill.badge != "" for row in rows) else SAME_STRUCTURE
+    more = [LegendRow(said, rows[0].fill, "rest")] if len(alike) < len(rows) else []
     return [*alike.values(), *more]
 
 

@@ -5620,15 +5620,17 @@ class LegendBlock {
     return Math.min(this.most, (longest + sample));
   }
 }
-const SAME_STRUCTURE = "same shade and letter: same structure";
+const SAME_STRUCTURE = "same shade: same structure";
+const SAME_STRUCTURE_AND_LETTER = "same shade and letter: same structure";
 function rows_by_kind(rows) {
-  let alike, row, known, more;
+  let alike, row, known, said, more;
   alike = new Map();
   for (row of rows) {
     known = (row.kind ? py_replace(row, {label: row.kind, fill: py_replace(row.fill, {badge: ""})}) : row);
     py_setdefault(alike, (row.kind || (" " + String(row.label))), known);
   }
-  more = ((alike.size < rows.length) ? [new LegendRow(SAME_STRUCTURE, rows[0].fill, "rest")] : []);
+  said = ((() => { for (const row of rows) { if ((row.fill.badge !== "")) return true; } return false; })() ? SAME_STRUCTURE_AND_LETTER : SAME_STRUCTURE);
+  more = ((alike.size < rows.length) ? [new LegendRow(said, rows[0].fill, "rest")] : []);
   return [...alike.values(), ...more];
 }
 function legend_blocks(scene, paint) {

@@ -170,7 +170,13 @@ class PaperWords:
         nodes = self._nodes(row)
         if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
             return said
-        return None if nodes is None else self._with_sharing(row, nodes, self._group_words(nodes))
+        if nodes is None:
+            return None
+        said = self._group_words(nodes)
+        if said is None and self.hierarchy.how[row] == GroupOrigin.FEED_FORWARD:  # with weights of unknown size
+            steps = (step for node in nodes.tolist() for step in self.steps.steps_of(node))
+            said = next((f"gated, {step.word}" for step in steps if step.kind == "activation"), "gated")
+        return self._with_sharing(row, nodes, said)
 
     def _unsized_words(self, row: int, nodes: Ints) -> str | None:
         """Return the words for a layer with a weight of unknown size: the type of its op, unless its name is that, its

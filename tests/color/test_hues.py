@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from unittest.mock import patch
 
 from graphviz_tb import load
-from graphviz_tb.color import structure as by_structure
 from graphviz_tb.color.hues import SHADE_COUNT, category_fill, contrast, hue_shades
 from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.proto import GraphDef
 from tests.each import each
-from tests.effort import part
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -91,7 +88,8 @@ def test_each_kind_has_its_own_hue_in_every_picture(theme: str) -> None:
         if kind in KINDS:
             row = found.hierarchy.name.index(f"{kind or 'other'}1")
             assert found.fill_of((row,)).fill == THEMES[theme].hues[place]
-            assert found.tooltip_text((row,)) == (f"{kind}, 2 like {kind}1" if kind else "2 like other1")
+            several = {"attention": "attention, 2 like attention1", "norm": "norm, 2 like norm1", "": "2 like other1"}
+            assert found.tooltip_text((row,)) == several.get(kind, kind)
 
 
 @each("theme", THEMES)
@@ -153,14 +151,6 @@ def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() ->
     assert found.fill_of((rows[0],)).hued
 
 
-@each("file", part(sorted(REAL.glob("*.pb*")), 4), ids=lambda file: file.name)
-def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
-    hierarchy = load(file).hierarchy
-    looks = by_structure._template_looks(hierarchy)
-    with patch.object(by_structure, "_may_share_looks", return_value=True):
-        assert by_structure._template_looks(hierarchy).tolist() == looks.tolist()
-
-
 def test_a_layer_is_coloured_although_it_is_one_op_or_occurs_once() -> None:
     nodes = [
         'node { name: "x" op: "Placeholder" }',
@@ -173,7 +163,7 @@ def test_a_layer_is_coloured_although_it_is_one_op_or_occurs_once() -> None:
     found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     hued = {name: found.fill_of((found.hierarchy.name.index(name),)).hued for name in ("fc", "relu")}
     assert hued == {"fc": True, "relu": False}
-    assert [row.label for row in found.legend_rows([(found.hierarchy.name.index("fc"),)])] == ["dense, fc"]
+    assert [row.label for row in found.legend_rows([(found.hierarchy.name.index("fc"),)])] == ["dense"]
 
 
 def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> None:
@@ -196,17 +186,53 @@ def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> No
     assert len(set(fills)) == 1
 
 
+def block(name: str, source: str) -> list[dict[str, object]]:
+    """Two dense layers, one behind the other, in a scope; its last op is `name`/b/act."""
+    nodes: list[dict[str, object]] = []
+    for layer in ("a", "b"):
+        scope = f"{name}/{layer}"
+        nodes.append({"name": f"{scope}/w", "op": "VariableV2"})
+        nodes.append({"name": f"{scope}/MatMul", "op": "MatMul", "input": [source, f"{scope}/w"]})
+        nodes.append({"name": f"{scope}/act", "op": "Relu", "input": [f"{scope}/MatMul"]})
+        source = f"{scope}/act"
+    return nodes
+
+
 def test_a_legend_names_the_outermost_group_of_a_structure() -> None:
-    nodes = [{"name": "x", "op": "Placeholder"}]
+    nodes: list[dict[str, object]] = [{"name": "x", "op": "Placeholder"}]
     last = "x"
     for name in ("deep/inner/fc_1", "deep/inner/fc_2", "head"):
-        nodes.append({"name": f"{name}/w", "op": "VariableV2"})
-        nodes.append({"name": f"{name}/MatMul", "op": "MatMul", "input": [last, f"{name}/w"]})
-        nodes.append({"name": f"{name}/Relu", "op": "Relu", "input": [f"{name}/MatMul"]})
-        last = f"{name}/Relu"
+        nodes += block(name, last)
+        last = f"{name}/b/act"
     model = load(GraphDef(node=nodes))
     found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     assert [row.label for row in found.legend_rows([(model.hierarchy.name.index("head"),)])] == ["dense, 3 like head"]
+
+
+def test_single_layers_of_a_kind_have_one_shade_and_no_letter_and_blocks_of_them_another() -> None:
+    # x ─▶ three dense layers, each with another activation or none ─▶ two blocks of two dense layers
+    nodes: list[dict[str, object]] = [{"name": "x", "op": "Placeholder"}]
+    last = "x"
+    for name, act in (("one", "Relu"), ("two", "Tanh"), ("three", "")):
+        nodes.append({"name": f"{name}/w", "op": "VariableV2"})
+        nodes.append({"name": f"{name}/MatMul", "op": "MatMul", "input": [last, f"{name}/w"]})
+        last = f"{name}/MatMul"
+        if act:
+            nodes.append({"name": f"{name}/act", "op": act, "input": [last]})
+            last = f"{name}/act"
+    for name in ("first", "second"):
+        nodes += block(name, last)
+        last = f"{name}/b/act"
+    model = load(GraphDef(node=nodes), folds=False)
+    found, names = structure_colouring(model.hierarchy, THEMES["light"], model.facts), model.hierarchy.name
+    fills = {
+        name: found.fill_of((names.index(name),)) for name in ("one", "two", "three", "first/a", "first", "second")
+    }
+    assert {fills[name] for name in ("two", "three", "first/a")} == {fills["one"]}
+    assert fills["one"].fill == THEMES["light"].hues[KIND_WORDS.index("dense")]
+    assert fills["first"] == fills["second"] != fills["one"]
+    assert not any(fill.badge for fill in fills.values())
+    assert found.tooltip_text((names.index("two"),)) == "dense"
 
 
 def test_no_two_of_28_categories_share_a_colour() -> None:

@@ -324,3 +324,44 @@ def test_a_share_of_a_sum_is_no_length() -> None:
     share = net.op("RealDiv", x, net.op("Maximum", net.op("Sum", net.op("Exp", x), net.number()), net.number()))
     net.dense(net.op("Relu", net.dense(share)))
     assert not idioms(net.model(), GroupOrigin.L2_NORM)
+
+
+@each(
+    ("way", "ops"),
+    [
+        ("one of two layers is active", 5),
+        ("neither is active", 0),
+        ("the product feeds others", 0),
+        ("of two tensors", 0),
+        ("by a number", 0),
+    ],
+)
+def test_a_gated_block_is_one_box(way: str, ops: int) -> None:
+    # x ─┬─▶ dense ─▶ Relu ─▶ Mul ─▶ dense ─▶ Add ─▶ …
+    #    └─▶ dense ────────────▲
+    net = Net(named=False)
+    x = net.op("Placeholder")
+    for _ in range(3):
+        norm = net.op("Abs", x)
+        gate, line = net.dense(norm), net.dense(x if way == "of two tensors" else norm)
+        gate = gate if way == "neither is active" else net.op("Relu", gate)
+        product = net.op("Mul", gate, net.number() if way == "by a number" else line)
+        y = net.dense(product)
+        y = net.op("AddV2", y, line if way == "by a number" else product) if "feeds" in way or "number" in way else y
+        x = net.op("AddV2", x, y)
+    net.op("Exp", x)
+    model = net.model()
+    found = idioms(model, GroupOrigin.FEED_FORWARD)
+    assert found == ([("feed forward", ops - 1)] * 3 if ops else [])  # a layer and its activation are one of its boxes
+
+
+def test_a_level_that_is_nothing_but_a_gated_block_has_no_box_in_it() -> None:
+    net = Net()
+    x = net.op("Placeholder", name="x")
+    for layer in range(3):
+        weights = [net.weight(64, 64) for _ in range(3)]
+        gate = net.op("BatchMatMulV2", x, weights[0], name=f"mlp{layer}/gate")
+        line = net.op("BatchMatMulV2", x, weights[1], name=f"mlp{layer}/line")
+        product = net.op("Mul", net.op("Relu", gate, name=f"mlp{layer}/act"), line, name=f"mlp{layer}/mul")
+        x = net.op("BatchMatMulV2", product, weights[2], name=f"mlp{layer}/out")
+    assert idioms(net.model(), GroupOrigin.FEED_FORWARD) == []

@@ -26,7 +26,7 @@ def test_a_legend_has_one_word_for_each_kind() -> None:
     screen, paper = drawn_texts(False), drawn_texts(True)
     assert not any("like" in text for text in [*screen, *paper])
     assert screen.count("attention") == paper.count("attention") == 1
-    assert "same shade and letter: same structure" in screen
+    assert "same shade: same structure" in screen
 
 
 def test_a_drawn_shape_has_no_batch() -> None:

@@ -6,6 +6,9 @@ x ─▶ conv ─▶ bias ─▶ norm ─▶ activation ─▶ y        bias, no
 
 x ─▶ blocks ─▶ unit axis ─▶ conv ─▶ no unit axis ─▶ no blocks ─▶ …        the form that a layer needs: a dilation
 
+x ─┬─▶ dense ─▶ activation ─▶ × ─▶ dense ─▶ y      a gated block: two layers of one tensor, one of which weighs the
+   └─▶ dense ──────────────────▲                     other, and the layer behind them
+
 Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers,
 which are alike whatever the form of their data.
 """
@@ -17,6 +20,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group
+from graphviz_tb.fold.flow.idioms import MIN_OTHER_BOXES
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.items import VALUE_OPS
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
@@ -28,6 +32,7 @@ from graphviz_tb.ops.roles import (
     DILATION_BLOCK_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
+    MULTIPLY_OPS,
     OWN_BIAS_OPS,
     PASS_EACH_OPS,
     UNIT_AXES_OPS,
@@ -77,6 +82,28 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, context: FoldContext) -> Dag:
         context.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in groups[0][0]
     ):
         return dag
+    return contract_groups(dag, groups)
+
+
+def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
+    """Fold each gated block; not where it is nearly all of a level, since the group around it is this block."""
+    groups: list[tuple[list[int], FlowBox]] = []
+    for product, sources in enumerate(dag.before):
+        if len(sources) != 2 or dag.boxes[product].op not in MULTIPLY_OPS or len(dag.after[product]) != 1:
+            continue
+        members = [*sources, product, *dag.after[product]]
+        one, other, _, last = members
+        apart = all(dag.after[source] == [product] for source in sources) and dag.before[last] == [product]
+        if not apart or not dag.before[one] == dag.before[other] or len(dag.before[one]) != 1:
+            continue
+        types = [context.types.type_counts(dag.boxes[box]) for box in (one, other, last)]
+        dense = all(sum(count for op, count in each.items() if _is_dense(op)) == 1 for each in types)
+        weighed = [any(map(_is_activation, each)) for each in types]
+        weights = all(context.widths.parameters(dag.boxes[box]) > 1 for box in (one, other, last))
+        if dense and weights and weighed[0] != weighed[1] and len(dag) - len(members) >= MIN_OTHER_BOXES:
+            boxes = [dag.boxes[box] for box in members]
+            symbol = context.symbols.symbol_of("gated", *(box.symbol for box in boxes))
+            groups.append((members, make_group(GroupOrigin.FEED_FORWARD, boxes, symbol)))
     return contract_groups(dag, groups)
 
 
@@ -220,6 +247,12 @@ def _is_layer(op: str) -> bool:
         return False
     known = op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS
     return known or has_layer_role(op, LayerRole.CONVOLUTION) or has_layer_role(op, LayerRole.DENSE)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def _is_dense(op: str) -> bool:
+    """Return whether an op, or a Keras layer, may be a dense layer."""
+    return _is_layer(op) and op not in CONVOLUTION_OPS and not has_layer_role(op, LayerRole.CONVOLUTION)
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)

@@ -4,7 +4,7 @@ levels       children of all levels by name, the edges between them; equal level
 items        children with flow between them; a cycle is one box, children without flow move aside;
              small inputs go next to their only user, index arithmetic is one box
 idioms       a norm of several ops is one box, as is a rotary embedding
-layers       a layer with its norm and activation is one box, whatever the form of its data
+layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one
 joins        a join that takes what an earlier one took follows it alone
 loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
@@ -46,7 +46,7 @@ from graphviz_tb.fold.flow.items import (
     fold_index_arithmetic,
     join_feeders,
 )
-from graphviz_tb.fold.flow.layers import fold_layers
+from graphviz_tb.fold.flow.layers import fold_gated_layers, fold_layers
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.regions import fold_dag
@@ -167,6 +167,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
     dag = fold_layers(fold_idioms(dag, context), level.hierarchy, context)
+    dag = fold_gated_layers(dag, context)
     if not _has_layer_ops(level):
         dag = join_feeders(dag, context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)
