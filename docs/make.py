@@ -166,7 +166,7 @@ def escaped(text: str) -> str:
 
 def options(command: click.Command) -> list[str]:
     """A table of the options."""
-    from graphviz_tb.commands.help import DEFAULT_HEADING, GroupedCommand
+    from graphviz_tb.commands.options import DEFAULT_HEADING, GroupedCommand
 
     lines = ["| option | meaning |", "|---|---|"]
     assert isinstance(command, GroupedCommand)

@@ -159,7 +159,7 @@ def _sheet_target(options: PictureOptions) -> SheetTarget:
     """Return the size to which a first picture is fitted: a laptop's window, or the text of a page."""
     if not options.paper:
         return SheetTarget()
-    from graphviz_tb.render.paper import paper_units
+    from graphviz_tb.render.compose import paper_units
 
     return SheetTarget(paper_units(options), PAPER_ROOM, PAPER_LARGEST)
 

@@ -59,7 +59,7 @@ class Picture(DrawnPicture):
         """The whole sheet as primitives, title and legend included."""
         if not self.options.paper:
             return compose(self.scene, self.paint, self.caption, self.options.legend)
-        from graphviz_tb.render.paper import compose_figure
+        from graphviz_tb.render.compose import compose_figure
 
         return compose_figure(self.scene, self.paint, self.caption, self.options)
 

@@ -36,7 +36,7 @@ from graphviz_tb.output.files import check_inputs_kept, write_output
 from graphviz_tb.output.renderers import check_options_used, find_renderer, output_format
 from graphviz_tb.progress import StageReport
 from graphviz_tb.read.source import read_source
-from graphviz_tb.sources.inputs import check_stdin_once, localize_source
+from graphviz_tb.sources.streams import check_stdin_once, localize_source
 
 if TYPE_CHECKING:
     import networkx
@@ -161,7 +161,7 @@ def _draw_picture(model: Model, options: PictureOptions) -> Picture:
     picture = Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
     if not options.paper:
         return picture
-    from graphviz_tb.render.paper import width_notices
+    from graphviz_tb.render.compose import width_notices
 
     return replace(picture, notices=(*notices, *width_notices(picture.drawing, options)))
 
@@ -319,7 +319,7 @@ class Model(BaseModel):
 
     def to_networkx(self, path: RowPath = (0,)) -> networkx.DiGraph[int]:
         """Return the group at `path` as a `networkx.DiGraph` of its children."""
-        from graphviz_tb.render.networkx import to_networkx
+        from graphviz_tb.render.exports import to_networkx
 
         return to_networkx(self.hierarchy, self.metagraph(path))
 

@@ -23,7 +23,7 @@ from graphviz_tb.errors import (
 from graphviz_tb.limits import MAX_FACTS_BYTES
 from graphviz_tb.model.facts import FactValue, UserFacts
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.sources.inputs import read_small_file
+from graphviz_tb.sources.streams import read_small_file
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel

@@ -47,7 +47,7 @@ from graphviz_tb.model.paths import path_address
 from graphviz_tb.options import COLOR_BY_PATTERNS, Options
 from graphviz_tb.search.language import parse_query
 from graphviz_tb.search.rows import match_rows
-from graphviz_tb.sources.inputs import read_small_file
+from graphviz_tb.sources.streams import read_small_file
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel

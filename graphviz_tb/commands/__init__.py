@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        from graphviz_tb.commands.parameters import complete_file_names  # the help of all commands needs none of it
+        from graphviz_tb.commands.options import complete_file_names  # the help of all commands needs none of it
 
         module, function, _ = COMMANDS[name]
         return complete_file_names(getattr(import_module(module), function))

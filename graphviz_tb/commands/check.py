@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands import print_error
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
-from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.options import (
+    GroupedCommand,
+    collect_options,
+    combine_options,
+    fold_options,
+    input_options,
+    json_option,
+)
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import GraphError, MalformedAssertion, ReadError, RequestError, TbGraphError, TooLarge
 from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
@@ -72,7 +77,7 @@ def check(
     from graphviz_tb.commands.session import release_models
     from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.output.files import check_inputs_kept
-    from graphviz_tb.sources.inputs import check_stdin_once
+    from graphviz_tb.sources.streams import check_stdin_once
 
     check_stdin_once((*models, *assert_file))
     wanted = collect_assertions(assertions, assert_file)
@@ -122,7 +127,7 @@ def _print_results(checked: CheckedModel, top: int, model: str) -> None:
     """Print the results of the assertions, under the name of the `model` if it is one of several."""
     from graphviz_tb.api.checking import assertion_lines, assertions_verdict
     from graphviz_tb.commands.table import print_lines
-    from graphviz_tb.sources.inputs import name_of_user
+    from graphviz_tb.sources.streams import name_of_user
 
     heading = [f"{one_line(name_of_user(model))}:"] if model else []
     print_lines([*heading, *assertion_lines(checked, top), assertions_verdict(checked)])

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import (
+    GroupedCommand,
     combine_options,
     direction_option,
     limit_option,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.model.facts import SavedView
-    from graphviz_tb.sources.model_folders import Collection, ModelPair
+    from graphviz_tb.sources.walk import Collection, ModelPair
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
@@ -135,7 +135,7 @@ def _report_folders(
 ) -> int:
     """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
     from graphviz_tb.output.files import check_inputs_kept
-    from graphviz_tb.sources.model_folders import model_pairs
+    from graphviz_tb.sources.walk import model_pairs
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
@@ -359,7 +359,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     git config diff.tbgraph.command "tbgraph diff --git"  # docs/diff.md: Git
     """
     from graphviz_tb.output.files import check_inputs_kept
-    from graphviz_tb.sources.model_folders import collection_pair
+    from graphviz_tb.sources.walk import collection_pair
 
     parse_conditions(values["fail_on"])
     if values["as_json"] and values["format_"] not in (None, "json"):

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import collect_options, fold_options, input_options_with
-from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.options import GroupedCommand, collect_options, fold_options, input_options_with, json_option
 from graphviz_tb.commands.terminal import print_notices
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
 from graphviz_tb.model.formatting import document_header
@@ -79,7 +77,7 @@ def info(
     tbgraph info model.ckpt-1000.index
     """
     from graphviz_tb.output.files import check_inputs_kept
-    from graphviz_tb.sources.inputs import check_stdin_once
+    from graphviz_tb.sources.streams import check_stdin_once
 
     model, profile = _model_and_profile(model, profile)
     if profile not in (None, UNNAMED_PROFILE):

@@ -10,8 +10,7 @@ import click
 from click.core import ParameterSource
 
 from graphviz_tb.commands.habits import refuse_second_model
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import collect_options, reading_options, view_options
+from graphviz_tb.commands.options import GroupedCommand, collect_options, reading_options, view_options
 from graphviz_tb.commands.render import render_log_pages
 from graphviz_tb.commands.serve import SERVER_PACKAGES, following_options, run_server, server_options
 from graphviz_tb.commands.terminal import print_message

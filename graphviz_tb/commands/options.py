@@ -2,16 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from graphviz_tb.commands.help import group_options
-from graphviz_tb.commands.parameters import WordOption
+from graphviz_tb.commands.completion import COMPLETED_BY_METAVAR, NODE_OPTIONS, NamesFromSource, node_names
 from graphviz_tb.errors import RequestError
 from graphviz_tb.options import Options
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+# Options whose help lists the words of a table. The table is loaded when the help is shown, not before.
+
+
+class WordOption(click.Option):
+    """An option that takes one word of a table ("module:NAME"); `{}` in its help becomes the words."""
+
+    def __init__(self, *args: Any, table: str, **kwargs: Any) -> None:
+        self.table = table
+        super().__init__(*args, **kwargs)
+
+    @property
+    def words(self) -> Iterable[str]:
+        """The words of the table."""
+        module, _, name = self.table.partition(":")
+        words: Iterable[str] = getattr(import_module(f"graphviz_tb.{module}"), name)
+        return words
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the words of the table that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+
+    @property
+    def help(self) -> str:
+        """The help with the words in it."""
+        return self.template.format(_choice_words(self.words))
+
+    @help.setter
+    def help(self, template: str | None) -> None:
+        self.template = template or ""
+
+
+def _choice_words(words: Iterable[str]) -> str:
+    """Return words as a choice.
+
+    >>> _choice_words(["svg"]), _choice_words(["BT", "TB", "LR"])
+    ('svg', 'BT, TB or LR')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+# Completions of a shell besides commands and options: names of files, runs, tags and nodes, words of tables.
+
+FILE_METAVARS = ("FILE", "FOLDER")  # metavars of options that take a file
+NON_FILE_ARGUMENTS = ("queries",)  # arguments that take none
+
+
+class FileNameType(click.types.StringParamType):
+    """A text that is most likely a file name, or `-`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text; for an argument that is a remote address, the name of a local copy."""
+        from graphviz_tb.model.sources import URL_SEPARATOR
+
+        typing = ctx is not None and ctx.resilient_parsing  # a shell completes: nothing is downloaded
+        if URL_SEPARATOR not in str(value) or typing or not isinstance(param, click.Argument):
+            return super().convert(value, param, ctx)
+        from graphviz_tb.commands.progress_bar import waiting
+        from graphviz_tb.sources.streams import localize_source
+
+        with waiting("copy"):
+            return localize_source(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Leave it to the shell, which knows the files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+def complete_file_names(command: click.Command) -> click.Command:
+    """Make shells complete file names for the models, folders and files of a command; return the command."""
+    for param in command.params:
+        argument = isinstance(param, click.Argument) and param.name not in NON_FILE_ARGUMENTS
+        if isinstance(param.type, click.types.StringParamType) and (argument or param.metavar in FILE_METAVARS):
+            param.type = FileNameType()
+        elif isinstance(param.type, click.types.StringParamType) and isinstance(param, click.Option):
+            names = COMPLETED_BY_METAVAR.get(param.metavar or "")
+            names = node_names if names is None and param.name in NODE_OPTIONS else names
+            param.type = param.type if names is None else NamesFromSource(names)
+    return command
+
+
+# Help of commands: options in groups, each under its heading.
+
+DEFAULT_HEADING = "Options"  # heading of options without a group
+_GROUP_OF: dict[click.Parameter, str] = {}
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options in groups."""
+
+    def options_by_heading(self) -> dict[str, list[click.Option]]:
+        """Return the visible options, ungrouped ones first."""
+        groups: dict[str, list[click.Option]] = {DEFAULT_HEADING: []}
+        for param in self.params:
+            if isinstance(param, click.Option) and not param.hidden:
+                groups.setdefault(_GROUP_OF.get(param, DEFAULT_HEADING), []).append(param)
+        return groups
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group; `--help` ends the first one."""
+        groups = self.options_by_heading()
+        help_option = self.get_help_option(ctx)
+        if help_option is not None:
+            groups[DEFAULT_HEADING].append(help_option)
+        for heading, options in groups.items():
+            records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records, col_max=24)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,12 +139,15 @@ def combine_options(*decorators: Callable[[Any], Any], heading: str = "") -> Cal
     """Return several click options as one decorator, listed in this order, and under a heading of the help if any."""
 
     def apply(function: F) -> F:
+        before = len(getattr(function, "__click_params__", ()))
         # Decorators apply from the last to the first.
         for decorator in reversed(decorators):
             function = decorator(function)
+        for param in function.__click_params__[before:] if heading else ():  # type: ignore[attr-defined]
+            _GROUP_OF.setdefault(param, heading)
         return function
 
-    return group_options(heading, apply) if heading else apply
+    return apply
 
 
 class FiniteRange(click.FloatRange):
@@ -172,3 +294,53 @@ def collect_options(values: Mapping[str, Any], before: Mapping[str, Any] = Mappi
         if name is None:
             raise
         raise type(error)(f"--{name.replace('_', '-')}{error.message.removeprefix(name)}", hint=error.hint) from None
+
+
+# `--json` and `--format json`: each command that reports takes both.
+
+ASKED_FORMAT = "graphviz_tb.commands.options"  # where a context remembers the word of --format
+
+
+def json_option(help: str = "Print JSON.") -> Callable[[F], F]:
+    """Return a decorator: `as_json` is true for `--json` and for `--format json`."""
+    return combine_options(_format_option("text", "json"), _format_switch("json", help))
+
+
+def points_format_options() -> Callable[[F], F]:
+    """Return a decorator: `as_csv` and `as_json`, each by its own switch or by `--format`."""
+    return combine_options(
+        _format_option("text", "json", "csv"),
+        _format_switch("csv", "Print every point as CSV."),
+        _format_switch("json", "Print every point as JSON (docs/logged.md)."),
+    )
+
+
+def _format_switch(word: str, help: str) -> Callable[[Any], Any]:
+    """Return the option `--WORD`, which is set by `--format WORD` too."""
+
+    def asked_for(context: click.Context, param: click.Parameter, value: bool) -> bool:
+        said = context.meta.get(ASKED_FORMAT)
+        if value and said not in (None, word):
+            raise click.UsageError(f"--{word} and --format {said} exclude each other")
+        return value or said == word
+
+    return click.option(f"--{word}", f"as_{word}", is_flag=True, callback=asked_for, help=help)
+
+
+def _format_option(*words: str) -> Callable[[Any], Any]:
+    def remember(context: click.Context, param: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.meta[ASKED_FORMAT] = value
+
+    said = f"{', '.join(words[:-1])} or {words[-1]} [text]."
+    # Eager: it is read before the switches that it sets.
+    choice = click.Choice(words, case_sensitive=False)
+    return click.option(
+        *("-f", "--format", "_format"),
+        type=choice,
+        metavar="FORMAT",
+        is_eager=True,
+        expose_value=False,
+        callback=remember,
+        help=said,
+    )

@@ -32,7 +32,7 @@ from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median_with_zeros, round_for_json
 from graphviz_tb.options import Options
 from graphviz_tb.output.files import write_output
-from graphviz_tb.render.trace_json import trace_json_bytes
+from graphviz_tb.render.exports import trace_json_bytes
 
 PROFILE_TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
 STEP_SHARES = ("compute", "input", "launch", "idle")

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import theme_option
+from graphviz_tb.commands.options import GroupedCommand, json_option, theme_option
 from graphviz_tb.commands.progress_bar import waiting
-from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.commands.terminal import one_line, print_notices
 from graphviz_tb.errors import NoGraph, RequestError, TbGraphError, UnknownNode
 from graphviz_tb.limits import MAX_COLOURED_CATEGORIES

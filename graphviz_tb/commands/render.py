@@ -10,8 +10,9 @@ from typing import Any, Literal
 import click
 
 from graphviz_tb.commands.habits import names_picture, path_exists, refuse_second_model
-from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import (
+    GroupedCommand,
+    WordOption,
     collect_options,
     combine_options,
     direction_option,
@@ -24,7 +25,6 @@ from graphviz_tb.commands.options import (
     theme_option,
     view_options,
 )
-from graphviz_tb.commands.parameters import WordOption
 from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.errors import NoGraph, RequestError, short_repr

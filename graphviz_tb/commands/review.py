@@ -24,8 +24,7 @@ from graphviz_tb.commands.diff import (
     model_table_row,
     parse_conditions,
 )
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import reading_options, view_options
+from graphviz_tb.commands.options import GroupedCommand, reading_options, view_options
 from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.table import json_lines, print_lines
 from graphviz_tb.commands.terminal import print_notices, print_report

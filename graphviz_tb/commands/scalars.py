@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.completion import complete_runs, complete_tags
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import FiniteRange, theme_option
-from graphviz_tb.commands.report_format import points_format_options
+from graphviz_tb.commands.options import FiniteRange, GroupedCommand, points_format_options, theme_option
 from graphviz_tb.commands.terminal import one_line, print_notices
 from graphviz_tb.errors import RequestError
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import (
     FiniteRange,
+    GroupedCommand,
     collect_options,
     combine_options,
     facts_options,

@@ -21,8 +21,7 @@ from graphviz_tb.model.logs import Run, Series
 from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.sources.inputs import name_of_user
-from graphviz_tb.sources.streams import existing_path, open_path, open_stdin
+from graphviz_tb.sources.streams import existing_path, name_of_user, open_path, open_stdin
 from graphviz_tb.sources.walk import saved_model_file
 
 CONTAINER_FORMS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph

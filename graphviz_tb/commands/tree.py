@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import collect_options, fold_options, input_options
-from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.options import GroupedCommand, collect_options, fold_options, input_options, json_option
 from graphviz_tb.limits import MAX_LISTED_FUNCTIONS
 from graphviz_tb.model.formatting import document_header
 

@@ -33,7 +33,7 @@ from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_
 from graphviz_tb.options import DiffOptions, FlattenOptions, ReadOptions
 from graphviz_tb.progress import advance
 from graphviz_tb.read.source import read_source
-from graphviz_tb.sources.inputs import check_stdin_once, localize_source
+from graphviz_tb.sources.streams import check_stdin_once, localize_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from graphviz_tb.flatten.build import (
     list_functions,
     list_nodes,
     missing_function_notices,
+    resolve_inputs,
+    wrong_input_counts,
 )
-from graphviz_tb.flatten.edges import resolve_inputs, wrong_input_counts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.sources import GraphSource

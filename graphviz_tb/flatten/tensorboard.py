@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import EdgeColumns
+from graphviz_tb.flatten.build import EdgeColumns
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import FREE_BYPASS_EDGES
 from graphviz_tb.model.columns import Bools, Bytes, Ints, places_of_runs

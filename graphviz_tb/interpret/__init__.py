@@ -15,8 +15,7 @@ import numpy as np
 
 from graphviz_tb.caches import Lazy
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
-from graphviz_tb.interpret.arguments import find_outside_values, label_loop_arguments
-from graphviz_tb.interpret.marks import decide_marks
+from graphviz_tb.interpret.marks import decide_marks, find_outside_values, label_loop_arguments
 from graphviz_tb.interpret.training import (
     find_evaluation_copies,
     find_model_nodes,

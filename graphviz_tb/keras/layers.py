@@ -10,8 +10,7 @@ from typing import Any
 
 from graphviz_tb.keras.calls import LayerInputs, LayerOutputs, LayerShapes, call_arguments, class_name_of
 from graphviz_tb.keras.output_shapes import shape_from_json
-from graphviz_tb.keras.parameters import hides_policies, non_trainable_count, parameter_count, weight_size
-from graphviz_tb.keras.quantized import policy_of
+from graphviz_tb.keras.parameters import hides_policies, non_trainable_count, parameter_count, policy_of, weight_size
 from graphviz_tb.keras.tree import LayerNode as Box
 from graphviz_tb.keras.tree import is_model_wrapper, layer_config
 from graphviz_tb.keras.validation import hash_deep_values, is_plausible_config

@@ -24,7 +24,7 @@ from graphviz_tb.model.logs import (
     SeriesKind,
     TensorPoints,
 )
-from graphviz_tb.sources.inputs import localize_source
+from graphviz_tb.sources.streams import localize_source
 
 
 def open_log(path: str | os.PathLike[str], restarts: RestartMode = "last", *, checksum: bool = False) -> Log:

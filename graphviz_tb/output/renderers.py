@@ -91,7 +91,7 @@ def _render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> b
 
 
 def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    from graphviz_tb.render.mermaid import mermaid_text
+    from graphviz_tb.render.exports import mermaid_text
 
     sheet = subject.picture(_without_paper(options))
     return mermaid_text(sheet.scene, sheet.paint)

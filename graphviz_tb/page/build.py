@@ -27,7 +27,7 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.open.groups import lone_members
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page import cards, colours, rows
+from graphviz_tb.page import cards, colours
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
 from graphviz_tb.page.levels import LevelStore, PageArranger, level_key
 from graphviz_tb.page.profile import ProfilePart, pack_profiles
@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.page.log import SourceLog
+
+
+from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.hierarchy import SCOPE_ROW
 
 PAGE_SHELL_BYTES = 400_000  # bytes of a page without its blocks, about
 LOG_SHARE_OF_PAGE = 0.5  # largest share of a page for the points of a log
@@ -141,7 +145,7 @@ def page_data(
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     listed, stepwise, left = _pack_step_colours(model, options, inside, table, compared=bool(extra.schemes))
-    columns = ints_block("rows", rows.row_columns(hierarchy, table))
+    columns = ints_block("rows", row_columns(hierarchy, table))
     edges = cards.edge_block(hierarchy, model.facts, table)
     head = {
         **_page_head(model, options, table),
@@ -255,7 +259,7 @@ def _page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> d
         "options": {name: getattr(options, name) for name in SCRIPT_OPTIONS},
         "select": _selected_address(model, options),
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
-        "calls": rows.call_entries(hierarchy),
+        "calls": call_entries(hierarchy),
         "functions": list(hierarchy.function_rows),
         "uncalled": uncalled_functions(hierarchy),
         "labels": _row_labels(hierarchy, table),
@@ -342,3 +346,56 @@ def _character_advances(texts: Iterable[str]) -> dict[str, Any]:
         "semibold": [advance_of(char, True) for char in chars],
         "joining": [char for char in chars if joins_previous_character("a" + char, 1)],
     }
+
+
+# Rows of the hierarchy as columns: the source of every name, address, count and search in the viewer.
+
+ROW_COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
+
+
+def row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
+    """Return the columns one after the other, each with one number per row.
+
+    `name` is twice the number of a text, plus 1 if the text continues the name of the enclosing scope; `ops` counts
+    through calls (-1: infinite); `op` and `device` are texts.
+    """
+    graph, rows = hierarchy.graph, range(len(hierarchy))
+    # One more for rows that are not ops: their number is -1, the last.
+    types, devices = (np.array([*map(words, texts), 0], np.int64) for texts in (graph.op_types, graph.devices))
+    through = OpCounter(hierarchy)
+    op, device = (np.append(column, -1)[hierarchy.node] for column in (graph.op, graph.device))
+    counted = np.fromiter((-1 if (count := through(row)) is None else count for row in rows), np.int64, len(rows))
+    return np.concatenate(
+        (
+            hierarchy.kind,
+            hierarchy.parent,
+            hierarchy.end,
+            np.array(_shortened_names(hierarchy, words), np.int64),
+            counted,
+            types[op],
+            devices[device],
+            hierarchy.mark,
+            hierarchy.node,
+            hierarchy.template,
+        )
+    )
+
+
+def _shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
+    """Return the name of each row, without the part that the enclosing scope has."""
+    parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
+    # Rows are in preorder: an enclosing row comes first.
+    base = [-1] * len(name)  # the scope around each row
+    names = []
+    for row, above in enumerate(parent):
+        if above > 0:
+            base[row] = above if kind[above] == SCOPE_ROW else base[above]
+        scope = base[row]
+        inside = scope > 0 and name[row].startswith(name[scope] + "/")
+        names.append(2 * words(name[row][len(name[scope]) + 1 :]) + 1 if inside else 2 * words(name[row]))
+    return names
+
+
+def call_entries(hierarchy: Hierarchy) -> list[list[object]]:
+    """Return each row that opens to functions, with the attributes that name them and their rows."""
+    return [[row, [[attr, body] for attr, body in bodies]] for row, bodies in sorted(hierarchy.calls.items())]

@@ -50,8 +50,15 @@ from graphviz_tb.model.sources import GraphSource, LoadedGraph, SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.sources.bounds import check_input_count, check_node_count
-from graphviz_tb.sources.inputs import name_of_user
-from graphviz_tb.sources.streams import OpenedSource, ReadProgress, existing_path, open_bytes, open_path, open_stdin
+from graphviz_tb.sources.streams import (
+    OpenedSource,
+    ReadProgress,
+    existing_path,
+    name_of_user,
+    open_bytes,
+    open_path,
+    open_stdin,
+)
 from graphviz_tb.sources.walk import cannot_list_error, saved_model_file
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
@@ -171,7 +178,7 @@ READERS: dict[str, Reader] = {
     "keras_json": import_on_call("graphviz_tb.keras.model", "read_keras_json"),
     "keras_metadata": import_on_call("graphviz_tb.keras.files", "read_keras_metadata"),
     "keras_hdf5": import_on_call("graphviz_tb.keras.files", "read_hdf5_model"),
-    "archive": import_on_call("graphviz_tb.keras.archives", "read_archive"),  # Keras models, programs of torch.export
+    "archive": import_on_call("graphviz_tb.keras.files", "read_archive"),  # Keras models, programs of torch.export
     "onnx": import_on_call("graphviz_tb.formats.onnx", "read_onnx"),
     "tflite": import_on_call("graphviz_tb.formats.tflite", "read_tflite"),
 }

@@ -1,21 +1,33 @@
-"""Formats of other tools: Cytoscape.js, GraphML, Model Explorer; the ops and edges of the main graph one by one."""
+"""Formats of other tools: Cytoscape.js, GraphML, Model Explorer, Mermaid, networkx; profiles for Perfetto."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import MAX_MERMAID_LINES
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import replace_non_finite
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import replace_unsafe_characters
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
+from graphviz_tb.model.measure import replace_unsafe_characters, truncate_text
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paint import Paint
+from graphviz_tb.model.profile import Profile, SliceKind, Timeline
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.render.boxes import is_pill
+from graphviz_tb.render.json import JSON_KINDS
 from graphviz_tb.render.svg import escape_text
+
+if TYPE_CHECKING:
+    import networkx
 
 # Fields of nodes in the formats. `value` repeats the id, and `key` an edge's number: networkx reads them.
 RESERVED_FIELDS = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))
@@ -276,3 +288,238 @@ def node_data_json(hierarchy: Hierarchy, facts: Facts) -> bytes:
         if value is not None:
             results[node.name] = {"value": value}
     return _encode_document({GRAPH_ID: {"name": name, "results": results}})
+
+
+# Mermaid: a small picture as text, for Markdown that renders it.
+
+MAX_LABEL_LETTERS = 60  # of a label
+MERMAID_ENTITIES = str.maketrans({letter: f"#{ord(letter)};" for letter in '"#<>&`\\%'})
+
+
+def mermaid_text(scene: Scene, paint: Paint) -> bytes:
+    """Return the picture as a flowchart: open groups are subgraphs, dashed lines are control edges.
+
+    Raises RequestError if it has more lines than Mermaid draws.
+    """
+    lines = list(
+        islice(dict.fromkeys(_mermaid_line(scene, *ends) for ends in _connected_boxes(scene)), MAX_MERMAID_LINES + 1)
+    )
+    if len(lines) > MAX_MERMAID_LINES:
+        raise RequestError(
+            f"Mermaid draws {MAX_MERMAID_LINES} lines, and this picture has more",
+            hint="open less: --depth 0, or --open of one group",
+        )
+    text = [f"flowchart {scene.direction}", *_mermaid_boxes(scene), *lines, *_mermaid_classes(scene, paint)]
+    return ("\n".join(text) + "\n").encode()
+
+
+def _mermaid_label(text: str) -> str:
+    """Return a text in quotes, with entities for Mermaid's special characters.
+
+    >>> _mermaid_label('a "b" [1]')
+    '"a #34;b#34; [1]"'
+    """
+    return '"' + replace_unsafe_characters(truncate_text(text, MAX_LABEL_LETTERS)).translate(MERMAID_ENTITIES) + '"'
+
+
+def _mermaid_boxes(scene: Scene) -> Iterator[str]:
+    """Yield the boxes, each group around those in it."""
+    inside: dict[int, list[int]] = {}
+    for index, box in enumerate(scene.boxes):
+        inside.setdefault(box.parent, []).append(index)
+    texts: dict[int, list[str]] = {}
+    for text in scene.texts:
+        if text.inside:
+            texts.setdefault(text.box, []).append(text.content)
+    waiting = [(index, 1) for index in reversed(inside.get(-1, []))]
+    while waiting:
+        index, depth = waiting.pop()
+        if index < 0:
+            yield f"{'  ' * depth}end"
+            continue
+        said = _mermaid_label(" · ".join(texts.get(index, [scene.boxes[index].address])))
+        if scene.boxes[index].open:
+            yield f"{'  ' * depth}subgraph b{index}[{said}]"
+            waiting.append((-1, depth))
+            waiting += [(child, depth + 1) for child in reversed(inside.get(index, []))]
+        else:
+            yield (
+                f"{'  ' * depth}b{index}({said})" if is_pill(scene.boxes[index]) else f"{'  ' * depth}b{index}[{said}]"
+            )
+
+
+def _connected_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
+    """Yield pairs of boxes that lines join through the borders of open groups, and whether only control edges join
+    them."""
+    onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the next port or box
+    begun: list[tuple[int, int, int, bool]] = []
+    for route in scene.routes:
+        control, end = route.kind == "control", (route.target_port, route.target)
+        if route.source_port >= 0:
+            onward.setdefault(route.source_port, []).append((*end, control))
+        else:
+            begun.append((route.source, *end, control))
+    for source, first, box, control in begun:
+        waiting, seen = [(first, box, control)], {first}
+        while waiting:
+            port, target, dashed = waiting.pop()
+            if port < 0:
+                yield source, target, dashed
+                continue
+            more = [(to, at, dashed or other) for to, at, other in onward.get(port, ()) if to < 0 or to not in seen]
+            seen.update(to for to, _, _ in more)
+            waiting += reversed(more)
+
+
+def _mermaid_line(scene: Scene, source: int, target: int, control: bool) -> str:
+    """Return one line; a comment if it would join a group with its own content."""
+    if _is_in_group(scene, source, target) or _is_in_group(scene, target, source):
+        return "  %% a line from a group to itself"
+    return f"  b{source} {'-.->' if control else '-->'} b{target}"
+
+
+def _is_in_group(scene: Scene, group: int, box: int) -> bool:
+    while box >= 0:
+        if box == group:
+            return True
+        box = scene.boxes[box].parent
+    return False
+
+
+def _mermaid_classes(scene: Scene, paint: Paint) -> Iterator[str]:
+    """Yield the colours of closed boxes that have one, a class for each."""
+    classes: dict[tuple[str, str, str], list[int]] = {}
+    for index, (box, fill) in enumerate(zip(scene.boxes, paint.boxes, strict=True)):
+        if not box.open and fill.hued:
+            classes.setdefault((fill.fill, fill.stroke, fill.text), []).append(index)
+    for number, ((ground, stroke, ink), members) in enumerate(classes.items()):
+        yield f"  classDef c{number} fill:{ground},stroke:{stroke},color:{ink}"
+        yield f"  class {','.join(f'b{index}' for index in members)} c{number}"
+
+
+# One open group as a `networkx.DiGraph`, for your own algorithms.
+
+
+def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[int]:
+    """Return the children of a group as nodes (by row), its metaedges as edges.
+
+    Nodes have `name`, `kind`, `op` (None for groups) and `ops` (the number inside); edges have `tensors`, `control`,
+    `reference` and `size`. Nothing is left out: children in the auxiliary area are nodes with their edges.
+
+    >>> from graphviz_tb import load
+    >>> model = load(b'node { name: "a" op: "Relu" } node { name: "b" op: "Add" input: "a" }')
+    >>> graph = to_networkx(model.hierarchy, model.metagraph())
+    >>> [graph.nodes[node]["name"] for node in graph], list(graph.edges.values())[0]["tensors"]
+    (['a', 'b'], 1)
+    """
+    import networkx  # the other formats need none of it
+
+    graph: networkx.DiGraph[int] = networkx.DiGraph(name=hierarchy.name[metagraph.row])
+    for row in metagraph.children:
+        graph.add_node(row, **_networkx_attributes(hierarchy, row))
+    for edge in metagraph.edges:
+        if edge.writes:  # no edge of the file
+            continue
+        graph.add_edge(
+            metagraph.children[edge.source],
+            metagraph.children[edge.target],
+            tensors=edge.tensors,
+            control=edge.control,
+            reference=edge.reference,
+            size=edge.carried_tensors.element_count(),
+        )
+    return graph
+
+
+def _networkx_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
+    node = int(hierarchy.node[row])
+    return {
+        "name": hierarchy.name[row],
+        "kind": "call" if row in hierarchy.calls else JSON_KINDS[RowKind(hierarchy.kind[row])],
+        "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
+        "ops": hierarchy.op_count(row),
+    }
+
+
+# Profiles as a trace in JSON for Perfetto and chrome://tracing (the "Trace Event Format").
+#
+# A process for each device, a thread for each lane; slices that overlap without nesting are on separate rows, which
+# viewers show as further threads. A counter for the memory of each allocator.
+
+TraceEvent = dict[str, Any]
+
+
+def trace_json_bytes(profiles: Sequence[Profile]) -> bytes:
+    """Return the steps of one run, one after the other on the clock of the trace; equal profiles give equal bytes."""
+    origin = min((each.timeline.origin for each in profiles), default=0)
+    processes: dict[str, int] = {}
+    threads: dict[tuple[int, str, int], int] = {}
+    events: list[TraceEvent] = []
+    for profile in profiles:
+        shift = profile.timeline.origin - origin
+        events += _slice_events(profile, shift, processes, threads)
+        events += _memory_events(profile, shift, processes)
+    events = [*_name_events(processes, threads), *events]
+    lines = b",\n".join(json.dumps(event, ensure_ascii=True, separators=(",", ":")).encode() for event in events)
+    return b'{"displayTimeUnit":"ns","traceEvents":[\n' + lines + b"\n]}\n"
+
+
+def _slice_events(
+    profile: Profile, shift: int, processes: dict[str, int], threads: dict[tuple[int, str, int], int]
+) -> Iterator[TraceEvent]:
+    """Yield an event for each slice."""
+    timeline = profile.timeline
+    names = [_valid_unicode(name) for name in timeline.names]
+    nodes = [_valid_unicode(name) for name in timeline.addresses]
+    columns = (
+        timeline.lane,
+        _slice_event_rows(timeline),
+        timeline.start,
+        timeline.duration,
+        timeline.name,
+        timeline.node,
+    )
+    more = (timeline.kind, timeline.waited)
+    every = zip(*(column.tolist() for column in (*columns, *more)), strict=True)
+    for lane, row, start, duration, name, node, kind, waited in every:
+        device = timeline.lanes[lane].device
+        process = processes.setdefault(device, len(processes) + 1)
+        thread = threads.setdefault((process, timeline.lanes[lane].thread, row), len(threads) + 1)
+        args: dict[str, Any] = {"node": nodes[node]} if node >= 0 else {}
+        args |= {"step": _valid_unicode(profile.step)} if profile.step else {}
+        args |= {"waited_us": waited / 1000} if waited else {}
+        times = {"ts": (shift + start) / 1000, "dur": duration / 1000}
+        kind_name = SliceKind(kind).name.lower()
+        yield {"ph": "X", "name": names[name], "cat": kind_name, "pid": process, "tid": thread, **times, "args": args}
+
+
+def _slice_event_rows(timeline: Timeline) -> Any:
+    """Return the row of each slice: nested slices are on the row of the outer one, others on the row of their level."""
+    row = timeline.level.astype(np.int64)
+    for level in range(1, int(np.max(row, initial=0)) + 1):  # the slice around is on a level above
+        inside = np.flatnonzero((timeline.level == level) & (timeline.parent >= 0))
+        row[inside] = row[timeline.parent[inside]]
+    return row
+
+
+def _memory_events(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
+    """Yield a counter for each allocator."""
+    for curve in profile.memory:
+        process = processes.setdefault("memory", len(processes) + 1)
+        for time, held in zip(curve.time.tolist(), curve.bytes.tolist(), strict=True):
+            name = f"memory: {_valid_unicode(curve.allocator)}"
+            yield {"ph": "C", "name": name, "pid": process, "ts": (shift + time) / 1000, "args": {"bytes": held}}
+
+
+def _name_events(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
+    for device, process in processes.items():
+        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": _valid_unicode(device)}}
+        yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
+    for (process, name, row), thread in threads.items():
+        shown = _valid_unicode(name) + (f" ({row + 1})" if row else "")
+        yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": shown or "ops"}}
+
+
+def _valid_unicode(text: str) -> str:
+    """Return a text without lone surrogates, which readers refuse."""
+    return text.encode("utf-8", "replace").decode()

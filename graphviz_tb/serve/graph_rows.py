@@ -26,8 +26,8 @@ from graphviz_tb.model.joins import LoggedValues, RowValue, TagJoin
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import COLOR_BY_LOGGED, PictureOptions
 from graphviz_tb.page.blocks import INT_DTYPE, TextTable, pack_columns
+from graphviz_tb.page.build import ROW_COLUMNS
 from graphviz_tb.page.colours import row_looks, theme_fill_values
-from graphviz_tb.page.rows import ROW_COLUMNS
 from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.jobs import CompressedBlock, Job, NotLoaded, ServedPage
 

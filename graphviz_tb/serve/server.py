@@ -23,10 +23,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from graphviz_tb.errors import RequestError, TbGraphError, ToolFailed
 from graphviz_tb.serve.answers import RefusedRequest, refusal_response
 from graphviz_tb.serve.guard import MAX_TARGET_BYTES, App, RequestGuard
-from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES
+from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES, PROFILE_ROUTES
 from graphviz_tb.serve.routes.overview import STATE_ROUTES, VIEWER_ROUTES
 from graphviz_tb.serve.routes.points import MEDIA_ROUTES, POINT_ROUTES
-from graphviz_tb.serve.routes.profile import PROFILE_ROUTES
 from graphviz_tb.serve.routes.projector import PROJECTOR_ROUTES
 from graphviz_tb.serve.routes.scalars import EXPORT_ROUTES, SCALAR_ROUTES
 from graphviz_tb.serve.session import ServedSource, watch_source

@@ -20,7 +20,7 @@ from graphviz_tb.logs.run_statistics import profiles_by_step
 from graphviz_tb.model.profile import Profile, SliceKind
 from graphviz_tb.ops.roles import INPUT_PIPELINE_OPS
 from graphviz_tb.proto import XSpace
-from graphviz_tb.render.trace_json import trace_json_bytes
+from graphviz_tb.render.exports import trace_json_bytes
 from tests.annotate.test_accelerators import gpu_trace
 from tests.annotate.test_xspace import Plane, compiled_trace, program
 from tests.annotate.traces import CPU, entry, graph_of, trace_of

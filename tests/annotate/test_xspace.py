@@ -12,7 +12,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
-from graphviz_tb.commands.hotspots import find_hotspots, statistics_lines
+from graphviz_tb.commands.costs import find_hotspots, statistics_lines
 from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.formats.profiler_traces import run_metadata_by_step

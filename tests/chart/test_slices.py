@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.slices import slice_rows, thin_slices
 from graphviz_tb.model.profile import Lane, Timeline
+from graphviz_tb.page.profile import slice_rows, thin_slices
 
 
 def timeline_of_lengths(lengths: list[int]) -> Timeline:

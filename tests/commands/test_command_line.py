@@ -21,7 +21,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import COMMANDS, _run_command_line, cli
-from graphviz_tb.commands.help import DEFAULT_HEADING, GroupedCommand
+from graphviz_tb.commands.options import DEFAULT_HEADING, GroupedCommand
 from graphviz_tb.progress import STAGE_NAMES
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from graphviz_tb import load
 from graphviz_tb.api.summary import summarize
 from graphviz_tb.commands import _run_command_line
-from graphviz_tb.commands.hotspots import find_hotspots, statistics_lines
+from graphviz_tb.commands.costs import find_hotspots, statistics_lines
 from graphviz_tb.commands.info_text import report_on_graph
 from graphviz_tb.commands.table import (
     TextStyle,

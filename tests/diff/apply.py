@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.diff.changes.names import _all_name_changes, _is_shift, are_counted_anew, other_names
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.flatten.build import split_input
 from graphviz_tb.model.change import NodeEdits
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.flatten.build import split_input
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read.source import read_source
 from tests.flat import flatten

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.errors import MalformedText, NoGraph, TooLarge, UnknownFormat
-from graphviz_tb.keras import archives
+from graphviz_tb.keras import files
 from graphviz_tb.proto import DataType, GraphDef
 from graphviz_tb.read.source import read_source
 from tests.each import each
@@ -151,7 +151,7 @@ def test_models_nested_deep() -> None:
 
 
 def test_an_archive_whose_json_is_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_CONFIG_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_CONFIG_BYTES", 1000)
     with zipfile.ZipFile(tmp_path / "x.keras", "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("config.json", " " * 10_000_000)
     with pytest.raises(TooLarge):

@@ -12,8 +12,7 @@ from graphviz_tb.api.layout import PAPER_ROOM
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.render.close_frame import close_frame, drawn_size
-from graphviz_tb.render.compose import PAGE_MARGIN, TITLE_LINE_PX, TITLE_ROW, _whole_frame
-from graphviz_tb.render.paper import paper_units
+from graphviz_tb.render.compose import PAGE_MARGIN, TITLE_LINE_PX, TITLE_ROW, _whole_frame, paper_units
 from tests.place import geometry
 
 SMALL_SCREEN_PX = 744  # of the drawing, in a laptop's window

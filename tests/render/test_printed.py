@@ -13,8 +13,8 @@ from graphviz_tb.api.picture import Picture
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.drawing import Curve, Label
 from graphviz_tb.model.scene import Route
+from graphviz_tb.render.compose import MIN_UNIT_POINTS, PAPER_INK
 from graphviz_tb.render.lines import draw_route
-from graphviz_tb.render.paper import MIN_UNIT_POINTS, PAPER_INK
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 EDGE = Route(((0, 0), (0, 90)), "data", 0, 1, 10)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.diff.changes.training import OPTIMIZER_KEYS
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.report.words import place_words, value_text
-from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.flatten.build import split_input
 from graphviz_tb.limits import MAX_OPENED_CHANGES, MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, SettingPart
