@@ -1,13 +1,13 @@
 """Places of unmatched nodes: an input or output of a matched node, with the label of the unmatched node there.
 
-The nodes at each place are found once and updated with each match, so a step examines only what the previous one
+The nodes at each place are counted once and updated with each match, so a step examines only what the previous one
 changed.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -33,44 +33,49 @@ from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import without_digits
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
-Place = tuple[int, bool, int, int]  # the matched node as the new graph has it, whether it is fed, edge, label
-
 
 class FreePlaces:
-    """The free nodes beside matched ones, old and new, by place, and the places that changed."""
+    """The places beside matched nodes, by hash: how many free nodes are there on either side, and the sum of their ids,
+    which is the id where there is one; and the places that changed."""
 
     def __init__(self, m: Matching, *labels: Hashes) -> None:
-        self.sides = tuple(zip((m.a, m.b), (m.to_b, m.to_a), labels, strict=True))
-        self.nodes: tuple[dict[Place, set[int]], dict[Place, set[int]]] = (defaultdict(set), defaultdict(set))
-        self.changed: set[Place] = set()
-        for new, (side, partner, _) in enumerate(self.sides):
-            known = exists(partner)
-            self._update(new, np.flatnonzero(known[side.graph.source] != known[side.graph.target]))
+        self.sides = tuple(zip((m.a, m.b), (m.to_b, np.arange(len(m.b), dtype=np.int32)), labels, strict=True))
+        self.known = exists(m.to_b), exists(m.to_a)
+        self.there: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
+        self.changed: set[int] = set()
+        for new, (side, *_) in enumerate(self.sides):
+            self._count(new, np.arange(len(side.graph.source)), 1)
 
-    def take(self, old: Ints, new: Ints) -> None:
-        """Update the places around nodes that were free and are matched now."""
-        for number, nodes in enumerate((old, new)):
-            side = self.sides[number][0]
-            for node in nodes.tolist():
-                self._update(number, side.in_edges(node))
-                self._update(number, side.out_edges(node))
+    def take(self, *pairs: Ints) -> None:
+        """Nodes that were free are matched now, old and new."""
+        for new, nodes in enumerate(pairs):
+            side = self.sides[new][0]
+            ends = [(side.in_edges(node), side.out_edges(node)) for node in nodes.tolist()]
+            edges = np.unique(np.concatenate([edges for both in ends for edges in both]))
+            self._count(new, edges, -1)
+            self.known[new][nodes] = True
+            self._count(new, edges, 1)
 
-    def _update(self, new: int, edges: Ints | Longs) -> None:
-        side, partner, label = self.sides[new]
-        ends = side.graph.source[edges].tolist(), side.graph.target[edges].tolist()
-        for source, target, edge in zip(*ends, side.edge_hash[edges].tolist(), strict=True):
-            for node, owner in ((source, target), (target, source)):
-                if exists(partner[owner]):
-                    place = owner if new else int(partner[owner]), node == source, edge, int(label[node])
-                    there = self.nodes[new][place]
-                    (there.discard if exists(partner[node]) else there.add)(node)
-                    self.changed.add(place)
+    def _count(self, new: int, edges: Longs, sign: int) -> None:
+        """Count the free nodes at some edges, at the matched nodes there as the new graph has them."""
+        (side, partner, label), known = self.sides[new], self.known[new]
+        for node, owner in ((side.graph.source, side.graph.target), (side.graph.target, side.graph.source)):
+            free = edges[known[owner[edges]] & ~known[node[edges]]]
+            beside = partner[owner[free]].astype(np.int64).view(np.uint64)
+            places = combine_hashes(beside, side.edge_hash[free], label[node[free]])
+            # The complement: a place behind a node is never one before it.
+            places, at = np.unique(places if node is side.graph.source else ~places, return_inverse=True)
+            many, sums = np.bincount(at), np.bincount(at, node[free])
+            for place, count, total in zip(places.tolist(), many.tolist(), sums.tolist(), strict=True):
+                there = self.there[new].setdefault(place, [0, 0])
+                there[:] = there[0] + sign * count, there[1] + sign * int(total)
+            self.changed.update(places.tolist())
 
     def lone_pairs(self) -> tuple[Ints, Ints]:
         """Return the nodes that are alone at a place on both sides, once for each place that changed."""
-        found = [(self.nodes[0][place], self.nodes[1][place]) for place in self.changed]
+        both = [(self.there[0].get(place, (0, 0)), self.there[1].get(place, (0, 0))) for place in self.changed]
         self.changed = set()
-        pairs = node_pairs([(min(old), min(new)) for old, new in found if len(old) == len(new) == 1], Reason.SPREAD)
+        pairs = node_pairs([(old[1], new[1]) for old, new in both if old[0] == new[0] == 1], Reason.SPREAD)
         return pairs.old, pairs.new
 
 
