@@ -35,106 +35,48 @@ from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OP
 
 
 class FreePlaces:
-    """The places of one side: of place p, `owner[p]` is its matched node and `what[p]` a hash of the rest.
+    """The places beside matched nodes, by hash: how many free nodes are there on either side, and the sum of their ids,
+    which is the id where there is one; and the places that changed."""
 
-    If the owner is matched, `count[p]` unmatched nodes are there, and `total[p]` is the sum of their ids: the id if
-    there is only one.
-    """
+    def __init__(self, m: Matching, *labels: Hashes) -> None:
+        self.sides = tuple(zip((m.a, m.b), (m.to_b, np.arange(len(m.b), dtype=np.int32)), labels, strict=True))
+        self.known = exists(m.to_b), exists(m.to_a)
+        self.there: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
+        self.changed: set[int] = set()
+        for new, (side, *_) in enumerate(self.sides):
+            self._count(new, np.arange(len(side.graph.source)), 1)
 
-    def __init__(self, side: GraphColumns, partner: Ints, label: Hashes) -> None:
-        graph, self.known = side.graph, exists(partner)
-        feeds, uses = (np.flatnonzero(~self.known[ends]) for ends in (graph.source, graph.target))
-        # One row for each edge and each end of it that is free: the node there, and the one that it is beside.
-        self.node = np.concatenate((graph.source[feeds], graph.target[uses]))
-        beside = np.concatenate((graph.target[feeds], graph.source[uses]))
-        what = combine_hashes(side.edge_hash[np.concatenate((feeds, uses))], label[self.node])
-        # The complement: a place behind a node is never one before it.
-        what[len(feeds) :] = ~what[len(feeds) :]
-        self.keys, first, place = np.unique(_place_keys(beside, what), return_index=True, return_inverse=True)
-        self.owner, self.what, self.place = beside[first], what[first], place.astype(np.int32).reshape(-1)
-        self.count, self.total = np.zeros(len(first), np.int32), np.zeros(len(first), np.int64)
-        self.by_node, self.by_owner = RowsByNode(self.node, len(side)), RowsByNode(beside, len(side))
-        self._count(np.flatnonzero(self.known[beside]), 1)
-        self._changed: list[Ints | Longs] = [np.arange(len(first))]
+    def take(self, *pairs: Ints) -> None:
+        """Nodes that were free are matched now, old and new."""
+        for new, nodes in enumerate(pairs):
+            side = self.sides[new][0]
+            ends = [(side.in_edges(node), side.out_edges(node)) for node in nodes.tolist()]
+            edges = distinct_values(np.concatenate([edges for both in ends for edges in both]))
+            self._count(new, edges, -1)
+            self.known[new][nodes] = True
+            self._count(new, edges, 1)
 
-    def take(self, nodes: Ints) -> None:
-        """Nodes that were free are matched now."""
-        gone = self.by_node(nodes)
-        gone = gone[self.known[self.owner[self.place[gone]]]]
-        self.known[nodes] = True
-        come = self.by_owner(nodes)
-        come = come[~self.known[self.node[come]]]
-        self._count(gone, -1)
-        self._count(come, 1)
-        self._changed += [self.place[gone], self.place[come]]
+    def _count(self, new: int, edges: Longs, sign: int) -> None:
+        """Count the free nodes at some edges, at the matched nodes there as the new graph has them."""
+        (side, partner, label), known = self.sides[new], self.known[new]
+        for node, owner in ((side.graph.source, side.graph.target), (side.graph.target, side.graph.source)):
+            free = edges[known[owner[edges]] & ~known[node[edges]]]
+            beside = partner[owner[free]].astype(np.int64).view(np.uint64)
+            places = combine_hashes(beside, side.edge_hash[free], label[node[free]])
+            # The complement: a place behind a node is never one before it.
+            places, at = np.unique(places if node is side.graph.source else ~places, return_inverse=True)
+            many, sums = np.bincount(at), np.bincount(at, node[free])
+            for place, count, total in zip(places.tolist(), many.tolist(), sums.tolist(), strict=True):
+                there = self.there[new].setdefault(place, [0, 0])
+                there[:] = there[0] + sign * count, there[1] + sign * int(total)
+            self.changed.update(places.tolist())
 
-    def changed_places(self) -> Longs:
-        """Return the places with one unmatched node whose count changed since the last call."""
-        places = distinct_values(np.concatenate([np.zeros(0, np.int64), *self._changed]))
-        self._changed = []
-        alone: Longs = places[self.count[places] == 1]
-        return alone
-
-    def find(self, owner: Ints, what: Hashes) -> Longs:
-        """Return the places of these nodes, -1 for none."""
-        if not len(self.keys):
-            return np.full(len(owner), -1)
-        keys = _place_keys(owner, what)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
-
-    def _count(self, rows: Ints | Longs, sign: int) -> None:
-        np.add.at(self.count, self.place[rows], sign)
-        np.add.at(self.total, self.place[rows], sign * self.node[rows].astype(np.int64))
-
-
-class RowsByNode:
-    """Rows by the node in a column."""
-
-    def __init__(self, column: Ints, nodes: int) -> None:
-        self.order = np.argsort(column, kind="stable").astype(np.int32)
-        self.start = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=nodes))))
-
-    def __call__(self, nodes: Ints) -> Ints:
-        """Return the rows of some nodes."""
-        start, many = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
-        behind = np.cumsum(many)
-        rows: Ints = self.order[np.repeat(start - behind + many, many) + np.arange(many.sum())]
-        return rows
-
-
-class FreePlacePairs:
-    """The places of both sides, by one of their labels."""
-
-    def __init__(self, m: Matching, label_a: Hashes, label_b: Hashes) -> None:
-        self.m = m
-        self.a, self.b = FreePlaces(m.a, m.to_b, label_a), FreePlaces(m.b, m.to_a, label_b)
-
-    def take(self, old: Ints, new: Ints) -> None:
-        """Nodes are matched now."""
-        self.a.take(old)
-        self.b.take(new)
-
-    def lone_pairs(self) -> tuple[Longs, Longs]:
-        """Return the nodes that are alone at their places on both sides, once for each place.
-
-        At least one node of each pair returned earlier is matched by now, so only places that changed need to be
-        examined.
-        """
-        a, b = self.a, self.b
-        others = b.changed_places()
-        theirs = a.find(self.m.to_a[b.owner[others]], b.what[others])
-        mine = distinct_values(np.concatenate((a.changed_places(), theirs)))
-        mine = mine[exists(mine)]
-        mine = mine[a.count[mine] == 1]
-        found = b.find(self.m.to_b[a.owner[mine]], a.what[mine])
-        mine, found = mine[exists(found)], found[exists(found)]
-        both = b.count[found] == 1
-        return a.total[mine[both]], b.total[found[both]]
-
-
-def _place_keys(owner: Ints, what: Hashes) -> Hashes:
-    return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
+    def lone_pairs(self) -> tuple[Ints, Ints]:
+        """Return the nodes that are alone at a place on both sides, once for each place that changed."""
+        both = [(self.there[0].get(place, (0, 0)), self.there[1].get(place, (0, 0))) for place in self.changed]
+        self.changed = set()
+        pairs = node_pairs([(old[1], new[1]) for old, new in both if old[0] == new[0] == 1], Reason.SPREAD)
+        return pairs.old, pairs.new
 
 
 # From matched nodes to those beside them: what feeds the same input, what uses the same output; constants go with
@@ -148,16 +90,16 @@ def _match_around(m: Matching) -> Findings:
     node, on both sides.
     """
     free = min(map(len, m.count_unmatched()))
-    beside: list[FreePlacePairs] = []
+    beside: list[FreePlaces] = []
     for _ in range(MAX_MATCH_SPREAD):
         if not free:
             return
         # With attributes first; by the op type alone only where that finds nothing more.
         if not beside:
-            beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
-        moved = next(filter(None, map(_match_one_step, beside)), [])
+            beside.append(FreePlaces(m, m.a.node_label, m.b.node_label))
+        moved = next(filter(None, (_match_one_step(m, each) for each in beside)), [])
         if not moved and len(beside) == 1:
-            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
+            beside.append(FreePlaces(m, m.a.labels.op, m.b.labels.op))
             continue
         if not moved:
             return
@@ -169,14 +111,14 @@ def _match_around(m: Matching) -> Findings:
     m.note("spread-limit", f"matches were spread over {MAX_MATCH_SPREAD} steps and no further")
 
 
-def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
+def _match_one_step(m: Matching, beside: FreePlaces) -> list[tuple[int, int]]:
     """Return the matching nodes one edge away."""
     old, new = beside.lone_pairs()
-    keep = _in_one_part(beside.m, old, new)
+    keep = _in_one_part(m, old, new)
     return _unambiguous(old[keep].tolist(), new[keep].tolist())
 
 
-def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
+def _in_one_part(m: Matching, old: Ints, new: Ints) -> Bools:
     """Return whether nodes are of one part of the program or in one scope: the mean of a loss is not a pooling, and the
     read of an optimizer, or of a decay of weights, none of a layer. Model, copy, gradients and input are one part."""
     parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
@@ -186,7 +128,7 @@ def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
     # Of variables their uses decide, when all else is matched.
     variables = m.a.graph.nodes_of_types(VARIABLE_OPS.__contains__)[old]
     fits &= variables | ((parts[0] == Part.BOOKKEEPING) == (parts[1] == Part.BOOKKEEPING))
-    return fits | m.parents_match(old.astype(np.int32), new.astype(np.int32))
+    return fits | m.parents_match(old, new)
 
 
 def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
