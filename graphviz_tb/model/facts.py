@@ -132,6 +132,7 @@ class Facts:
     cost: Callable[[], Costs] | None = None
     costs_of: Callable[[Hierarchy], Costs] | None = None
     _makers: list[frozenset[int]] = field(default_factory=list, init=False, repr=False)  # cache of `_data_makers`
+    _computed: set[int] = field(default_factory=set, init=False, repr=False)  # nodes that are known to compute data
 
     def of_rows(self, hierarchy: Hierarchy) -> Facts:
         """Return the facts of another hierarchy of the graph, with what is inferred so far; without those of rows."""
@@ -154,16 +155,17 @@ class Facts:
         a mask of numbers is; with weights they become data."""
         if self.tensor(node, key).dtype in INDEX_DTYPES:
             return True
-        graph, found, seen = self.graph, False, {node: None}
+        graph, makers, found, seen = self.graph, self._data_makers, False, {node: None}
         for current in (queue := [node]):
-            if current in self._data_makers or len(queue) > MAX_INDEX_OPS:
+            if current in makers or current in self._computed or len(queue) > MAX_INDEX_OPS:
+                self._computed.add(node)  # asked next are those that are computed from it
                 return False
             start, stop = np.searchsorted(graph.target, (current, current + 1)).tolist()
             data = [edge for edge in range(start, stop) if not graph.control[edge]]
-            if not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS:
-                return False
             sources = graph.source[data].tolist()
-            if not self._data_makers.isdisjoint(sources):  # before anything is decoded
+            given = not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS
+            if given or not makers.isdisjoint(sources):  # before anything is decoded
+                self._computed.add(node)
                 return False
             for source, output in zip(sources, graph.key[data].tolist(), strict=True):
                 if self.tensor(source, output).dtype in INDEX_DTYPES:

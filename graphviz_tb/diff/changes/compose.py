@@ -403,7 +403,7 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
     ]
     content = first.content
     if isinstance(content, Setting):
-        beside = tuple(map(setting_part, others)) or content.beside
+        beside = (*content.beside, *(part for change in others for part in (setting_part(change), *change.further_settings)))
         content = replace(content, beside=beside, links=located_wires(changes[1:]) or content.links)
     also = first.also if first.key != "dtype" else other_places(changes, first)
     ops = sum(change.ops for change in changes)

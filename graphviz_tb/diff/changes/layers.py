@@ -47,9 +47,9 @@ INNER_SCOPE = re.compile(  # scopes that TensorFlow and Keras open inside a laye
     r"|dropout|stateless_dropout|Cast|Reshape|Tile|while|cond|Activation|Func)(?:_\d+)*$"
 )
 MAIN_OPS = re.compile(
-    r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh|Sigmoid"
-    r"|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"
-    r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2)"
+    r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Gemm|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh"
+    r"|Sigmoid|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"
+    r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2|(?:Batch|Instance|Group|Layer|RMS)Normalization)"
 )
 # Brings a value, or hands it on.
 VALUE_PLUMBING = CONSTANT_OPS | INPUT_OPS | VARIABLE_OPS | VARIABLE_READ_OPS | IDENTITY_OPS | CAST_OPS
@@ -229,7 +229,7 @@ class Layers:
 def _is_main_op(op: str) -> bool:
     """Return whether an op is what a layer is for; ops of other frameworks count as those of TensorFlow that do the
     same."""
-    return MAIN_OPS.match(equal_op(op)) is not None
+    return MAIN_OPS.match(equal_op(op).rpartition("::")[2]) is not None
 
 
 def _holds_modules(side: GraphColumns) -> Bools:
