@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,11 @@ from graphviz_tb.annotate.infer.symbols import Dims, Out, Symbols
 from graphviz_tb.formats.pbtxt import parse
 from graphviz_tb.keras import output_shapes, parameters
 from graphviz_tb.model.layers import Layer, LayerCall
+from graphviz_tb.ops import table
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, class_defaults, layer_row
-from graphviz_tb.ops.roles import CONSTANT_OPS, OPS_BY_ROLE, VARIABLE_OPS, Role, has_role, roles_of_op
+from graphviz_tb.ops.roles import CONSTANT_OPS, OPS_BY_ROLE, VARIABLE_OPS, Role, has_role, is_elementwise, roles_of_op
 from graphviz_tb.ops.signatures import input_names, op_def, weight_input_names
-from graphviz_tb.ops.table import OP_LINES, OpRow, op_row, plain_op_name
+from graphviz_tb.ops.table import OP_LINES, OpRow, op_row, plain_op_name, read_table
 from graphviz_tb.proto import AttrValue, NodeDef
 from graphviz_tb.words.layer_steps import ACTIVATION_WORDS
 from tests.each import each
@@ -72,9 +74,18 @@ def test_every_line_can_be_read() -> None:
 
 def test_lines_are_in_order() -> None:
     """Patterns first: the first that matches counts; then types by name, each once."""
-    patterns = [op for op in OP_LINES if "*" in op]
-    types = [op for op in OP_LINES if "*" not in op]
-    assert list(OP_LINES) == patterns + sorted(types)
+    lines = list(read_table(Path(table.__file__).with_name("ops.tsv").read_text("utf-8")))
+    patterns = [op for op in lines if "*" in op]
+    types = [op for op in lines if "*" not in op]
+    assert lines == patterns + sorted(types)
+
+
+@each("op", ["relu", "add", "silu", "clamp", "dropout"])
+def test_an_op_that_works_in_place_is_the_op_that_does_not(op: str) -> None:
+    in_place, plain = f"aten::{op}_", f"aten::{op}"
+    assert op_row(in_place) == op_row(plain) is not None
+    assert is_elementwise(in_place) == is_elementwise(plain)
+    assert [role for role in Role if (in_place in OPS_BY_ROLE[role]) != (plain in OPS_BY_ROLE[role])] == []
 
 
 def test_every_role_is_used() -> None:

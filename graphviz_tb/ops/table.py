@@ -11,6 +11,8 @@ shape      the shapes of the outputs, a signature (annotate/infer/signatures.py)
 flops      the floating point operations, a formula (annotate/costs/formulas.py)
 defaults   the defaults of attributes, as JSON
 
+Ops of PyTorch that work in place, `aten::relu_`, have the line of the op that does not.
+
 A type after `=` in the column of roles is the same op of TensorFlow: `tfl::RELU` is `=Relu`. It has the roles of that
 op, and its formula unless the line has one.
 
@@ -59,7 +61,13 @@ def _resolve_equal_ops(lines: dict[str, str]) -> dict[str, str]:
     return equal
 
 
-OP_LINES = read_table((get_data(__name__, "ops.tsv") or b"").decode())
+def _with_in_place_ops(lines: dict[str, str]) -> dict[str, str]:
+    """Return lines with those of the ops of PyTorch that write their result into their input, `aten::relu_`."""
+    in_place = {f"{op}_": line for op, line in lines.items() if op.startswith("aten::")}
+    return lines | {op: line for op, line in in_place.items() if op not in lines}
+
+
+OP_LINES = _with_in_place_ops(read_table((get_data(__name__, "ops.tsv") or b"").decode()))
 EQUAL_OPS = _resolve_equal_ops(OP_LINES)
 
 
