@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from graphviz_tb import load
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
+from graphviz_tb.proto import GraphDef
 from tests.fold.nameless import CHAIN, Network
 
 
@@ -96,3 +98,33 @@ def with_convolution(hierarchy: Hierarchy, row: int) -> int:
     convolutions = sum(types[hierarchy.graph.op[hierarchy.node[at]]] == "Conv2D" for at in inside)
     blocks = sum(types[hierarchy.graph.op[hierarchy.node[at]]] == "AddV2" for at in inside)
     return convolutions - 2 * blocks
+
+
+def test_a_pooling_before_one_layer_is_no_head_where_there_is_room() -> None:
+    # conv conv conv max conv conv' max conv" max mean dense softmax
+    graph = GraphDef()
+    top = graph.node.add(name="image", op="Placeholder").name
+
+    def op(kind: str, *weights: int) -> None:
+        nonlocal top
+        inputs = [top]
+        if weights:
+            made = graph.node.add(name=f"n{len(graph.node)}", op="VariableV2")
+            for size in weights:
+                made.attr["shape"].shape.dim.add(size=size)
+            inputs.append(made.name)
+        top = graph.node.add(name=f"n{len(graph.node)}", op=kind, input=inputs).name
+
+    for part in (3, 3, 3, "MaxPool", 3, 5, "MaxPool", 7, "MaxPool", "Mean"):
+        if isinstance(part, str):
+            op(part)
+            continue
+        op("Conv2D", part, part, 8, 8)
+        op("BiasAdd", 8)
+        op("Relu")
+    op("MatMul", 8, 10)
+    op("Softmax")
+    hierarchy = load(graph).hierarchy
+    assert not (hierarchy.how == GroupOrigin.STAGE).any()
+    pools = [row for row in hierarchy.children(0).tolist() if hierarchy.name[row] and hierarchy.node[row] >= 0]
+    assert [graph.node[int(hierarchy.node[row])].op for row in pools].count("MaxPool") == 3

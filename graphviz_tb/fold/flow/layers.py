@@ -94,7 +94,7 @@ def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
         members = [*sources, product, *dag.after[product]]
         one, other, _, last = members
         apart = all(dag.after[source] == [product] for source in sources) and dag.before[last] == [product]
-        if not apart or not dag.before[one] == dag.before[other] or len(dag.before[one]) != 1:
+        if not apart or dag.before[one] != dag.before[other] or len(dag.before[one]) != 1:
             continue
         types = [context.types.type_counts(dag.boxes[box]) for box in (one, other, last)]
         dense = all(sum(count for op, count in each.items() if _is_dense(op)) == 1 for each in types)

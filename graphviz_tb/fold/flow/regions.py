@@ -118,10 +118,10 @@ def _simplify_level(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBo
 
 
 def _is_head_counted(stage: FlowBox) -> bool:
-    """Return whether a reader would count the head of a stage as a repetition."""
-    each = [box.ops_per_repetition for box in stage.members if box.is_repetition]
-    least = MIN_STAGE_HEAD_SHARE * max(each, default=0)
-    return not each or any(box.ops >= least for box in stage.members if not box.is_repetition)
+    """Return whether a reader would count the head of a stage as a repetition; one repetition is the end of it."""
+    stacks = [box for box in stage.members if box.is_repetition] or stage.members[-1:]
+    least = MIN_STAGE_HEAD_SHARE * max(box.ops_per_repetition for box in stacks)
+    return any(box.ops >= least for box in stage.members if box not in stacks)
 
 
 SMALL_REGION_BOXES = 7  # boxes; in a group by name so few need no regions
