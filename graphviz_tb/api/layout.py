@@ -8,7 +8,8 @@ legible on a laptop screen. The number that stays open is found by bisection.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from graphviz_tb.api.sheet_columns import SheetTarget, choose_columns
 from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
+from graphviz_tb.expand.extract import drop_hidden_children, loose_rows
+from graphviz_tb.graphs.layer_rows import rows_with_parameters
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
@@ -26,7 +29,7 @@ from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import first_tie
 from graphviz_tb.model.view import View
-from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES
+from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES, ExpandPath
 from graphviz_tb.open.groups import (
     OpenSet,
     lone_members,
@@ -90,7 +93,7 @@ def groups_opened_by_picture(
     return open_groups(model.hierarchy, _metagraph_function(model, options), options, model.names)
 
 
-def _metagraph_function(model: BaseModel, options: PictureOptions) -> Callable[[RowPath], Metagraph]:
+def _metagraph_function(model: BaseModel, options: PictureOptions) -> ExpandPath:
     """Return the metagraph function to use: with one member per stack if the options allow it."""
     return model.member_metagraph if shows_one_member(options) else model.metagraph
 
@@ -113,17 +116,17 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
-    """Lay out a figure that fits its page: the first of those that show a U, a member of a stack, and most stacks.
+    """Lay out a figure that fits its page: the first of those that are no longer than it, show a U, a
+    member of a stack, and most stacks.
 
-    What makes it narrower is tried step by step: one column, no names beside boxes, short names in boxes, and no
-    separate room for the training.
+    What makes it narrower is tried step by step: one column, short names in boxes and none beside them, and no separate
+    room for the training.
     """
-    unnamed = replace(options, max_annotations=0)
-    best, most, trains = None, (False, 0, 0), False
+    unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
+    best, most, trains = None, (False, False, 0, 0), False
     for tried, narrow in (
         (options, 0),
         (replace(options, wrap=False), 0),
-        (unnamed, 0),
         (unnamed, 1),
         (replace(unnamed, wrap=False), 2),
     ):
@@ -131,11 +134,11 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
             break
         layout = lay_out(tried, narrow)
         trains = trains or any(text.content == TRAINING_HEADING for text in layout.scene.texts)
-        if drawn_size(layout.scene)[0] + PAPER_ROOM[0] > _sheet_target(options).size[0]:
+        if drawn_size(layout.scene)[0] + PAPER_ROOM[0] > target.size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
-        shown = has_legs, min(1, members), stacks
+        shown = is_legible(layout.scene, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
         if best is None or shown > most:
             best, most = layout, shown
     return best or layout
@@ -206,7 +209,9 @@ def _lay_out_open_groups(
     hierarchy, report = model.hierarchy, model.report
     columns = column_breaks(model, options, second) if columns is None else columns
     alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
-    metagraph = model.member_metagraph if alone else model.metagraph
+    metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
+    if options.paper:
+        metagraph = _drop_rows(metagraph, _rows_left_out(hierarchy, metagraph, opened, contents))
     with report.stage("arrange"):
         arranged = ArrangeOptions(options.engine, wrap=options.wrap)
         if options.paper:
@@ -222,6 +227,43 @@ def _lay_out_open_groups(
     # Equal metagraphs share one skeleton, so its notices occur several times.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
     return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
+
+
+def _rows_left_out(
+    hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, contents: Mapping[RowPath, RowPath]
+) -> set[int]:
+    """Return the rows that a figure leaves out: unconnected parts without weights, and ends of lines that no open group
+    leads on to a box."""
+    users, ends = rows_with_parameters(hierarchy), hierarchy.end
+
+    def holds_weights(row: int) -> bool:
+        return bisect_left(users, row) < bisect_left(users, int(ends[row]))
+
+    left_out: set[int] = set()
+    for path in opened:
+        level = metagraph(path)
+        left_out |= loose_rows(level, holds_weights)
+        led: dict[int, list[bool]] = {row: [] for row in level.children if not holds_weights(row)}
+        for edge in map(level.edges.__getitem__, level.core_edges()):
+            if edge.training:
+                continue  # it begins and ends at frames
+            source, target = level.children[edge.source], level.children[edge.target]
+            for row, other in ((source, target), (target, source)):
+                inner = child_path(hierarchy, path, other)
+                if row in led:
+                    led[row].append(inner not in opened or _leads_on(metagraph(contents.get(inner, inner)), row))
+        left_out.update(row for row, ways in led.items() if ways and not any(ways))
+    return left_out
+
+
+def _drop_rows(metagraph: ExpandPath, rows: set[int]) -> ExpandPath:
+    """Return a metagraph function without some rows."""
+    return lambda path: drop_hidden_children(metagraph(path), rows.__contains__) if rows else metagraph(path)
+
+
+def _leads_on(level: Metagraph, row: int) -> bool:
+    """Return whether a level draws a line from or to a row outside."""
+    return any(level.bridges[index].other == row for index in level.core_bridges())
 
 
 def _node_labels(
@@ -264,7 +306,7 @@ def _close_until_legible(
 
     target = _sheet_target(options)
     if options.paper:
-        return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target)
+        return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target, least_open=1)
     stacks, open_stacks = _count_drawn_stacks(layout.scene)
     for min_name_px, min_stacks in (
         (LEGIBLE_NAME_PX, stacks),
@@ -296,20 +338,25 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
 
 
 def _largest_legible_layout(
-    layout: Layout, first: Callable[[int], Layout], count: int, least: int, target: SheetTarget
+    layout: Layout,
+    first: Callable[[int], Layout],
+    count: int,
+    least: int,
+    target: SheetTarget,
+    least_open: int = MIN_OPEN_UNITS,
 ) -> Layout:
-    """Return the layout with most groups open whose names have `least` px on a screen.
+    """Return the layout with most groups open, and at least `least_open`, whose names have `least` px on a screen.
 
     `layout` has all `count` groups open; `first(n)` lays out with the first n.
     """
     if is_legible(layout.scene, least, target):
         return layout
-    best, low, high = layout, MIN_OPEN_UNITS, count - 1  # the answer is between low and high
+    best, low, high = layout, least_open, count - 1  # the answer is between low and high
     while low <= high:
         # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
         count = (low + high + 1) // 2
         tried = first(count)
-        if is_legible(tried.scene, least, target) or count == MIN_OPEN_UNITS:
+        if is_legible(tried.scene, least, target) or count == least_open:
             best, low = tried, count + 1
         else:
             high = count - 1

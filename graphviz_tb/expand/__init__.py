@@ -177,7 +177,7 @@ class Expander:
             return level
         from graphviz_tb.expand.extract import drop_hidden_children  # most levels hide nothing
 
-        return drop_hidden_children(level, self.hidden)
+        return drop_hidden_children(level, self.hidden.__getitem__)
 
     def surplus_in(self, path: RowPath) -> Surplus | None:
         """Return what another member of a stack has more, where a group is the only member shown."""

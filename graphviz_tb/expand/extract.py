@@ -9,26 +9,25 @@ as neighbours, and moving a node by hand moves no other.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import field, replace
 
-from graphviz_tb.graphs.traversal import reachable_from, strong_components
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.graphs.traversal import reachable_from, strong_components, union_root, unite_sets
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import IMPLIED_LINE, DrawingMask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN
 from graphviz_tb.options import ExpandOptions
 
-# Drop the children of a level that the reader hid.
+# Drop the children of a level that the reader hid, and those that a figure to print leaves out.
 
 
-def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
-    """Return the level without hidden children, and without all lines, stubs and marks that lead to one, here or
-    elsewhere.
+def drop_hidden_children(level: Metagraph, is_hidden: Callable[[int], bool]) -> Metagraph:
+    """Return the level without hidden children (given by row), and without all lines, stubs and marks that lead to one,
+    here or elsewhere.
 
     The rest keeps its order.
     """
-    kept = [at for at, row in enumerate(level.children) if not hidden[row]]
+    kept = [at for at, row in enumerate(level.children) if not is_hidden(row)]
     place = {old: new for new, old in enumerate(kept)}
     edges = [at for at, edge in enumerate(level.edges) if edge.source in place and edge.target in place]
     number = {old: new for new, old in enumerate(edges)}
@@ -51,19 +50,36 @@ def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
         bridges=tuple(
             replace(bridge, child=place[bridge.child])
             for bridge in level.bridges
-            if bridge.child in place and not hidden[bridge.other]
+            if bridge.child in place and not is_hidden(bridge.other)
         ),
         mask=renumber_mask(level.mask),
         automatic=renumber_mask(level.automatic),
         annotations=tuple(
             replace(stub, child=place[stub.child])
             for stub in level.annotations
-            if stub.child in place and not hidden[stub.other]
+            if stub.child in place and not is_hidden(stub.other)
         ),
-        functions=tuple(row for row in level.functions if not hidden[row]),
+        functions=tuple(row for row in level.functions if not is_hidden(row)),
         loops=tuple((place[at], count) for at, count in level.loops if at in place),
         training=tuple(place[at] for at in level.training if at in place),
     )
+
+
+def loose_rows(level: Metagraph, holds_weights: Callable[[int], bool]) -> set[int]:
+    """Return the children (as rows) in unconnected parts of a level that hold no weights, where another part does:
+    inputs that nothing reads, results that are not the model's, bookkeeping.
+
+    A child in the auxiliary area is a part of its own.
+    """
+    head = {at: at for at in range(len(level.children))}
+    outside = [level.bridges[index].child for index in level.core_bridges()]
+    away = level.mask.extracted_children
+    for edge in (level.edges[index] for index in level.core_edges()):
+        if not away.intersection((edge.source, edge.target)):
+            unite_sets(head, edge.source, edge.target)
+    weighing = {union_root(head, at) for at, row in enumerate(level.children) if holds_weights(row)}
+    kept = weighing.union(union_root(head, at) for at in outside)
+    return {row for at, row in enumerate(level.children) if weighing and union_root(head, at) not in kept}
 
 
 MAX_READABLE_CHILDREN = 40  # children of a level that is drawn whole: hubs are part of the flow there

@@ -46,6 +46,12 @@ def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
     return sorted(found)
 
 
+def rows_with_parameters(hierarchy: Hierarchy) -> list[int]:
+    """Return the rows of the ops of the main graph that use a parameter, ascending."""
+    users = {user for _, users in _users_of_parameters(hierarchy) for user in users}
+    return sorted({int(hierarchy.row_of_node[user]) for user in users})
+
+
 def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
     """Return the innermost scopes around the ops that share a parameter: one layer, called several times."""
     rows = {

@@ -4764,10 +4764,10 @@ function level_words(view, limit, printed = false) {
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
-  if ((printed && !limit)) {
-    beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
+  if (printed) {
+    beside = (() => { const out = []; for (const [stubs, node] of py_zip(beside, node_labels)) { out.push(_printed_stubs(stubs, node, limit)); } return out; })();
   }
-  [links, written] = [_links_of_open(view), _written_accounts(view)];
+  [links, written] = [(printed ? (() => { const out = []; for (const _ of node_labels) { out.push([]); } return out; })() : _links_of_open(view)), _written_accounts(view)];
   labels = py_union(_training_labels(view), _shared_labels(view));
   return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(labels, wire, hand_drawn_label(line)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
@@ -4780,6 +4780,11 @@ function _stubs_by_child(view, noted) {
     }
   }
   return by_child;
+}
+function _printed_stubs(stubs, node, limit) {
+  let weights;
+  weights = (() => { const out = []; for (const [index, stub] of stubs) if ((stub.kind === "weight")) { out.push([index, stub]); } return out; })();
+  return ((limit && (weights.length === 1) && !node.second) ? weights : []);
 }
 function _links_of_open(view) {
   let by_child, annotation;

@@ -215,9 +215,9 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     node_labels = (*view.node_labels, *view.functions)
     notes = _shared_notes(view)
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
-    if printed and not limit:  # a figure counts nothing that it does not show
-        beside = [[] for _ in beside]
-    links, written = _links_of_open(view), _written_accounts(view)
+    if printed:
+        beside = [_printed_stubs(stubs, node, limit) for stubs, node in zip(beside, node_labels, strict=True)]
+    links, written = [[] for _ in node_labels] if printed else _links_of_open(view), _written_accounts(view)
     labels = _training_labels(view) | _shared_labels(view)
     return LevelWords(
         seconds=tuple(_box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
@@ -248,6 +248,13 @@ def _stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotat
         if index not in noted and annotation.child not in view.opened and not annotation.training:
             by_child[annotation.child].append((index, annotation))
     return by_child
+
+
+def _printed_stubs(stubs: list[tuple[int, Annotation]], node: NodeLabel, limit: int) -> list[tuple[int, Annotation]]:
+    """Return the stubs next to a box of a figure: only a lone weight of a box that does not say what it does with it,
+    as a position that is added. Constants and what is elsewhere are no part of a figure."""
+    weights = [(index, stub) for index, stub in stubs if stub.kind == "weight"]
+    return weights if limit and len(weights) == 1 and not node.second else []
 
 
 def _links_of_open(view: View) -> list[list[str]]:

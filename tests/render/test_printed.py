@@ -104,7 +104,53 @@ def test_a_figure_shows_what_fits_even_where_no_stack_can_show_a_member() -> Non
     assert picture.drawing.width * picture.drawing.points == pytest.approx(84 / 25.4 * 72)
 
 
-@pytest.mark.parametrize("name", ["cifar10_shapes.pb", "keras2_mnist.pb", "while_v1.pb"])
+def texts_of(picture: Picture) -> str:
+    return picture.render("svg").decode()
+
+
+def test_a_figure_shows_neither_what_stands_apart_from_the_model_nor_constants() -> None:
+    # x ─▶ conv ─▶ relu, and beside it: an input that nothing reads, an op at the end of a control edge, a lone chain.
+    text = b"""
+      node { name: "x" op: "Placeholder" }
+      node { name: "unread" op: "Placeholder" }
+      node { name: "kernel" op: "VariableV2" attr { key: "shape" value { shape {
+        dim { size: 3 } dim { size: 3 } dim { size: 3 } dim { size: 8 } } } } }
+      node { name: "conv" op: "Conv2D" input: "x" input: "kernel" }
+      node { name: "level" op: "Const" }
+      node { name: "limit" op: "Maximum" input: "conv" input: "level" }
+      node { name: "relu" op: "Relu" input: "limit" }
+      node { name: "full" op: "Range" } node { name: "mask" op: "Neg" input: "full" }
+      node { name: "done" op: "NoOp" input: "^relu" }
+    """
+    model = graphviz_tb.load(text)
+    screen, paper = model.picture(), model.picture(paper=True)
+    assert {"x", "conv", "limit", "relu"} == {box.address for box in paper.scene.boxes}
+    assert {"unread", "full", "mask"} < {box.address for box in screen.scene.boxes}
+    assert ">level<" in texts_of(screen)
+    assert ">level<" not in texts_of(paper)
+
+
+def test_a_figure_of_a_graph_without_weights_shows_all_of_it() -> None:
+    text = b'node { name: "a" op: "Range" } node { name: "b" op: "Neg" input: "a" } node { name: "c" op: "Range" }'
+    scene = graphviz_tb.load(text).picture(paper=True).scene
+    assert {box.address for box in scene.boxes} == {"a", "b", "c"}
+
+
+def test_a_figure_is_no_longer_than_a_page() -> None:
+    # Forty layers in one frame: no group can stay open.
+    layers = [
+        f'node {{ name: "net/l{n}/w" op: "VariableV2" }} node {{ name: "net/l{n}/{op}" op: "{op}" '
+        f'input: "{f"net/l{n - 1}/{last}" if n else "x"}" input: "net/l{n}/w" }}'
+        for n in range(40)
+        for op, last in [(("MatMul", "BiasAdd"), ("BiasAdd", "MatMul"))[n % 2]]
+    ]
+    picture = graphviz_tb.load(f'node {{ name: "x" op: "Placeholder" }} {" ".join(layers)}'.encode()).picture(
+        paper=True, width_mm=84
+    )
+    assert picture.drawing.height * picture.drawing.points <= 245 / 25.4 * 72
+
+
+@pytest.mark.parametrize("name", ["cifar10_shapes.pb", "gan_scopes.pb", "keras2_functional.pb"])
 def test_training_has_no_room_of_its_own_where_it_does_not_fit(name: str) -> None:
     narrow, wide = figure(name, width_mm=84), figure(name, width_mm=178)
     assert narrow.drawing.points > MIN_UNIT_POINTS
