@@ -1,32 +1,29 @@
-"""Decode the messages of an ONNX model with the wire reader: no package `onnx`, and no values of weights.
+"""Decode the messages of an ONNX model: no package `onnx`, and no values of weights.
 
-Initialisers are most of a file and no picture shows their numbers: their bytes are stepped over, so a model of
-gigabytes takes the time of its nodes. Small tensors keep theirs, since shapes, axes and paddings are tensors too.
-External data is noted and never opened.
+Initialisers are most of a file and no picture shows their numbers: they are cut out before protobuf decodes the rest, so
+a model of gigabytes takes the time of its nodes. Small tensors keep theirs, since shapes, axes and paddings are tensors
+too. External data is noted and never opened.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, fields
 from enum import Enum
+from functools import cache, partial
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
 from graphviz_tb.errors import MalformedProto
-from graphviz_tb.formats.protobuf import (
-    BYTES_TYPE,
-    FIXED32_TYPE,
-    FIXED64_TYPE,
-    VARINT_TYPE,
-    CutError,
-    IndexedBytes,
-    parse_wire_varint,
-    wire_spans,
-)
+from graphviz_tb.formats.protobuf import BYTES_TYPE, CUT_REASON, DECODE_ERRORS, CutError, IndexedBytes, wire_spans
+from graphviz_tb.formats.textproto.schema import encode_varint
 from graphviz_tb.limits import MAX_MESSAGE_DEPTH, MAX_STORED_VALUE_BYTES
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.proto import message_classes
 from graphviz_tb.sources.bounds import MemoryBudget
 
 # Types of elements by number (onnx.proto: TensorProto.DataType), from 1 on.
@@ -44,8 +41,11 @@ FORM_BY_DTYPE = {
     **dict(zip(("float32", "float64", "int64", "uint64", "int32"), ("<f", "<d", "<q", "<Q", "<i"), strict=True)),
     **dict(zip(("uint32", "int16", "int8"), ("<I", "<h", "<b"), strict=True)),
 }
-# Memory that a message takes at least, a node of the graph later more, and lists of numbers for each byte in the file.
-BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_PER_LISTED_BYTE = 150, 600, 10
+# Memory that a message takes at least, a node of the graph later more, and what is listed in it.
+BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_OF_LISTED = 150, 600, 40
+FEW_TEXTS = 8  # are part of the bytes of their node
+SPAN_FIELD = (1 << 29) - 1  # the last field number, which onnx.proto has not
+SPAN_TAG = encode_varint(SPAN_FIELD << 3)
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
 ValueSizes = (
@@ -62,17 +62,9 @@ class Opset:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A key and its value."""
-
-    key: str = ""
-    value: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class TensorValue:
     """A stored tensor. Of large ones only name, type and size are kept, and where the raw values are in the file:
-    `skipped` says so."""
+    from which byte to which."""
 
     name: str = ""
     dims: tuple[int, ...] = ()
@@ -84,10 +76,8 @@ class TensorValue:
     double_data: tuple[float, ...] = ()
     uint64_data: tuple[int, ...] = ()
     string_data: tuple[bytes, ...] = ()
-    external_data: tuple[Entry, ...] = ()
     data_location: int = 0
-    skipped: bool = False
-    span: tuple[int, int] | None = None
+    span: tuple[int, ...] = ()
 
     @property
     def dtype(self) -> str:
@@ -102,7 +92,7 @@ class TensorValue:
     def content(self) -> bytes | None:
         """Return the values as little-endian bytes; None if they are not kept, no numbers, or do not fill `dims`."""
         form = FORM_BY_DTYPE.get(self.dtype)
-        if form is None or self.skipped or self.is_external or len(self.dims) > MAX_DIMENSIONS:
+        if form is None or self.is_external or len(self.dims) > MAX_DIMENSIONS:
             return None
         size, count = struct.calcsize(form), 1
         for extent in self.dims:
@@ -216,7 +206,7 @@ class NodeValue:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     attributes: tuple[Attribute, ...] = ()
-    metadata: tuple[Entry, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +220,7 @@ class GraphValue:
     inputs: tuple[NamedValue, ...] = ()
     outputs: tuple[NamedValue, ...] = ()
     values: tuple[NamedValue, ...] = ()
-    metadata: tuple[Entry, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,21 +250,22 @@ class ModelValue:
     opsets: tuple[Opset, ...] = ()
     graph: GraphValue | None = None
     functions: tuple[FunctionValue, ...] = ()
-    metadata: tuple[Entry, ...] = field(default=())
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 class Scalar(Enum):
-    """Decoding of a field without a message."""
+    """The type of a field without a message, by its number in protobuf."""
 
-    TEXT = "text"
-    BYTES = "bytes"
-    INT = "int"
-    FLOAT = "float"
-    DOUBLE = "double"
+    DOUBLE = 1
+    FLOAT = 2
+    INT = 3
+    TEXT = 9
+    BYTES = 12
 
 
 class FieldRule(NamedTuple):
-    """The attribute to fill from a field, and its decoding; `many` values make a tuple."""
+    """The attribute to fill from a field, and its type: a scalar, a message, `dict` for entries with a key and a value of
+    text. `many` values make a tuple."""
 
     name: str
     kind: Scalar | type
@@ -288,7 +279,6 @@ def _many(name: str, kind: Scalar | type) -> FieldRule:
 # Field numbers of onnx.proto; fields that no picture needs (documentation, devices, training) are stepped over.
 FIELDS: dict[type, dict[int, FieldRule]] = {
     Opset: {1: FieldRule("domain", Scalar.TEXT), 2: FieldRule("version", Scalar.INT)},
-    Entry: {1: FieldRule("key", Scalar.TEXT), 2: FieldRule("value", Scalar.TEXT)},
     TensorValue: {
         1: _many("dims", Scalar.INT),
         2: FieldRule("data_type", Scalar.INT),
@@ -300,8 +290,8 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         9: FieldRule("raw_data", Scalar.BYTES),
         10: _many("double_data", Scalar.DOUBLE),
         11: _many("uint64_data", Scalar.INT),
-        13: _many("external_data", Entry),
         14: FieldRule("data_location", Scalar.INT),
+        SPAN_FIELD: _many("span", Scalar.INT),
     },
     SparseTensorValue: {1: FieldRule("values", TensorValue), 3: _many("dims", Scalar.INT)},
     Dimension: {1: FieldRule("value", Scalar.INT), 2: FieldRule("param", Scalar.TEXT)},
@@ -338,7 +328,7 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         5: _many("attributes", Attribute),
         7: FieldRule("domain", Scalar.TEXT),
         8: FieldRule("overload", Scalar.TEXT),
-        9: _many("metadata", Entry),
+        9: _many("metadata", dict),
     },
     GraphValue: {
         1: _many("nodes", NodeValue),
@@ -348,7 +338,7 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         12: _many("outputs", NamedValue),
         13: _many("values", NamedValue),
         15: _many("sparse_initializers", SparseTensorValue),
-        16: _many("metadata", Entry),
+        16: _many("metadata", dict),
     },
     FunctionValue: {
         1: FieldRule("name", Scalar.TEXT),
@@ -369,20 +359,12 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         4: FieldRule("domain", Scalar.TEXT),
         7: FieldRule("graph", GraphValue),
         8: _many("opsets", Opset),
-        14: _many("metadata", Entry),
+        14: _many("metadata", dict),
         25: _many("functions", FunctionValue),
     },
 }
-WIRE_BY_SCALAR = {
-    Scalar.TEXT: BYTES_TYPE,
-    Scalar.BYTES: BYTES_TYPE,
-    Scalar.INT: VARINT_TYPE,
-    Scalar.FLOAT: FIXED32_TYPE,
-    Scalar.DOUBLE: FIXED64_TYPE,
-}
-FORM_BY_SCALAR = {Scalar.FLOAT: "f", Scalar.DOUBLE: "d"}
-OnnxMessageT = TypeVar("OnnxMessageT")
-NAMED_KINDS = frozenset((NodeValue, NamedValue, TensorValue))  # none has an equal
+TYPED_KINDS = (NodeValue, NamedValue)  # none has an equal; the others are bytes first, equal ones decoded once
+OnnxMessageT, AnyNumber = TypeVar("OnnxMessageT"), TypeVar("AnyNumber")
 MAX_REMEMBERED_BYTES = 2048  # of a message that is remembered for equal ones
 
 
@@ -396,91 +378,159 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
     graphviz_tb.errors.MalformedProto: m.onnx: not a whole ONNX model: it is cut short or damaged (at byte 2)...
     """
     try:
-        return MessageDecoder(data, budget or MemoryBudget(None, name)).decode(ModelValue, 0, len(data), 0)
+        small = _without_large_values(data, ModelValue, 0, len(data))
+        try:
+            return MessageDecoder(budget or MemoryBudget(None, name)).decode(ModelValue, small)
+        except DECODE_ERRORS:
+            _without_large_values(data, ModelValue, 0, len(data), limit=-1)  # goes through all, and finds the damage
+            raise
     except CutError as cut:
-        raise MalformedProto(
-            f"{name}: not a whole ONNX model: it is cut short or damaged",
-            offset=cut.offset,
-            hint="copy or download it again",
-        ) from None
+        offset: int | None = cut.offset
     except RecursionError:
         raise MalformedProto(f"{name}: not a whole ONNX model: it is nested too deep", offset=None) from None
+    except DECODE_ERRORS:
+        offset = None
+    raise MalformedProto(
+        f"{name}: not a whole ONNX model: {CUT_REASON}", offset=offset, hint="copy or download it again"
+    )
+
+
+def _without_large_values(
+    data: IndexedBytes, kind: type, first: int, last: int, depth: int = 0, limit: int = MAX_STORED_VALUE_BYTES
+) -> bytes:
+    """Return the bytes of a message without large values of tensors, at any depth; raw ones are the field `span`: from
+    which byte of the file to which."""
+    if depth > MAX_MESSAGE_DEPTH:
+        raise RecursionError
+    rules = FIELDS[kind]
+    kept: list[bytes] = []
+    for number, wire, start, begin, end in wire_spans(data, first, last):
+        rule = rules.get(number)
+        if rule is None:
+            continue
+        if kind is TensorValue and end - begin > MAX_STORED_VALUE_BYTES:
+            if rule.name == "raw_data":
+                kept += [SPAN_TAG, encode_varint(begin), SPAN_TAG, encode_varint(end)]
+        elif end - begin <= limit or rule.kind not in FIELDS:
+            kept.append(data[start:end])
+        elif wire != BYTES_TYPE:
+            raise CutError(start)
+        else:
+            inner = _without_large_values(data, rule.kind, begin, end, depth + 1, limit)
+            kept += [encode_varint(number << 3 | BYTES_TYPE), encode_varint(len(inner)), inner]
+    return b"".join(kept)
+
+
+@cache
+def _message_classes() -> Mapping[type, Any]:
+    """Return a class of protobuf for each kind of message."""
+    file = FileDescriptorProto(name="onnx", package="graphviz_tb.onnx")
+    for kind, rules in FIELDS.items():
+        message = file.message_type.add(name=kind.__name__)
+        for number, (name, inner, many) in rules.items():
+            made = message.field.add(name=name, number=number, label=3 if many else 1)
+            if inner is dict:
+                entry = message.nested_type.add(name="Entry", options={"map_entry": True})
+                for place, part in enumerate(("key", "value"), 1):
+                    entry.field.add(name=part, number=place, label=1, type=Scalar.TEXT.value)
+                made.type_name = f".{file.package}.{kind.__name__}.Entry"
+            elif inner in TYPED_KINDS:
+                made.type_name = f".{file.package}.{inner.__name__}"
+            else:
+                made.type = inner.value if isinstance(inner, Scalar) else Scalar.BYTES.value
+    classes = message_classes([file])
+    return {kind: classes[kind.__name__] for kind in FIELDS}
 
 
 class MessageDecoder:
-    """Decodes the messages in some bytes; equal small ones, such as types, modules and settings, become one value."""
+    """Decodes messages; equal small ones, such as types and settings, become one value."""
 
-    def __init__(self, data: IndexedBytes, budget: MemoryBudget) -> None:
-        self.data, self.budget = data, budget
+    def __init__(self, budget: MemoryBudget) -> None:
+        self.budget, self.depth = budget, 0
         self._decoded: dict[tuple[type, bytes], Any] = {}
+        self._decoders = {
+            kind: {number: (rule.name, self._decoder(rule)) for number, rule in rules.items()}
+            for kind, rules in FIELDS.items()
+        }
+        self._rows = {kind: self._row(kind) for kind in TYPED_KINDS}
 
-    def decode(self, kind: type[OnnxMessageT], first: int, last: int, depth: int) -> OnnxMessageT:
+    def _decoder(self, rule: FieldRule) -> Callable[[Any], Any]:
+        """Return what makes the value of a field of its content in a message of protobuf."""
+        if rule.kind is dict:
+            return self._texts_by_key
+        if rule.kind is Scalar.TEXT:
+            return self._texts if rule.many else _text
+        if isinstance(rule.kind, Scalar):
+            return self._numbers if rule.many else _same
+        if rule.kind in TYPED_KINDS:
+            return partial(self._values, rule.kind)
+        return partial(self._inner_ones if rule.many else self._inner, rule.kind)
+
+    def _row(self, kind: type) -> tuple[Callable[[Any], tuple[Any, ...]], list[Callable[[Any], Any]]]:
+        """Return what gets all fields of a message of protobuf, and the decoder of each."""
+        decoders = dict(self._decoders[kind].values())
+        names = [field.name for field in fields(kind)]
+        return attrgetter(*names), [decoders[name] for name in names]
+
+    def decode(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
         """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
-        if depth > MAX_MESSAGE_DEPTH:
+        if self.depth > MAX_MESSAGE_DEPTH:
             raise RecursionError
-        self.budget.take(BYTES_OF_NODE if kind is NodeValue else BYTES_OF_MESSAGE)
-        rules = FIELDS[kind]
+        self.depth += 1
         values: dict[str, Any] = {}
-        for number, wire, start, begin, end in wire_spans(self.data, first, last):
-            rule = rules.get(number)
-            if rule is None:
-                continue
-            name, field_kind, many = rule
-            # Large values of tensors; the strings of a message are never that long, or are cut below.
-            if kind is TensorValue and end - begin > MAX_STORED_VALUE_BYTES:
-                values["skipped"] = True
-                if name == "raw_data":
-                    values["span"] = begin, end
-            elif isinstance(field_kind, Scalar):
-                if field_kind is Scalar.TEXT and wire == BYTES_TYPE:  # most fields
-                    found: Sequence[Any] = (str(self.data[begin:end], "utf-8", "replace"),)
-                else:
-                    found = _scalars(self.data, field_kind, wire, start, begin, end)
-                if many:
-                    self.budget.take(BYTES_PER_LISTED_BYTE * (end - begin))
-                    values.setdefault(name, []).extend(found)
-                elif found:
-                    values[name] = found[0]
-            elif wire != BYTES_TYPE:
-                raise CutError(start)
-            elif many:
-                values.setdefault(name, []).append(self._decode_inner(field_kind, begin, end, depth))
-            else:
-                values[name] = self._decode_inner(field_kind, begin, end, depth)
-        for name, value in values.items():
-            if type(value) is list:
-                values[name] = tuple(value)
+        decoders = self._decoders[kind]
+        for field_descriptor, content in _message_classes()[kind].FromString(data).ListFields():
+            name, decoder = decoders[field_descriptor.number]
+            values[name] = decoder(content)
+        self.depth -= 1
+        self.budget.take(BYTES_OF_MESSAGE)
         return kind(**values)
 
-    def _decode_inner(self, kind: type[OnnxMessageT], first: int, last: int, depth: int) -> OnnxMessageT:
-        if last - first > MAX_REMEMBERED_BYTES or kind in NAMED_KINDS:
-            return self.decode(kind, first, last, depth + 1)
-        key = kind, bytes(self.data[first:last])
-        known: OnnxMessageT | None = self._decoded.get(key)
+    def _inner(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
+        """Decode a message inside of one."""
+        if len(data) > MAX_REMEMBERED_BYTES or kind is TensorValue:
+            return self.decode(kind, data)
+        known: OnnxMessageT | None = self._decoded.get((kind, data))
         if known is None:
-            known = self._decoded[key] = self.decode(kind, first, last, depth + 1)
+            known = self._decoded[kind, data] = self.decode(kind, data)
         else:
             self.budget.take(BYTES_OF_MESSAGE)  # the list of equal ones takes time and memory too
         return known
 
+    def _inner_ones(self, kind: type[OnnxMessageT], listed: Iterable[bytes]) -> tuple[OnnxMessageT, ...]:
+        return tuple([self._inner(kind, data) for data in listed])
 
-def _scalars(data: IndexedBytes, kind: Scalar, wire: int, start: int, first: int, last: int) -> Sequence[Any]:
-    """Return the value of a field, or the values that are packed in it. Raises CutError for another wire type."""
-    expected = WIRE_BY_SCALAR[kind]
-    if kind is Scalar.BYTES and wire == BYTES_TYPE:
-        return (bytes(data[first:last]),)
-    if wire not in (expected, BYTES_TYPE):
-        raise CutError(start)
-    if expected == VARINT_TYPE:
-        numbers = []
-        position = first
-        while position < last:
-            number, position = parse_wire_varint(data, position, last)
-            number &= (1 << 64) - 1
-            numbers.append(number - (1 << 64) if number >> 63 else number)
-        return numbers
-    form = FORM_BY_SCALAR[kind]
-    count, rest = divmod(last - first, struct.calcsize(f"<{form}"))
-    if rest:
-        raise CutError(start)
-    return struct.unpack(f"<{count}{form}", data[first:last])
+    def _values(self, kind: type[OnnxMessageT], messages: Sequence[Any]) -> tuple[OnnxMessageT, ...]:
+        """Return messages of a typed kind as values."""
+        self.budget.take(BYTES_OF_NODE * len(messages))
+        get, decoders = self._rows[kind]
+        return tuple([
+            kind(*[decoder(content) for decoder, content in zip(decoders, get(message), strict=True)])
+            for message in messages
+        ])  # fmt: skip
+
+    def _numbers(self, listed: Iterable[AnyNumber]) -> tuple[AnyNumber, ...]:
+        found = tuple(listed)
+        self.budget.take(BYTES_OF_LISTED * len(found))
+        return found
+
+    def _texts(self, listed: Iterable[str | bytes]) -> tuple[str, ...]:
+        found = tuple(listed)
+        if len(found) > FEW_TEXTS:
+            self.budget.take(BYTES_OF_LISTED * len(found))
+        return tuple(map(_text, found))
+
+    def _texts_by_key(self, entries: Any) -> dict[str, str]:
+        found = dict(entries.items())
+        if len(found) > FEW_TEXTS:
+            self.budget.take(BYTES_OF_MESSAGE * len(found))
+        return {_text(key): _text(text) for key, text in found.items()}
+
+
+def _text(content: str | bytes) -> str:
+    """Return a text; protobuf gives the bytes of one that is not UTF-8."""
+    return content if type(content) is str else str(content, "utf-8", "replace")
+
+
+def _same(content: AnyNumber) -> AnyNumber:
+    return content

@@ -137,8 +137,8 @@ class StoredNumbers:
         """Return the bytes of each element, a line an element; None if the file does not have them, or where too many
         were compared before."""
         content: memoryview | bytes | None = tensor.content()
-        if content is None and tensor.span is not None and not tensor.is_external:
-            content = memoryview(self.data)[slice(*tensor.span)]
+        if content is None and tensor.span and not tensor.is_external:
+            content = memoryview(self.data)[slice(*tensor.span[:2])]
         size = element_size(tensor.dtype)
         if not content or len(content) != size * prod(tensor.dims) or not self._meter.take(len(content)):
             return None

@@ -27,7 +27,7 @@ LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'?|"((?:[^"\\]|\\.)*+)"?""", re.
 WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pbc])_(\w+)"), re.compile(r"\W")
 ESCAPED = re.compile(r"\\(.)")
 NAMESPACE_ENTRY = re.compile(r"(?:^|(?<=/))([^/:]*+): ([\w.]+)(?:/|$)")
-MAX_LISTED_LETTERS, MAX_METADATA_ENTRIES = 20_000, 100
+MAX_LISTED_LETTERS = 20_000
 # Names that an exporter makes up for values without one in the program.
 MADE_NAME = re.compile(
     r"(?:onnx::\w+|_?val_\d+|\d+|_v_\d+|node_\w+|const\w*|expand(?:_\d+)?|scalar_tensor\w*|.*_output_\d+)?",
@@ -73,8 +73,7 @@ def place_of_node(node: NodeValue) -> NodePlace:
     >>> place_of_node(NodeValue(name="/encoder/layers.0/MatMul", op_type="MatMul")).path
     'encoder.layers.0'
     """
-    metadata = _metadata(node)
-    modules = _modules_of(metadata)
+    modules = _modules_of(node.metadata)
     if modules:
         return NodePlace(modules, name=node.op_type)
     parts = tuple(part for part in node.name.split("/") if part)
@@ -85,16 +84,15 @@ def place_of_node(node: NodeValue) -> NodePlace:
 
 def stack_trace(node: NodeValue) -> str:
     """Return the lines of the program that made a node, as Python prints them; "" if the exporter wrote none."""
-    return _metadata(node).get(TRACE_KEY, "")
+    return node.metadata.get(TRACE_KEY, "")
 
 
 def stored_kind(node: NodeValue, value: str) -> str:
     """Return whether a stored value that a node takes is a parameter ("p"), a buffer ("b") or a constant tensor ("c")
     of the program, as the exporter says in the call that the node was made from; "" if it says none of them.
 
-    >>> from graphviz_tb.formats.onnx_messages import Entry
-    >>> call = Entry("pkg.torch.onnx.fx_node", "%add : call_function(args = (%x, %p_pos_embed))")
-    >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
+    >>> call = {"pkg.torch.onnx.fx_node": "%add : call_function(args = (%x, %p_pos_embed))"}
+    >>> stored_kind(NodeValue(metadata=call), "pos.embed"), stored_kind(NodeValue(), "pos")
     ('p', '')
     """
     kinds = _weights_of_call(node)
@@ -105,10 +103,9 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
     """Return the name of a weight by the call that its user was made from; "" if that says nothing. The exporter stores
     equal weights once, and those that it turned under a new name, but the call has the parameter.
 
-    >>> from graphviz_tb.formats.onnx_messages import Entry
-    >>> call = Entry("pkg.torch.onnx.fx_node", "%linear : call_function(args = (%x, %p_mlp_0_weight, %p_mlp_0_bias))")
+    >>> call = {"pkg.torch.onnx.fx_node": "%linear : call_function(args = (%x, %p_mlp_0_weight, %p_mlp_0_bias))"}
     >>> place = NodePlace((ModuleCall("", "Net"), ModuleCall("mlp.0", "Linear")))
-    >>> name_in_call(NodeValue(metadata=(call,)), place, "kernel", "val_3")
+    >>> name_in_call(NodeValue(metadata=call), place, "kernel", "val_3")
     'mlp.0.weight'
     """
     if not place.path or stored.rpartition(".")[0] == place.path:
@@ -134,12 +131,6 @@ def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
     return {name_form_in_calls(name): name for name in stored if not MADE_NAME.fullmatch(name)}
 
 
-@lru_cache(maxsize=256)
-def _metadata(node: NodeValue) -> Mapping[str, str]:
-    """Return the metadata of a node; exporters write a handful of entries."""
-    return {entry.key: entry.value for entry in node.metadata[:MAX_METADATA_ENTRIES]}
-
-
 def parameters_of_call(node: NodeValue) -> frozenset[str]:
     """Return the parameters in the call that a node was made from, in the form of names in calls."""
     return frozenset(name for name, kind in _weights_of_call(node).items() if kind == "p")
@@ -148,18 +139,17 @@ def parameters_of_call(node: NodeValue) -> frozenset[str]:
 def parameters_of_program(graph: GraphValue) -> dict[str, str]:
     """Return the parameters of the program that a graph was made from, by the form of names in calls.
 
-    >>> from graphviz_tb.formats.onnx_messages import Entry
-    >>> listed = Entry(SIGNATURE_KEY, "# inputs\\np_fc_weight: PARAMETER target='fc.weight'\\nx: USER_INPUT\\n")
-    >>> parameters_of_program(GraphValue(metadata=(listed,)))
+    >>> listed = {SIGNATURE_KEY: "# inputs\\np_fc_weight: PARAMETER target='fc.weight'\\nx: USER_INPUT\\n"}
+    >>> parameters_of_program(GraphValue(metadata=listed))
     {'fc_weight': 'fc.weight'}
     """
-    texts = (entry.value for entry in graph.metadata[:MAX_METADATA_ENTRIES] if entry.key == SIGNATURE_KEY)
-    return {name_form_in_calls(name): name for text in texts for name in LISTED_PARAMETER.findall(text)}
+    listed = LISTED_PARAMETER.findall(graph.metadata.get(SIGNATURE_KEY, ""))
+    return {name_form_in_calls(name): name for name in listed}
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
     """Return the weights in the call that a node was made from, by name in small letters: "p", "b" or "c"."""
-    return _weights_in_text(_metadata(node).get(CALL_KEY, ""))
+    return _weights_in_text(node.metadata.get(CALL_KEY, ""))
 
 
 @lru_cache(maxsize=64)  # each weight that a node takes asks for its call
@@ -177,7 +167,7 @@ def name_form_in_calls(name: str) -> str:
 
 def has_call_record(node: NodeValue) -> bool:
     """Return whether the exporter wrote the call that a node was made from."""
-    return CALL_KEY in _metadata(node)
+    return CALL_KEY in node.metadata
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:

@@ -79,7 +79,7 @@ def constant_of_node(node: NodeValue) -> TensorValue | None:
             return attribute.t
         if attribute.name == "sparse_value" and attribute.sparse is not None:
             values = attribute.sparse.values
-            return TensorValue(dims=attribute.sparse.dims, data_type=values.data_type, skipped=True)
+            return TensorValue(dims=attribute.sparse.dims, data_type=values.data_type)
         if attribute.name == "value_float":
             return TensorValue(data_type=1, float_data=(attribute.f or 0.0,))
         if attribute.name == "value_int":
@@ -100,7 +100,7 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
         found |= {tensor.name: tensor for tensor in graph.initializers}
         for sparse in graph.sparse_initializers:
             values = sparse.values
-            found[values.name] = TensorValue(values.name, sparse.dims, values.data_type, skipped=True)
+            found[values.name] = TensorValue(values.name, sparse.dims, values.data_type)
     for node in graph.nodes:
         tensor = constant_of_node(node)
         if tensor is not None and node.outputs:

@@ -13,6 +13,7 @@ never collides with it. ``messages.bin`` is a serialized ``FileDescriptorSet``, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pkgutil import get_data
 from typing import Any
 
@@ -27,16 +28,22 @@ def _load() -> dict[str, Any]:
     data = get_data(__name__, "messages.bin") or b""
     file_set = descriptor_pb2.FileDescriptorSet.FromString(data)
     pool = descriptor_pool.DescriptorPool()
+    made = message_classes(file_set.file, pool)
     for file in file_set.file:
-        pool.AddSerializedFile(file.SerializeToString())
-    made: dict[str, Any] = {}
-    for file in file_set.file:
-        for message in file.message_type:
-            found = pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}")
-            made[message.name] = _message_class(found, pool)
         for enum in file.enum_type:
             wrapped = pool.FindEnumTypeByName(f"{PACKAGE}.{enum.name}")
             made[enum.name] = enum_type_wrapper.EnumTypeWrapper(wrapped)
+    return made
+
+
+def message_classes(files: Iterable[descriptor_pb2.FileDescriptorProto], pool: Any = None) -> dict[str, Any]:
+    """Return the message classes of files by name, in a pool of their own."""
+    pool = pool or descriptor_pool.DescriptorPool()
+    made: dict[str, Any] = {}
+    for file in files:
+        pool.AddSerializedFile(file.SerializeToString())
+        for message in file.message_type:
+            made[message.name] = _message_class(pool.FindMessageTypeByName(f"{file.package}.{message.name}"), pool)
     return made
 
 

@@ -1,7 +1,9 @@
 """Types of the messages, written by proto/make.py: change the .proto files instead."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.internal.containers import (
     MessageMap,
     RepeatedCompositeFieldContainer,
@@ -12,6 +14,8 @@ from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
 from google.protobuf.message import Message
 
 PACKAGE: str
+
+def message_classes(files: Iterable[FileDescriptorProto], pool: Any = None) -> dict[str, Any]: ...
 
 class _DataType(_EnumTypeWrapper[int]):
     DT_INVALID: int

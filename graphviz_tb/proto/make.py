@@ -16,7 +16,9 @@ HERE = Path(__file__).parent
 HEADER = '''"""Types of the messages, written by proto/make.py: change the .proto files instead."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.internal.containers import (
     MessageMap,
     RepeatedCompositeFieldContainer,
@@ -27,6 +29,8 @@ from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
 from google.protobuf.message import Message
 
 PACKAGE: str
+
+def message_classes(files: Iterable[FileDescriptorProto], pool: Any = None) -> dict[str, Any]: ...
 '''
 SCALARS = {1: "float", 2: "float", 8: "bool", 9: "str", 12: "bytes"}  # every other scalar is an int
 
