@@ -187,7 +187,11 @@ class LoggedColouring(Colouring):
         rows = list(self.scale_rows)
         values = [value for path in shown if (value := self.values.rows.get(path[-1])) is not None]
         found = {value.condition for value in values}
-        rows += [LegendRow(words, self.alarm_fill(each)) for each, words in CONDITION_MEANINGS.items() if each in found]
+        rows += [
+            LegendRow(words, self.alarm_fill(condition))
+            for condition, words in CONDITION_MEANINGS.items()
+            if condition in found
+        ]
         silent = [path[-1] for path in shown if path[-1] in self.values.silent]
         if silent:
             rows.append(LegendRow(f"not logged by step {self.values.at}", self.unknown_fill(silent[0])))
@@ -212,7 +216,7 @@ def _round_values(low: float, high: float, log: bool) -> list[float]:
     else:
         power = floor(log10((high - low) / (MAX_SCALE_TICKS - 1)))
         step = next(
-            each for each in (1, 2, 5, 10) if each * 10.0**power >= (high - low) / (MAX_SCALE_TICKS - 1) - 1e-12
+            digit for digit in (1, 2, 5, 10) if digit * 10.0**power >= (high - low) / (MAX_SCALE_TICKS - 1) - 1e-12
         )
         size = float(f"{step}e{power}")
         first, last = ceil(low / size - 1e-9), floor(high / size + 1e-9)

@@ -173,8 +173,8 @@ async def profile_list(request: Request) -> Response:
     checked_query(request, ())
     session = served_source(request)
     listed = list(session.profiles.listed.values())
-    graphs: dict[Any, str] = {one.entry: one.id for one in session.graphs.listed.values() if one.pair is None}
-    entries = [profile_entry(one, graphs) for one in listed]
+    graphs: dict[Any, str] = {graph.entry: graph.id for graph in session.graphs.listed.values() if graph.pair is None}
+    entries = [profile_entry(profile, graphs) for profile in listed]
     return await cached_json_response(request, lambda: {"profiles": entries}, f"profiles {session.start} {entries}")
 
 
