@@ -88,7 +88,7 @@ def _check_option_type(name: str, annotation: str, value: object) -> None:
     # To `isinstance`, True is an int; here only switches take it.
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
     texts = (str, PathLike) if name in PATH_OPTIONS else (str,)
-    strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
+    strange = [text for text in value if not isinstance(text, texts)] if isinstance(value, tuple) else []
     for path in value if isinstance(value, tuple) else ():
         reject_bytes_path(name, path)
     value = strange[0] if strange and not wrong else value

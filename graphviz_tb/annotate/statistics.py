@@ -481,8 +481,8 @@ def sample_of_executions(counted: list[CountedExecution]) -> Sample:
     for entry in counted:
         times[entry.how] += entry.execution.time
     # For an op with kernels, the entry of the host only shows when they were enqueued.
-    real = [each.execution for each in counted if each.how != "enqueue"] or [each.execution for each in counted]
-    shapes = next((each.execution.shapes for each in counted if each.execution.shapes is not None), ())
+    real = [entry.execution for entry in counted if entry.how != "enqueue"] or [entry.execution for entry in counted]
+    shapes = next((entry.execution.shapes for entry in counted if entry.execution.shapes is not None), ())
     return Sample(
         time=times["cpu"] + times["accelerator"],
         cpu=times["cpu"],
@@ -490,7 +490,7 @@ def sample_of_executions(counted: list[CountedExecution]) -> Sample:
         enqueue=times["enqueue"],
         start=min(execution.start for execution in real),
         end=max(execution.start + execution.time for execution in real),
-        bytes=max(each.execution.bytes for each in counted),
+        bytes=max(entry.execution.bytes for entry in counted),
         shapes=shapes or (),
         executions=len(real),
         device=_device_of_executions(counted),

@@ -344,7 +344,9 @@ def _build_timeline(
     lanes: list[Lane] = []
     made: list[Any] = []
     for device, thread, executions in _executions_by_lane(trace, read, how):
-        slices = [_execution_slice(each, how[id(each)], places, kinds, numbers, origin) for each in executions]
+        slices = [
+            _execution_slice(execution, how[id(execution)], places, kinds, numbers, origin) for execution in executions
+        ]
         if STREAM_DEVICE.match(device):
             slices += _op_spans_over_kernels(slices, numbers, places)
         slices.sort(key=lambda piece: (piece[0], -piece[1], -piece[4]))  # outer slices before inner ones
@@ -416,7 +418,7 @@ def _op_spans_over_kernels(slices: list[SliceValues], numbers: SliceNumbers, pla
         name = op_names.get(paths[node], "") if node >= 0 else ""
         if name and (len(run) > 1 or names[run[0][2]] != name):
             number = numbers.names.setdefault(name, len(numbers.names))
-            end = max(each[1] for each in run)
+            end = max(piece[1] for piece in run)
             spans.append((run[0][0], end, number, node, SliceKind.KERNELS, 0))
     return spans
 
@@ -424,7 +426,7 @@ def _op_spans_over_kernels(slices: list[SliceValues], numbers: SliceNumbers, pla
 def _lane_columns(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
     """Return the columns of one lane, sorted by level and start: lane, level, those of the slices, and the slice of
     this lane around each."""
-    times = [each[:2] for each in slices]
+    times = [piece[:2] for piece in slices]
     levels, parents = _nested_levels(times) if threaded else (_packed_levels(times), [-1] * len(slices))
     columns = np.empty((3 + SLICE_FIELDS, len(slices)), np.int64)
     columns[0], columns[1], columns[-1] = lane, levels, parents
@@ -441,7 +443,7 @@ def _join_lanes(
     hierarchy: Hierarchy, lanes: list[Lane], made: list[Any], numbers: SliceNumbers, origin: int
 ) -> Timeline:
     columns: Any = np.concatenate([np.zeros((3 + SLICE_FIELDS, 0), np.int64), *made], axis=1)
-    sizes = np.cumsum([0, *(each.shape[1] for each in made)])
+    sizes = np.cumsum([0, *(table.shape[1] for table in made)])
     begins = np.repeat(sizes[:-1], np.diff(sizes))
     columns[-1] = np.where(columns[-1] >= 0, columns[-1] + begins, -1)
     shown = columns[1] >= 0

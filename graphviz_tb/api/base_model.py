@@ -14,12 +14,10 @@ from graphviz_tb.annotate import main_output_shapes
 from graphviz_tb.api.nodes import (
     Node,
     NodeList,
-    function_nodes,
     layer_table,
     list_inputs,
     list_layers,
     list_outputs,
-    nodes_of_main_graph,
 )
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.arrange.cache import ColumnBreaks
@@ -32,7 +30,7 @@ from graphviz_tb.model.columns import Bools, count_words
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts, FoldedGraph, SavedView
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import RowPath, is_valid_path, join_address
@@ -54,18 +52,29 @@ if TYPE_CHECKING:
     from graphviz_tb.model.joins import TagJoin
 
 
-class ModelQueries(Drawable, FoldedGraph):
-    """Sequences of nodes, totals, search and conversions of a folded graph."""
+class BaseModel(Drawable, FoldedGraph):
+    """Nodes, totals, search, levels, shapes, costs and logged values of a folded graph; `view` is the applied view
+    file, if any."""
 
-    @property
-    @abstractmethod
-    def names(self) -> RowFinder:
-        """The finder of rows by name."""
+    view: SavedView | None = None
 
-    @property
-    @abstractmethod
-    def cost(self) -> Costs:
-        """Costs of all rows."""
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        options: Options,
+        loaded: LoadedGraph | None = None,
+        report: StageReport | None = None,
+        source: Any = None,
+        hidden: Bools | None = None,
+    ) -> None:
+        super().__init__(hierarchy, facts, options, loaded, source)
+        self.report = report or StageReport()
+        self.colouring: Colouring | None = None
+        self.expander = Expander(hierarchy, facts, self._resolve_area_names(options.expand), hidden)
+        self.members = MemberExpander(self.expander)
+        self.arrangements = SkeletonCache()
+        self.columns: dict[PictureOptions, ColumnBreaks] = {}  # of the first pictures drawn so far
 
     @abstractmethod
     def render(self, format: str = "svg", options: Any = None, **choices: Any) -> bytes:
@@ -74,7 +83,9 @@ class ModelQueries(Drawable, FoldedGraph):
     @property
     def nodes(self) -> NodeList:
         """All ops of the main graph, in the order of the file."""
-        return nodes_of_main_graph(self)
+        graph, rows = self.hierarchy.graph, self.hierarchy.row_of_node
+        main = rows[np.flatnonzero(graph.function < 0)]
+        return NodeList(self, main[main >= 0].tolist())
 
     @property
     def layers(self) -> NodeList:
@@ -84,7 +95,7 @@ class ModelQueries(Drawable, FoldedGraph):
     @property
     def functions(self) -> NodeList:
         """The functions of the library."""
-        return function_nodes(self)
+        return NodeList(self, np.flatnonzero(self.hierarchy.kind == FUNCTION_ROW).tolist())
 
     @property
     def inputs(self) -> NodeList:
@@ -203,30 +214,6 @@ class ModelQueries(Drawable, FoldedGraph):
     def to_dot(self, **choices: Any) -> str:
         """Return the picture in Graphviz' language."""
         return self.render("dot", **choices).decode()
-
-
-class BaseModel(ModelQueries):
-    """Levels, shapes, costs and logged values of a folded graph. `view` is the applied view file, if any."""
-
-    view: SavedView | None = None
-
-    def __init__(
-        self,
-        hierarchy: Hierarchy,
-        facts: Facts,
-        options: Options,
-        loaded: LoadedGraph | None = None,
-        report: StageReport | None = None,
-        source: Any = None,
-        hidden: Bools | None = None,
-    ) -> None:
-        super().__init__(hierarchy, facts, options, loaded, source)
-        self.report = report or StageReport()
-        self.colouring: Colouring | None = None
-        self.expander = Expander(hierarchy, facts, self._resolve_area_names(options.expand), hidden)
-        self.members = MemberExpander(self.expander)
-        self.arrangements = SkeletonCache()
-        self.columns: dict[PictureOptions, ColumnBreaks] = {}  # of the first pictures drawn so far
 
     @abstractmethod
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> PictureStages:

@@ -17,7 +17,7 @@ from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.costs import TRAINABLE, Cost
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy, RowKind
+from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy, RowKind
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, Variable, VariableUse
 from graphviz_tb.model.measure import truncate_text
 from graphviz_tb.model.tensors import Shape, shape_text
@@ -306,18 +306,6 @@ def _node_values(node: Node, plain: bool = False) -> tuple[Any, ...]:
     """Return the table columns of a node; with `plain`, the shape as a tuple instead of text."""
     shape = node.shape if plain else shape_text(node.shape) if node.shape is not None else ""
     return node.name, node.kind, node.op, node.device, shape, node.parameters, node.flops
-
-
-def nodes_of_main_graph(model: FoldedGraph) -> NodeList:
-    """Return all ops of the main graph, constants and weights too, in the order of the file."""
-    graph = model.hierarchy.graph
-    rows = model.hierarchy.row_of_node[np.flatnonzero(graph.function < 0)]
-    return NodeList(model, rows[rows >= 0].tolist())
-
-
-def function_nodes(model: FoldedGraph) -> NodeList:
-    """Return the functions of the library."""
-    return NodeList(model, np.flatnonzero(model.hierarchy.kind == FUNCTION_ROW).tolist())
 
 
 # The layers of a model as a text table, like Keras' `model.summary()`.

@@ -16,13 +16,12 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import box_of_path, frame_of_path, joined_frames, path_address
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.subject import PictureStages
 from graphviz_tb.model.view import View
 from graphviz_tb.open.groups import OpenSet, lone_members
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.output.files import check_inputs_kept, write_output
 from graphviz_tb.output.renderers import output_format
-from graphviz_tb.render import compose
+from graphviz_tb.render.compose import compose, compose_figure
 from graphviz_tb.words.level import facts_line
 
 if TYPE_CHECKING:
@@ -52,15 +51,13 @@ class Picture(DrawnPicture):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the model and options; unpickling draws the picture again, to the same bytes."""
-        return _redraw_picture, (self.model, self.options)
+        return self.model.picture, (self.options,)
 
     @cached_property
     def drawing(self) -> Drawing:
         """The whole sheet as primitives, title and legend included."""
         if not self.options.paper:
             return compose(self.scene, self.paint, self.caption, self.options.legend)
-        from graphviz_tb.render.compose import compose_figure
-
         return compose_figure(self.scene, self.paint, self.caption, self.options)
 
     def render(self, format: str = "svg") -> bytes:
@@ -120,10 +117,6 @@ def _selected_addresses(model: BaseModel, opened: OpenSet, options: PictureOptio
     chosen = (path for paths in model.names.find_each(options.select) for path in paths)
     boxes = (box_of_path(hierarchy, path, members) if members is not None else path for path in chosen)
     return tuple(path_address(hierarchy, frame_of_path(hierarchy, path, joined)) for path in boxes)
-
-
-def _redraw_picture(model: BaseModel, options: PictureOptions) -> PictureStages:
-    return model.picture(options)
 
 
 def _title_of_steps(facts: Facts, options: PictureOptions) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from graphviz_tb.output.files import check_inputs_kept, write_output
 from graphviz_tb.output.renderers import check_options_used, find_renderer, output_format
 from graphviz_tb.progress import StageReport
 from graphviz_tb.read.source import read_source
+from graphviz_tb.render.compose import width_notices
 from graphviz_tb.sources.streams import check_stdin_once, localize_source
 
 if TYPE_CHECKING:
@@ -161,8 +162,6 @@ def _draw_picture(model: Model, options: PictureOptions) -> Picture:
     picture = Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
     if not options.paper:
         return picture
-    from graphviz_tb.render.compose import width_notices
-
     return replace(picture, notices=(*notices, *width_notices(picture.drawing, options)))
 
 

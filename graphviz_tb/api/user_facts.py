@@ -144,10 +144,10 @@ def _columns_of_records(label: str, header: list[str], records: Iterable[Mapping
 def _columns_of_json(label: str, values: Any) -> FactColumns:
     """Return the columns of JSON: records, values by name, columns by name, or Model Explorer node data."""
     if isinstance(values, list | tuple):
-        if not all(isinstance(each, Mapping) for each in values):
+        if not all(isinstance(record, Mapping) for record in values):
             raise RequestError(f"{label}: a list of facts takes records", hint='[{"name": "conv1", "latency": 1.5}]')
         return _columns_of_records(
-            label, list(dict.fromkeys(str(key) for each in values for key in each)) or ["name"], values
+            label, list(dict.fromkeys(str(key) for record in values for key in record)) or ["name"], values
         )
     if not isinstance(values, Mapping):
         raise RequestError(f"{label}: {short_repr(values)} is not a table", hint=FACTS_EXAMPLE)

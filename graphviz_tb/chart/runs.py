@@ -92,8 +92,8 @@ def members_by_group(series: Sequence[Series], groups: Mapping[str, str]) -> dic
 def spread_of_group(members: Sequence[Series]) -> GroupSpread:
     """Return the spread of the values that the members have at each step; what is not finite does not count."""
     points = [(member, member.point_order()) for member in members]
-    step = np.concatenate([one.step[order] for one, order in points])
-    value = np.concatenate([one.value[order].astype(np.float64) for one, order in points])
+    step = np.concatenate([member.step[order] for member, order in points])
+    value = np.concatenate([member.value[order].astype(np.float64) for member, order in points])
     finite = np.isfinite(value)
     step, value = step[finite], value[finite]
     order = np.lexsort((value, step))
@@ -210,7 +210,7 @@ def colour_values(trials: Trials, runs: Sequence[str]) -> Mapping[str, str]:
     nothing where there is none. A run below that of a session has its values."""
     settings: dict[str, Mapping[str, HParamSetting]] = {session.run: session.hparams for session in trials.sessions}
     names = list(dict.fromkeys(name for setting in settings.values() for name in setting))
-    found = {run: next((settings[each] for each in _run_and_above(run) if each in settings), {}) for run in runs}
+    found = {run: next((settings[name] for name in _run_and_above(run) if name in settings), {}) for run in runs}
     for name in names:
         values = {run: _setting_text(own[name]) for run, own in found.items() if own.get(name) is not None}
         if len(values) == len(runs) and 1 < len(set(values.values())) <= MAX_COLOURED_VALUES:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Self
 
-from graphviz_tb.color.hues import hue_shades, plain_fill
+from graphviz_tb.color.hues import contrast, hue_shades, plain_fill
+from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, Hierarchy, RowTree
 from graphviz_tb.model.measure import replace_unsafe_characters
 from graphviz_tb.model.paint import LegendRow, LineTints, Paint, RowFill, surplus_fill
@@ -16,6 +17,8 @@ from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
+
+FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class Colouring:
     def fill_of(self, path: RowPath) -> RowFill:
         """Return the fill of the box at `path`: neutral, white for ops and for stacks of ops."""
         return plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
+
+    def unknown_fill(self, row: int) -> RowFill:
+        """Return the fill of a row without a number: hatched, its label in the second colour."""
+        return unmeasured_fill(self.hierarchy, self.theme, row)
 
     def hue_order(self) -> tuple[str, ...]:
         """Return all hues in the order of the legend."""
@@ -122,10 +129,6 @@ class NumberColouring(Colouring, ABC):
         """Return the colour of a value."""
 
     @abstractmethod
-    def unknown_fill(self, row: int) -> RowFill:
-        """Return the fill of a row without a number."""
-
-    @abstractmethod
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the number of every row, then of the boxes `inside` calls that differ from call to call."""
 
@@ -139,6 +142,14 @@ def is_drawn_as_op(hierarchy: RowTree, row: int) -> bool:
             return False
         row = int(below[0])
     return int(hierarchy.kind[row]) == OP_ROW
+
+
+def unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
+    """Return the fill of an unknown box: hatched, its label in the second colour."""
+    ground = theme.op if is_drawn_as_op(hierarchy, row) else theme.neutral
+    # The more readable of the two quiet inks on this ground.
+    quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
+    return RowFill(ground, mix_colours(theme.stroke, theme.background, FAINT_PERCENT), quiet, quiet, hatch=True)
 
 
 # Resolve a colouring for one scene into a `Paint`: every colour of one picture.

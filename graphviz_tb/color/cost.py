@@ -11,8 +11,8 @@ from typing import Self
 import numpy as np
 
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
-from graphviz_tb.color.hues import border_colour, contrast, plain_fill
-from graphviz_tb.color.measured import BLACK, MEMORY_RAMPS, WHITE, round_ticks, tone_between, unmeasured_fill
+from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.measured import MEMORY_RAMPS, round_ticks, tone_between, toned_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import MAX_LEGEND_TYPES
 from graphviz_tb.model.costs import NO_COST, Cost, Costs
@@ -54,10 +54,6 @@ class CostColouring(NumberColouring):
     def is_unknown(self, cost: Cost) -> bool:
         """Return whether a cost has no known part: that is not 0."""
         return not self.value(cost) and cost.is_lower_bound(COST_QUANTITY[self.scheme])
-
-    def unknown_fill(self, row: int) -> RowFill:
-        """Return the fill of an unknown row: hatched, its label in the second colour."""
-        return unmeasured_fill(self.hierarchy, self.theme, row)
 
     def scaled_to_one(self) -> Self:
         """Return a copy whose scale goes from 0 to 1."""
@@ -132,9 +128,7 @@ class CostColouring(NumberColouring):
 @lru_cache(maxsize=2048)  # a page has one ramp for each quantity
 def cost_fill(theme: Theme, share: float) -> RowFill:
     """Return the fill at `share` of a theme's colours."""
-    tone = tone_between(MEMORY_RAMPS[theme.name], share)
-    ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
-    return RowFill(tone, border_colour(tone, theme), ink, ink, hued=True)
+    return toned_fill(tone_between(MEMORY_RAMPS[theme.name], share), theme)
 
 
 def _format_flops(count: float) -> str:

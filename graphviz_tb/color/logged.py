@@ -11,8 +11,8 @@ from functools import cached_property
 from math import ceil, floor, isfinite, log10
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import border_colour, plain_fill
-from graphviz_tb.color.measured import LESS_RAMPS, MORE_RAMPS, ink_on, tone_between, unmeasured_fill
+from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.measured import LESS_RAMPS, MORE_RAMPS, tone_between, toned_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import format_number
@@ -67,21 +67,13 @@ class LoggedColouring(Colouring):
         value = self.values.rows.get(row)
         if value is None:
             return (
-                self.silent_fill(row)
+                self.unknown_fill(row)
                 if row in self.values.silent
                 else plain_fill(self.theme, is_drawn_as_op(self.hierarchy, row))
             )
         if value.condition and (value.hit == value.layers or not isfinite(value.value)):
             return self.alarm_fill(value.condition)
-        shade = self.logged_shade(value.value)
-        return RowFill(
-            shade.fill,
-            shade.stroke,
-            shade.text,
-            shade.second,
-            badge=CONDITION_SIGNS.get(value.condition, ""),
-            hued=True,
-        )
+        return replace(self.logged_shade(value.value), badge=CONDITION_SIGNS.get(value.condition, ""))
 
     def look_key(self, row: int) -> Hashable:
         """Return one key for rows without a value: there are many, and a page asks for each at every step."""
@@ -89,34 +81,22 @@ class LoggedColouring(Colouring):
             return row
         return row in self.values.silent, is_drawn_as_op(self.hierarchy, row)
 
-    def silent_fill(self, row: int) -> RowFill:
-        """Return the fill of a layer that logged other values, but not this one."""
-        return unmeasured_fill(self.hierarchy, self.theme, row)
-
     def alarm_fill(self, condition: ValueCondition) -> RowFill:
         """Return the fill of a box with an unusual value."""
         tone = ALARM_COLOURS[self.theme.name].get(condition)
         if tone is None:  # an empty box; if open, its frame is the usual one
-            return replace(self.readable_fill(self.theme.background, CONDITION_SIGNS[condition]), hued=False)
-        return self.readable_fill(tone, CONDITION_SIGNS[condition])
-
-    def readable_fill(self, tone: str, badge: str = "") -> RowFill:
-        ink = ink_on(tone)
-        return RowFill(tone, border_colour(tone, self.theme), ink, ink, badge=badge, hued=True)
+            return replace(toned_fill(self.theme.background, self.theme, CONDITION_SIGNS[condition]), hued=False)
+        return toned_fill(tone, self.theme, CONDITION_SIGNS[condition])
 
     def logged_shade(self, value: float) -> RowFill:
         """Return the colour of a value on the scale."""
         if not isfinite(value):
             return self.alarm_fill(ValueCondition.NAN)
         share = self.scale_share(value)
-        name = self.theme.name
-        if self.values.signed:
-            return self.readable_fill(
-                tone_between(
-                    (MORE_RAMPS if share > 0 else LESS_RAMPS)[name], round(abs(share) * SHADE_LEVELS) / SHADE_LEVELS
-                )
-            )
-        return self.readable_fill(tone_between(LOGGED_RAMPS[name], round(share * SHADE_LEVELS) / SHADE_LEVELS))
+        ramps = LOGGED_RAMPS if not self.values.signed else MORE_RAMPS if share > 0 else LESS_RAMPS
+        return toned_fill(
+            tone_between(ramps[self.theme.name], round(abs(share) * SHADE_LEVELS) / SHADE_LEVELS), self.theme
+        )
 
     def scale_share(self, value: float) -> float:
         """Return the place of a value on the scale: from 0 to 1, or from -1 if it is signed."""
@@ -207,10 +187,14 @@ class LoggedColouring(Colouring):
         rows = list(self.scale_rows)
         values = [value for path in shown if (value := self.values.rows.get(path[-1])) is not None]
         found = {value.condition for value in values}
-        rows += [LegendRow(words, self.alarm_fill(each)) for each, words in CONDITION_MEANINGS.items() if each in found]
+        rows += [
+            LegendRow(words, self.alarm_fill(condition))
+            for condition, words in CONDITION_MEANINGS.items()
+            if condition in found
+        ]
         silent = [path[-1] for path in shown if path[-1] in self.values.silent]
         if silent:
-            rows.append(LegendRow(f"not logged by step {self.values.at}", self.silent_fill(silent[0])))
+            rows.append(LegendRow(f"not logged by step {self.values.at}", self.unknown_fill(silent[0])))
         if any(not value.exact for value in values):
             about = "estimated from buckets" if self.values.bound == "≈" else "the bucket that holds zero"
             rows.append(LegendRow(f"{self.values.bound} {about}", plain_fill(self.theme, True), "rest"))
@@ -232,7 +216,7 @@ def _round_values(low: float, high: float, log: bool) -> list[float]:
     else:
         power = floor(log10((high - low) / (MAX_SCALE_TICKS - 1)))
         step = next(
-            each for each in (1, 2, 5, 10) if each * 10.0**power >= (high - low) / (MAX_SCALE_TICKS - 1) - 1e-12
+            digit for digit in (1, 2, 5, 10) if digit * 10.0**power >= (high - low) / (MAX_SCALE_TICKS - 1) - 1e-12
         )
         size = float(f"{step}e{power}")
         first, last = ceil(low / size - 1e-9), floor(high / size + 1e-9)

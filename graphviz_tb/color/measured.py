@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import floor, log2, log10, sqrt
 from typing import Self
 
-from graphviz_tb.color.colouring import Colouring, ColourValues, NumberColouring, is_drawn_as_op
+from graphviz_tb.color.colouring import Colouring, ColourValues, NumberColouring
 from graphviz_tb.color.hues import border_colour, contrast
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.calls import count_measured_ops
@@ -32,7 +32,6 @@ BINARY_TICKS = (0, 1 / 64, 1 / 16, 1 / 4, 1)
 FADED_PERCENT = 55  # share of the background in lines to a box that was not measured
 NOT_MEASURED = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
-FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,7 @@ class MeasuredColouring(NumberColouring):
     def shade_of(self, value: float) -> RowFill:
         # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
         tone = tone_between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
-        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
-        return RowFill(tone, border_colour(tone, self.theme), ink, ink, hued=True)
+        return toned_fill(tone, self.theme)
 
     def tooltip_text(self, path: RowPath) -> str:
         """Return minimum, median and maximum over several steps."""
@@ -93,10 +91,6 @@ class MeasuredColouring(NumberColouring):
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return a fainter colour for edges with an end that was not measured."""
         return _faint_lines(scene, self.theme, [self.figures_at(path).known for path in paths])
-
-    def unknown_fill(self, row: int) -> RowFill:
-        """Return the fill of an unknown row: hatched, its label in the second colour."""
-        return unmeasured_fill(self.hierarchy, self.theme, row)
 
     def second_line(self, path: RowPath) -> str | None:
         """Return the formatted value; None if not measured."""
@@ -135,14 +129,6 @@ def round_ticks(top: float, binary: bool = False) -> list[float]:
     return [float(f"{lead * part:.4g}e{power}") for part in DECIMAL_TICKS[lead]]
 
 
-def unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
-    """Return the fill of an unknown box: hatched, its label in the second colour."""
-    ground = theme.op if is_drawn_as_op(hierarchy, row) else theme.neutral
-    # The more readable of the two quiet inks on this ground.
-    quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
-    return RowFill(ground, mix_colours(theme.stroke, theme.background, FAINT_PERCENT), quiet, quiet, hatch=True)
-
-
 def _faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> LineTints:
     """Return a fainter colour for the lines that lead to unknown boxes; `known` is by box."""
     routes = tuple(
@@ -171,6 +157,12 @@ def tone_between(ramp: tuple[str, ...], share: float) -> str:
     # At a share of 1 the end of the last stretch, not the start of one more.
     first = min(int(position), len(ramp) - 2)
     return mix_colours(ramp[first], ramp[first + 1], round((position - first) * 100))
+
+
+def toned_fill(tone: str, theme: Theme, badge: str = "") -> RowFill:
+    """Return the fill of a colour, its texts in the more readable ink."""
+    ink = ink_on(tone)
+    return RowFill(tone, border_colour(tone, theme), ink, ink, badge=badge, hued=True)
 
 
 @lru_cache(256)
@@ -253,10 +245,6 @@ class DifferenceColouring(NumberColouring):
         change = self.difference(path)
         return self.unknown_fill(path[-1]) if change is None else self.shade_of(change)
 
-    def unknown_fill(self, row: int) -> RowFill:
-        """Return the hatched fill of a row that one of the two did not measure."""
-        return unmeasured_fill(self.hierarchy, self.theme, row)
-
     def scaled_to_one(self) -> Self:
         """Return a copy whose scale goes to a difference of 1."""
         return replace(self, top=1.0)
@@ -277,8 +265,7 @@ class DifferenceColouring(NumberColouring):
         ramp = (MORE_RAMPS if change > 0 else LESS_RAMPS)[self.theme.name]
         # By the root, as in `measured`, so that small differences are visible too.
         tone = tone_between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
-        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
-        return RowFill(tone, border_colour(tone, self.theme), ink, ink, hued=True)
+        return toned_fill(tone, self.theme)
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return a fainter colour for edges with an end that cannot be compared."""
@@ -373,11 +360,7 @@ class StatsColouring(Colouring):
 
     def fill_of(self, path: RowPath) -> RowFill:
         """Return the inner colouring's fill, or the hatch."""
-        return (
-            self.inner.fill_of(path)
-            if self.is_measured(path)
-            else unmeasured_fill(self.hierarchy, self.theme, path[-1])
-        )
+        return self.inner.fill_of(path) if self.is_measured(path) else self.unknown_fill(path[-1])
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return a fainter colour for edges with an end that was not measured."""
@@ -403,7 +386,7 @@ class StatsColouring(Colouring):
     def _unmeasured_legend(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         for path in shown:
             if not self.is_measured(path):
-                return [LegendRow("not measured", unmeasured_fill(self.hierarchy, self.theme, path[-1]))]
+                return [LegendRow("not measured", self.unknown_fill(path[-1]))]
         return []
 
 

@@ -74,7 +74,7 @@ def _spread_values(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, Row
     """Return a value for each row that has one, and for each group around them the largest by magnitude within it."""
     inside: dict[int, list[float]] = {}  # least magnitude, value of largest magnitude, count
     found: dict[int, RowValue] = {}
-    for row in sorted({*own, *(around for each in own for around in hierarchy.ancestors(each))}, reverse=True):
+    for row in sorted({*own, *(around for marked in own for around in hierarchy.ancestors(marked))}, reverse=True):
         held = inside.get(row)
         if row in own:
             value = own[row]

@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
         if word not in COMMANDS and not word.startswith("-"):
             ctx.fail(f"no command {word!r}; {_command_hint(word)}")
         name, command, words = super().resolve_command(ctx, args)
-        if command is not None and any(each.startswith("-") and each != "-" for each in words):
+        if command is not None and any(text.startswith("-") and text != "-" for text in words):
             from graphviz_tb.commands.habits import translate_options
 
             words = translate_options(command, name or "", words)

@@ -58,7 +58,9 @@ def draw_scalars(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) 
     hues = run_styles({group: float(place) for place, group in enumerate(dict.fromkeys(groups.values()))})
     by_run |= {run: hues[group] for run, group in groups.items()}
     charts = [
-        LineChart(tag, tuple(_chart_line(one, by_run[one.run], groups.get(one.run, "")) for one in tags[tag]))
+        LineChart(
+            tag, tuple(_chart_line(series, by_run[series.run], groups.get(series.run, "")) for series in tags[tag])
+        )
         for tag in ordered
     ]
     yield from encode_sheet(

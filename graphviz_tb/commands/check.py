@@ -178,7 +178,10 @@ def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
 
 def check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
     """Return the results of one model as plain values."""
-    return {"passed": bool(checked), "assertions": [_assertion_values(checked, each, top) for each in checked]}
+    return {
+        "passed": bool(checked),
+        "assertions": [_assertion_values(checked, assertion, top) for assertion in checked],
+    }
 
 
 def _assertion_values(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:

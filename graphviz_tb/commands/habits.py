@@ -184,7 +184,7 @@ def translate_options(command: click.Command, name: str, words: Sequence[str]) -
     for at, word in enumerate(kept):
         if word == "--":
             return [*(each for one in kept[:at] for each in _translate_option(one, name, options)), *kept[at:]]
-    return [each for word in kept for each in _translate_option(word, name, options)]
+    return [translated for word in kept for translated in _translate_option(word, name, options)]
 
 
 def _translate_option(word: str, name: str, options: Mapping[str, click.Parameter]) -> Iterator[str]:
@@ -225,7 +225,7 @@ def _long_option(head: str, options: Mapping[str, click.Parameter]) -> str | Non
     bare = head.lstrip("-").replace("colour", "color")
     if len(bare) < 3:
         return None
-    return next((each for each in (f"--{bare}", f"--{bare.replace('_', '-')}") if each in options), None)
+    return next((spelling for spelling in (f"--{bare}", f"--{bare.replace('_', '-')}") if spelling in options), None)
 
 
 def _switch_words(spelled: str, equals: str, value: str, option: click.Parameter) -> Iterator[str]:

@@ -422,8 +422,8 @@ def _join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
         )
         rows.append((one_line(join.tag), join.aspect.value, JOIN_RULE_WORDS.get(join.rule, join.rule.value), said))
     lines = format_table(rows, terminal_width(), gives=(0, 3), header=True, look=output_style())
-    counts = Counter(each.rule for each in joins if each.is_joined)
-    several = sum(each.rule is JoinRule.SEVERAL for each in joins)
+    counts = Counter(join.rule for join in joins if join.is_joined)
+    several = sum(join.rule is JoinRule.SEVERAL for join in joins)
     said = ", ".join(
         f"{count} by {JOIN_RULE_WORDS.get(rule, rule.value)}" for rule in JoinRule if (count := counts[rule])
     )

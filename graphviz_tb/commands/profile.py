@@ -91,7 +91,7 @@ def _profile_step_values(profile: Profile) -> dict[str, Any]:
         "outside_us": round_for_json(profile.outside / 1000),
         "unmatched_us": round_for_json(profile.unmatched / 1000),
         "shares_us": {name: round_for_json(getattr(profile.shares, name) / 1000) for name in STEP_SHARES},
-        "memory": [{"allocator": each.allocator, "peak_bytes": each.peak} for each in profile.memory],
+        "memory": [{"allocator": curve.allocator, "peak_bytes": curve.peak} for curve in profile.memory],
         "slices": len(profile.timeline),
         "missing": list(profile.missing),
     }

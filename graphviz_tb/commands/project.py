@@ -118,7 +118,10 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width
 
     if as_json:
-        document = {**document_header("tbgraph-embeddings"), "embeddings": [_embedding_values(one) for one in found]}
+        document = {
+            **document_header("tbgraph-embeddings"),
+            "embeddings": [_embedding_values(embedding) for embedding in found],
+        }
         print(json.dumps(document, ensure_ascii=True, indent=1))
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]

@@ -172,10 +172,7 @@ def render(
         with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
             write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
     except NoGraph as error:
-        pages = render_log_pages(model, formats, options)
-        if pages is None:
-            raise _with_log_hint(error, model) from None
-        write_outputs(zip(outputs, pages, strict=True))
+        write_outputs(zip(outputs, _log_pages_or_raise(error, model, formats, options), strict=True))
     if not (named or files or quiet):
         _say_written(outputs)
 
@@ -226,14 +223,17 @@ def _say_written(outputs: Iterable[str]) -> None:
             print_message("wrote", target, "green")
 
 
-def _with_log_hint(error: NoGraph, source: str) -> NoGraph:
-    """Return the error; of a log that has no graph, with a hint that says what draws it."""
+def _log_pages_or_raise(error: NoGraph, source: str, formats: list[str], options: Options) -> list[bytes]:
+    """Return the page of a log that has no graph, for each output; else raise the error, with a hint what draws a log."""
     from graphviz_tb.page.log import open_source_log
 
+    pages = render_log_pages(source, formats, options)
+    if pages is not None:
+        return pages
     if open_source_log(source) is None:
-        return error
+        raise error from None
     hint = f"tbgraph {source} shows what it logged; tbgraph scalars {source} -o curves.svg draws its curves"
-    return type(error)(error.message, hint=hint)
+    raise type(error)(error.message, hint=hint) from None
 
 
 def render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:

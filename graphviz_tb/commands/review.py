@@ -80,7 +80,7 @@ class ReviewedModel:
 
 def _review_document(done: Sequence[ReviewedModel], base: str) -> dict[str, Any]:
     """Return what became of each model as plain values: its state, changes, assertions and files."""
-    return {**document_header("tbgraph-review"), "base": base, "models": [_reviewed_entry(one) for one in done]}
+    return {**document_header("tbgraph-review"), "base": base, "models": [_reviewed_entry(model) for model in done]}
 
 
 def _reviewed_entry(one: ReviewedModel) -> dict[str, Any]:

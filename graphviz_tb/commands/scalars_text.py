@@ -274,7 +274,7 @@ def watch_runs(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
             continue
         wait = MIN_WATCH_SECONDS
         changed = {run for run, _ in (*changes.points, *changes.again)}
-        series = [each for each in choose() if live or each.run in changed]
+        series = [series for series in choose() if live or series.run in changed]
         printed = _rewrite_lines(_run_status_lines(series, live), printed, live)
 
 

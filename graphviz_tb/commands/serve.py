@@ -136,7 +136,7 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
     tbgraph serve ./logs --bind-all   # on a machine of a cluster
     tbgraph serve ./logs --open 'encoder/**' --color-by device
     """
-    given = [each for each in (path, logdir) if each is not None]
+    given = [source for source in (path, logdir) if source is not None]
     if len(given) != 1:
         raise RequestError("no PATH given" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
     run_server(given[0], values, browser, quiet)

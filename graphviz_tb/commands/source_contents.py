@@ -273,7 +273,8 @@ def runs_with_scalars(log: Log | None, name: str | None) -> list[tuple[Run, list
         return []
     runs = [run for run in log.logged.runs if run.points and name in (None, run.name)]
     return [
-        (run, [each for each in log.logged.series if each.run == run.name and each.kind == "scalar"]) for run in runs
+        (run, [series for series in log.logged.series if series.run == run.name and series.kind == "scalar"])
+        for run in runs
     ]
 
 
@@ -288,7 +289,10 @@ def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextSt
         return []
     rows = [("run", "points", "last step", "last values")]
     for run, scalars in runs:
-        said = [f"{one_line(each.tag)} {format_number(_last_scalar_value(each))}" for each in scalars[:MAX_LAST_VALUES]]
+        said = [
+            f"{one_line(scalar.tag)} {format_number(_last_scalar_value(scalar))}"
+            for scalar in scalars[:MAX_LAST_VALUES]
+        ]
         values = join_fitting(said, max(20, width // 2), more=len(scalars) > MAX_LAST_VALUES)
         rows.append((one_line(run.name), f"{run.points:,}", str(run.last_step), values))
     return format_table(rows, width, right=(1, 2), gives=(0, 3), header=True, look=look)

@@ -311,7 +311,7 @@ class TreeWriter:
 
     def group_line(self, row: int, stem: str, around: Iterable[int] = ()) -> str:
         """Return the line of a group, a call, or a single op; scopes `around` it that hold nothing else come first."""
-        names = (self.row_label(each) if each else self.label for each in (*around, row))
+        names = (self.row_label(part) if part else self.label for part in (*around, row))
         name = one_line("/".join(names)) or "''"
         note = self.row_note(row)
         return self.compose_line(stem, name, note, self.count_text(row), self.ops_below(row) / self.most)

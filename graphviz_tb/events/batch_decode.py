@@ -91,7 +91,7 @@ class Numbering(Generic[ThingT]):
 
 def sound_records(block: RecordBlock) -> Longs:
     """Return the records whose payloads have the stored checksum."""
-    return np.array([each for each in range(len(block.starts)) if block.is_record_sound(each)], np.int64)
+    return np.array([line for line in range(len(block.starts)) if block.is_record_sound(line)], np.int64)
 
 
 # Values of one form, cut out of a file's bytes together: columns of bytes, not yet numbers.
@@ -208,7 +208,7 @@ def _distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     number[order] = np.repeat(np.arange(len(first)), np.diff(cuts))
     if not np.array_equal(lines[first][number], lines):  # a hash collision
         return _distinct_lines_exact(lines)
-    return [lines[each].tobytes() for each in first.tolist()], number, first
+    return [lines[place].tobytes() for place in first.tolist()], number, first
 
 
 def _hash_lines(lines: Bytes) -> NDArray[np.uint64]:

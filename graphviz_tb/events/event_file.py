@@ -379,7 +379,7 @@ class EventFile:
             # Values without metadata belong to the plugin that the first value of their tag names.
             plugins = [self.names.plugin_of_tag(tag, self.number) for tag in group.tag.tolist()]
             for plugin in dict.fromkeys(plugins):
-                self._decode_group(group.select_values(np.array([each == plugin for each in plugins]), plugin), rows)
+                self._decode_group(group.select_values(np.array([name == plugin for name in plugins]), plugin), rows)
         return rows
 
     def _read_block(

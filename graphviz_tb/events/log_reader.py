@@ -218,13 +218,13 @@ class RunReader:
         return Run(
             name=self.name,
             files=tuple(file.shown for file in self.files),
-            points=sum(each.count for each in held),
+            points=sum(run_file.count for run_file in held),
             superseded=sum(count for _, _, count, _ in by),
             graphs=sum(file.graphs for file in self.files),
-            first_step=min((each.steps[0] for each in held), default=None),
-            last_step=max((each.steps[1] for each in held), default=None),
-            first_wall=min((each.walls[0] for each in held), default=None),
-            last_wall=max((each.walls[1] for each in held), default=None),
+            first_step=min((run_file.steps[0] for run_file in held), default=None),
+            last_step=max((run_file.steps[1] for run_file in held), default=None),
+            first_wall=min((run_file.walls[0] for run_file in held), default=None),
+            last_wall=max((run_file.walls[1] for run_file in held), default=None),
             restarts=summarize_restarts(by, [file.wall_range[0] for file in self.files]),
             notices=tuple(self._all_notices()),
         )

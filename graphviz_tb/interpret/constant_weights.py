@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.frozen_reads import (
     ROW_LOOKUP_OPS,
     STORED_DTYPES,
@@ -102,21 +102,12 @@ class MadeOfConstants:
         if not ops & PARAMETER_SHAPING_OPS:
             return []
         least = 1 if (of_product or ops & BOUNDING_OPS) and len(behind) == 1 else 2
-        return [each for each in behind if _numbers_in(self.graph, each) >= least]
+        return [constant for constant in behind if _numbers_in(self.graph, constant) >= least]
 
     def constants_behind(self, nodes: Iterable[int]) -> Iterator[int]:
         """Return the constants behind the values of some nodes, each once."""
-        waiting = [node for node in nodes if self.made[node]]
-        seen = set(waiting)
-        while waiting:
-            node = waiting.pop()
-            before = self._before.get(node, ())
-            if not before:
-                yield node
-            for source in before:
-                if source not in seen:
-                    seen.add(source)
-                    waiting.append(source)
+        found = reachable_from((node for node in nodes if self.made[node]), self._before.get)
+        return (node for node in found if node not in self._before)
 
 
 def _is_source(op: str) -> bool:

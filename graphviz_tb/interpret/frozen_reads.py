@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.frozen import dataclass
@@ -182,12 +183,7 @@ def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]])
         if way[source] >= 0:
             givers.setdefault(argument, []).append(int(way[source]))
     for mark in (read, used):
-        waiting = [argument for argument in givers if mark[argument]]
-        while waiting:
-            for giver in givers.get(waiting.pop(), ()):
-                if not mark[giver]:
-                    mark[giver] = True
-                    waiting.append(giver)
+        mark[list(reachable_from((argument for argument in givers if mark[argument]), givers.get))] = True
     return read, used
 
 
@@ -215,12 +211,7 @@ def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]
     taken: dict[int, list[int]] = {}
     for maker, argument in pairs:
         taken.setdefault(maker, []).append(argument)
-    waiting = [maker for maker in taken if stored[maker]]
-    while waiting:
-        for argument in taken.get(waiting.pop(), ()):
-            if not stored[argument]:
-                stored[argument] = True
-                waiting.append(argument)
+    stored[list(reachable_from((maker for maker in taken if stored[maker]), taken.get))] = True
     return stored
 
 

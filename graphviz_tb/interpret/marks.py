@@ -84,12 +84,7 @@ def _one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
         if first in done:
             continue
         chosen.append(first)
-        done.add(first)
-        waiting = [first]
-        while waiting:
-            fresh = [source for source in inputs[waiting.pop()] if source not in done]
-            done.update(fresh)
-            waiting += fresh
+        done |= reachable_from([first], inputs.get, done)
     return chosen
 
 

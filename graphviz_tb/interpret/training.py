@@ -256,7 +256,7 @@ def nodes_serving_only(graph: Graph, users: Bools, asked: Bools | None = None) -
     may_serve = (~users if asked is None else asked & ~users).tolist()
     served = needed_only_by(
         np.flatnonzero(users).tolist(),
-        lambda node: [each for each in sources[first[node] : first[node + 1]] if may_serve[each]],
+        lambda node: [source for source in sources[first[node] : first[node + 1]] if may_serve[source]],
         left,
     )
     found[served] = True

@@ -356,7 +356,9 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     # Most variables state their shape: infer it from assignments only for the rest.
     missing = [variable.node for variable in table if variable.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
-    known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
+    known = [
+        replace(variable, shape=shapes[variable.node]) if variable.node in shapes else variable for variable in table
+    ]
     shape_of = {variable.node: variable.shape for variable in known}
     passed = [(argument, made[0]) for argument, made in carried.bound.items() if len(made) == 1]
     turned |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
@@ -436,7 +438,7 @@ class VariableClassifier:
     def classify_all(self, table: list[Variable]) -> Iterator[Variable]:
         """Yield the variables of the table with their use."""
         buffers = self.graph.nodes_of_types(lambda op: has_role(op, Role.BUFFER))
-        models = [each for each in table if not buffers[each.node]]
+        models = [variable for variable in table if not buffers[variable.node]]
         parameters = {model.node: model.shape for model in models if not self.is_training_state(model)}
         for variable in table:
             if buffers[variable.node]:

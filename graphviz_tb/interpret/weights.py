@@ -511,16 +511,11 @@ def _nodes_passed_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> l
     givers: dict[int, list[int]] = {}
     for source, argument in bindings:
         givers.setdefault(argument, []).append(source)
-    given: list[int] = []
-    waiting = list(used)
-    while waiting:
-        for source in givers.get(waiting.pop(), ()):
-            given.append(source)
-            outer = int(arguments[source])
-            if outer >= 0 and outer not in used:
-                used.add(outer)
-                waiting.append(outer)
-    return given
+
+    def outer_arguments(argument: int) -> list[int]:
+        return [int(arguments[source]) for source in givers.get(argument, ()) if arguments[source] >= 0]
+
+    return [source for argument in reachable_from(used, outer_arguments) for source in givers.get(argument, ())]
 
 
 def weight_slot_edges(graph: Graph) -> Bools:

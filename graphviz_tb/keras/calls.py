@@ -33,7 +33,7 @@ def input_layers(layer: LayerNode) -> list[LayerNode]:
 
 def call_inputs(layer: LayerNode) -> list[list[LayerOutput]]:
     """Return the inputs of each call of a layer (not a model), as outputs of layers that are not models."""
-    fed = [[_resolve_output(each) for each in call] for call in _direct_inputs(layer)]
+    fed = [[_resolve_output(output) for output in call] for call in _direct_inputs(layer)]
     return [[source for source in call if source is not None] for call in fed]
 
 
@@ -48,7 +48,7 @@ def _direct_inputs(layer: LayerNode) -> list[list[LayerOutput]]:
     # A sequence: each layer takes the output of the one before.
     if layer.calls is None and layer.before is not None and not _is_model_input(layer, parent):
         return [[LayerOutput(layer.before)]]
-    return [[each] for each in _inputs_from_outside(layer, parent)]
+    return [[output] for output in _inputs_from_outside(layer, parent)]
 
 
 def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput]:
@@ -209,7 +209,7 @@ class LayerShapes:
         if has_layer_role(class_name_of(layer.json), LayerRole.INPUT) and computed:
             return [
                 _fill_open_sizes(
-                    computed[0], [self.shape_seen_by(each, layer) for call in self.takes[layer] for each in call]
+                    computed[0], [self.shape_seen_by(source, layer) for call in self.takes[layer] for source in call]
                 )
             ]
         return computed
@@ -258,7 +258,7 @@ def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
     claimed: dict[LayerNode, int] = {}
     room: int = MAX_CLAIMED_OUTPUTS
     for calls in takes.values():
-        for source in (each for call in calls for each in call):
+        for source in (output for call in calls for output in call):
             more = source.output - claimed.get(source.layer, -1)
             if more > 0 and source.output < min(MAX_OUTPUTS, room):
                 # The outputs before it are listed too.
@@ -271,7 +271,7 @@ def _stated_shapes(takes: LayerInputs) -> dict[tuple[LayerNode, int, int], Shape
     """Return the shapes that consumers state for outputs, by call and output (Keras 3 writes them with each tensor)."""
     stated: dict[tuple[LayerNode, int, int], Shape] = {}
     for taker, calls in takes.items():
-        for source in (each for call in calls for each in call):
+        for source in (output for call in calls for output in call):
             # Stated in the innermost common model, so it includes the step dimensions of wrappers inside that model.
             steps = len(source.layer.wrappers) - _common_wrapper_count(source.layer.wrappers, taker.wrappers)
             shape = source.stated
@@ -297,7 +297,7 @@ def _fill_open_sizes(shape: Shape, fed: Sequence[Shape]) -> Shape:
     first = fed[0] if fed and len(set(fed)) == 1 else None
     if shape is None or first is None or len(first) != len(shape):
         return shape
-    return tuple(one if one is not None else other for one, other in zip(shape, first, strict=True))
+    return tuple(size if size is not None else other for size, other in zip(shape, first, strict=True))
 
 
 def _sort_inputs_first(layers: Iterable[LayerNode], takes: LayerInputs) -> Iterator[LayerNode]:

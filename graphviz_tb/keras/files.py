@@ -263,7 +263,7 @@ def _read_archive_config(archive: zipfile.ZipFile, opened: OpenedSource) -> tupl
 
 def _unknown_archive_error(name: str, names: set[str]) -> UnknownFormat:
     """Return an error that says what the archive is and what to do."""
-    ends = {each.rpartition("/")[2] for each in names}
+    ends = {name.rpartition("/")[2] for name in names}
     if "constants.pkl" in ends or "data.pkl" in ends:
         what, hint = "a TorchScript or PyTorch archive", EXPORT_HINT
     elif "saved_model.pb" in ends:

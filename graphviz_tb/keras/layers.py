@@ -293,7 +293,9 @@ def _model_facts(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -
     fixed = [facts[child].non_trainable for child in model.order]
     not_trained = _plausible_count(None if None in fixed else sum(count or 0 for count in fixed))
     config = hash_deep_values({key: value for key, value in layer_config(model.json).items() if key not in GRAPH_KEYS})
-    results = tuple(model.children[each.name].path for each in model.output_references if each.name in model.children)
+    results = tuple(
+        model.children[reference.name].path for reference in model.output_references if reference.name in model.children
+    )
     parts = len(model.order)
     words = " · ".join(filter(None, (_holder_words(model), _step_words(model, between) or f"{parts} layers")))
     arguments = tuple(call_arguments(model.json))

@@ -141,7 +141,7 @@ def conceptual_graph(
     facts[model] = _with_compile_settings(facts[model], parsed)
     again = _layers_on_cycles(layers, takes, numbers)
     known = {layer.path: fact for layer, fact in facts.items()}
-    known.update({each.path: _with_results(facts[each], each, again) for each in models} if again else {})
+    known.update({inner.path: _with_results(facts[inner], inner, again) for inner in models} if again else {})
     graph, of_calls = _graph_of_calls(layers, takes, numbers, again, facts)
     known |= of_calls
     return GraphContent(
@@ -207,7 +207,7 @@ def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: 
         return again
     after: list[list[int]] = [[] for _ in layers]
     for layer, calls in takes.items():
-        for source in (each for call in calls for each in call):
+        for source in (output for call in calls for output in call):
             after[place[source.layer]].append(place[layer])
     component = strong_components(after)
     circles = Counter(component)
@@ -225,7 +225,11 @@ def _path_of_call(layer: LayerNode, call: int) -> str:
 
 def _with_results(fact: Known, model: LayerNode, again: Set[LayerNode]) -> Known:
     """Return the facts about a model whose outputs are those of certain calls of its layers."""
-    made = ((model.children[each.name], each.call) for each in model.output_references if each.name in model.children)
+    made = (
+        (model.children[reference.name], reference.call)
+        for reference in model.output_references
+        if reference.name in model.children
+    )
     return replace(fact, results=tuple(_path_of_call(layer, call if layer in again else 0) for layer, call in made))
 
 

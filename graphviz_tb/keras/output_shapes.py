@@ -151,24 +151,12 @@ def _per_side(value: Any, count: int) -> list[tuple[int, int]]:
     return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]
 
 
-def _padding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+def _widened_shape(config: LayerConfig, inputs: list[KerasDims], option: str, sign: int) -> list[Shape]:
+    """Return the shape with what an option adds to both sides of each dimension, or with sign -1 cuts from them."""
     sizes, channels = split_image_shape(config, inputs[0])
-    more = [sum(both) for both in _per_side(config["padding"], len(sizes))]
-    return _image_shape(
-        config, inputs[0][0], [_grow_size(size, by) for size, by in zip(sizes, more, strict=True)], channels
-    )
-
-
-def _cropping_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    sizes, channels = split_image_shape(config, inputs[0])
-    less = [sum(both) for both in _per_side(config["cropping"], len(sizes))]
-    return _image_shape(
-        config, inputs[0][0], [_grow_size(size, -by) for size, by in zip(sizes, less, strict=True)], channels
-    )
-
-
-def _grow_size(size: int | None, by: int) -> int | None:
-    return None if size is None else size + by
+    more = [sign * sum(both) for both in _per_side(config[option], len(sizes))]
+    grown = [None if size is None else size + by for size, by in zip(sizes, more, strict=True)]
+    return _image_shape(config, inputs[0][0], grown, channels)
 
 
 def _upsampling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -225,10 +213,6 @@ def shape_from_json(value: Any) -> Shape:
 # shapes
 
 
-def _flatten_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [(inputs[0][0], product_or_unknown(inputs[0][1:]))]
-
-
 def product_or_unknown(dims: Sequence[int | None]) -> int | None:
     """Return the product of dimensions; None if one is unknown."""
     known = [dim for dim in dims if dim is not None]
@@ -243,19 +227,7 @@ def _reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 
 
-def _permute_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [(inputs[0][0], *(inputs[0][int(axis)] for axis in config["dims"]))]
-
-
-def _repeat_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [(inputs[0][0], int(config["n"]), inputs[0][1])]
-
-
 # several inputs
-
-
-def _unchanged_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [inputs[0]]
 
 
 def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -308,11 +280,7 @@ def _dot_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(left[0], *(rest or [1]))]
 
 
-# dense, attention, recurrent
-
-
-def _dense_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [(*inputs[0][:-1], config["units"])]
+# attention, recurrent
 
 
 def _einsum_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -326,18 +294,10 @@ def _einsum_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
 
 
-def _embedding_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [(*inputs[0], config["output_dim"])]
-
-
 def _multi_head_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     asked = config.get("output_shape")
     last = inputs[0][-1:] if asked is None else tuple(asked) if isinstance(asked, list | tuple) else (asked,)
     return [(*inputs[0][:-1], *last)]
-
-
-def _attention_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return [(*inputs[0][:-1], inputs[1][-1])]
 
 
 def _recurrent_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -425,30 +385,30 @@ ELEMENTWISE_FUNCTIONS = frozenset({
 })  # fmt: skip
 SHAPE_RULES: dict[str, LayerShapeRule] = {
     "given": input_shape,
-    "same": _unchanged_shape,
+    "same": lambda config, inputs: [inputs[0]],
     "merged": _merge_shape,
     "convolution": _convolution_shape,
     "depthwise": _depthwise_shape,
     "transposed": _transposed_shape,
     "pooling": _pooling_shape,
     "global_pooling": _global_pooling_shape,
-    "padded": _padding_shape,
-    "cropped": _cropping_shape,
+    "padded": lambda config, inputs: _widened_shape(config, inputs, "padding", 1),
+    "cropped": lambda config, inputs: _widened_shape(config, inputs, "cropping", -1),
     "upsampled": _upsampling_shape,
     "resized": _resizing_shape,
-    "flattened": _flatten_shape,
+    "flattened": lambda config, inputs: [(inputs[0][0], product_or_unknown(inputs[0][1:]))],
     "reshaped": _reshape_shape,
-    "permuted": _permute_shape,
-    "repeated": _repeat_shape,
+    "permuted": lambda config, inputs: [(inputs[0][0], *(inputs[0][int(axis)] for axis in config["dims"]))],
+    "repeated": lambda config, inputs: [(inputs[0][0], int(config["n"]), inputs[0][1])],
     "called": _function_call_shape,
     "joined": _concatenate_shape,
     "dotted": _dot_shape,
-    "dense": _dense_shape,
+    "dense": lambda config, inputs: [(*inputs[0][:-1], config["units"])],
     "einsum": _einsum_shape,
-    "embedded": _embedding_shape,
+    "embedded": lambda config, inputs: [(*inputs[0], config["output_dim"])],
     "encoded": _category_encoding_shape,
     "attention_heads": _multi_head_shape,
-    "attention": _attention_shape,
+    "attention": lambda config, inputs: [(*inputs[0][:-1], inputs[1][-1])],
     "recurrent": _recurrent_shape,
     "long_short": _lstm_shape,
     "convolutional": _recurrent_convolution_shape,

@@ -27,12 +27,19 @@ def parameter_count(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> 
         return 0 if word else None
     if not is_plausible_config(config):
         return None
+    return _count_by_rule(PARAMETER_RULES[word], word, config, inputs, "numbers")
+
+
+def _count_by_rule(
+    rule: ParameterRule, word: str, config: LayerConfig, inputs: Sequence[Shape], part: str
+) -> int | None:
+    """Return a count by a rule; of a quantised layer, this part of its packed weights. None if it is unknown."""
     shapes = [shape for shape in inputs if shape is not None]
     try:
-        if (policy := policy_of(config)) is not None and word in QUANTIZED_RULES:
-            packed = _packed_weights(word, policy, config, shapes)
-            return plausible_parameter_count(None if packed is None else packed.numbers)
-        return plausible_parameter_count(PARAMETER_RULES[word](config, shapes))
+        if (policy := policy_of(config)) is None or word not in QUANTIZED_RULES:
+            return plausible_parameter_count(rule(config, shapes))
+        packed = _packed_weights(word, policy, config, shapes)
+        return plausible_parameter_count(None if packed is None else getattr(packed, part))
     except RULE_ERRORS:
         return None
 
@@ -47,15 +54,7 @@ def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape],
         return parameters
     word = layer_row(kind).parameters
     rule = NON_TRAINABLE_RULES.get(word)
-    if rule is None:
-        return 0
-    try:
-        if (policy := policy_of(config)) is not None and word in QUANTIZED_RULES:
-            packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
-            return plausible_parameter_count(None if packed is None else packed.fixed)
-        return plausible_parameter_count(rule(config, [shape for shape in inputs if shape is not None]))
-    except RULE_ERRORS:
-        return None
+    return 0 if rule is None else _count_by_rule(rule, word, config, inputs, "fixed")
 
 
 def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], parameters: int | None) -> int | None:
@@ -160,10 +159,6 @@ def _layer_normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> 
     return _kept_axes_size(config, inputs[0]) * (_config_flag(config, "scale") + _config_flag(config, "center"))
 
 
-def _rms_normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    return _kept_axes_size(config, inputs[0])
-
-
 def _normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
     """Count mean and variance of each kept axis and one counter; nothing if the configuration states the mean."""
     if config.get("mean") is not None:
@@ -191,11 +186,6 @@ def _recurrent_count(gates: int) -> ParameterRule:
     return count_weights
 
 
-def _moving_average_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    """Count the moving averages of a batch normalisation."""
-    return 2 * _kept_axes_size(config, inputs[0])
-
-
 def _frozen_kernel_count(count: ParameterRule) -> ParameterRule:
     """Return the rule that counts the frozen kernel of a layer with LoRA, which trains the two factors instead."""
 
@@ -206,6 +196,12 @@ def _frozen_kernel_count(count: ParameterRule) -> ParameterRule:
     return count_frozen
 
 
+def _inner_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+    """Count the parameters of the layer in a wrapper, once."""
+    inner = config["layer"]
+    return parameter_count(inner["class_name"], inner["config"], inputs)
+
+
 def _non_trainable_inside(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
     """Count the non-trainable parameters of the layer in a wrapper, once."""
     inner = config["layer"]
@@ -213,14 +209,27 @@ def _non_trainable_inside(config: LayerConfig, inputs: list[KerasDims]) -> int |
     return non_trainable_count(kind, settings, inputs, parameter_count(kind, settings, inputs))
 
 
-def _non_trainable_both_ways(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    once = _non_trainable_inside(config, inputs)
-    return None if once is None else 2 * once
+def _both_ways(count: ParameterRule) -> ParameterRule:
+    def count_both(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+        once = count(config, inputs)
+        return None if once is None else 2 * once
+
+    return count_both
 
 
-def _non_trainable_each_step(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    batch, _, *rest = inputs[0]
-    return _non_trainable_inside(config, [(batch, *rest)])
+def _at_each_step(count: ParameterRule) -> ParameterRule:
+    return lambda config, inputs: count(config, [(inputs[0][0], *inputs[0][2:])])
+
+
+def _with_spectral_vector(count: ParameterRule) -> ParameterRule:
+    """Return the rule that adds a vector as long as the kernel of the layer inside is wide."""
+
+    def count_with_vector(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+        once, inside = count(config, inputs), config["layer"]["config"]
+        wide = next((inside[key] for key in ("filters", "units", "output_dim") if key in inside), None)
+        return None if once is None else once + _required_size(wide)
+
+    return count_with_vector
 
 
 def _cell_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
@@ -240,35 +249,6 @@ def _recurrent_convolution_count(config: LayerConfig, inputs: list[KerasDims]) -
     places, channels = kernel_size(config, [(batch, *rest)])
     filters = config["filters"]
     return int(4 * places * filters * (channels + filters) + _bias_count(config, 4 * filters))
-
-
-def _bidirectional_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    inner = config["layer"]
-    once = parameter_count(inner["class_name"], inner["config"], inputs)
-    return None if once is None else 2 * once
-
-
-def _each_step_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    inner = config["layer"]
-    batch, _, *rest = inputs[0]
-    return parameter_count(inner["class_name"], inner["config"], [(batch, *rest)])
-
-
-def _spectral_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    """Count the parameters of the layer inside, and a vector as long as its kernel is wide."""
-    inner = config["layer"]
-    once = parameter_count(inner["class_name"], inner["config"], inputs)
-    return None if once is None else once + _spectral_vector_size(config)
-
-
-def _spectral_vector_size(config: LayerConfig) -> int:
-    inside_of = config["layer"]["config"]
-    return int(next(inside_of[key] for key in ("filters", "units", "output_dim") if key in inside_of))
-
-
-def _non_trainable_spectral(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    once = _non_trainable_inside(config, inputs)
-    return None if once is None else once + _spectral_vector_size(config)
 
 
 def _multi_head_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
@@ -337,19 +317,10 @@ def _einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, i
     return prod(_required_size(sizes.get(letter)) for letter in _kernel_letters(config)), prod(summed)
 
 
-def _table_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """Return the same for an embedding table, each row of which is scaled separately."""
-    return config["input_dim"] * config["output_dim"], config["output_dim"]
-
-
 def _prelu_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
     shared = set(config.get("shared_axes") or ())
     # Axis 0 is the batch.
     return prod(_required_size(dim) for axis, dim in enumerate(inputs[0]) if axis and axis not in shared)
-
-
-def _layer_scale_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    return int(config["projection_dim"])
 
 
 def _attention_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
@@ -374,37 +345,37 @@ PARAMETER_RULES: Mapping[str, ParameterRule] = {
     "batch_normalization": _batch_normalization_count,
     "grouped_heads": _grouped_heads_count,
     "layer_normalization": _layer_normalization_count,
-    "rms_normalization": _rms_normalization_count,
+    "rms_normalization": lambda config, inputs: _kept_axes_size(config, inputs[0]),
     "normalization": _normalization_count,
     "of_cell": _cell_count,
-    "both_ways": _bidirectional_count,
-    "at_each_step": _each_step_count,
+    "both_ways": _both_ways(_inner_count),
+    "at_each_step": _at_each_step(_inner_count),
     "multi_head": _multi_head_count,
     "prelu": _prelu_count,
-    "layer_scale": _layer_scale_count,
+    "layer_scale": lambda config, inputs: int(config["projection_dim"]),
     "attention": _attention_count,
     "additive_attention": _additive_attention_count,
-    "spectral": _spectral_count,
+    "spectral": _with_spectral_vector(_inner_count),
     "convolutional": _recurrent_convolution_count,
 }
 
 # Rules for parameters that are not trained, by the rule that counts all; a class without one trains all of them.
 NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
-    "batch_normalization": _moving_average_count,
+    "batch_normalization": lambda config, inputs: 2 * _kept_axes_size(config, inputs[0]),
     "normalization": _normalization_count,
     "dense": _frozen_kernel_count(_dense_count),
     "einsum": _frozen_kernel_count(_einsum_count),
     "embedding": _frozen_kernel_count(_embedding_count),
     "convolution": _frozen_kernel_count(_convolution_count),
-    "both_ways": _non_trainable_both_ways,
-    "at_each_step": _non_trainable_each_step,
-    "spectral": _non_trainable_spectral,
+    "both_ways": _both_ways(_non_trainable_inside),
+    "at_each_step": _at_each_step(_non_trainable_inside),
+    "spectral": _with_spectral_vector(_non_trainable_inside),
 }
 # The layers that Keras quantises, by the rule that counts what they keep; and those that hold such layers inside.
 KERNEL_MATRICES: Mapping[str, Callable[[LayerConfig, list[KerasDims]], tuple[int, int]]] = {
     "dense": _dense_matrix,
     "einsum": _einsum_matrix,
-    "embedding": _table_matrix,
+    "embedding": lambda config, inputs: (config["input_dim"] * config["output_dim"], config["output_dim"]),
 }
 RULES_OF_INNER_KERNELS = frozenset({"multi_head", "grouped_heads"})
 QUANTIZED_RULES = RULES_OF_INNER_KERNELS | KERNEL_MATRICES.keys()

@@ -83,7 +83,7 @@ def _keras_2_references(value: Any, argument: CallArgument = 0, bare: bool = Fal
         if isinstance(value, str) and bare and argument == 0:
             yield Reference(value)
         elif isinstance(value, dict):
-            waiting += [(each, argument) for each in _values_by_key(value)]
+            waiting += [(part, argument) for part in _values_by_key(value)]
         elif isinstance(value, list):
             if is_keras_2_reference(value):
                 yield Reference(value[0], value[1] if isinstance(value[1], int) else 0, value[2], argument)
@@ -91,7 +91,7 @@ def _keras_2_references(value: Any, argument: CallArgument = 0, bare: bool = Fal
                 keywords = [pair for more in value[3:] if isinstance(more, dict) for pair in more.items()]
                 waiting += [(each, name) for name, each in reversed(keywords)]
             else:
-                waiting += [(each, argument) for each in reversed(value)]
+                waiting += [(part, argument) for part in reversed(value)]
 
 
 def is_keras_2_reference(value: Any) -> bool:
@@ -205,7 +205,9 @@ def build_layer_tree(model: Mapping[str, Any], opened: bool = True) -> LayerNode
         layer = waiting.pop()
         wrappers = (*layer.wrappers, layer) if is_model_wrapper(layer.json) else layer.wrappers
         before = None
-        listed = [each for each in nested_layer_list(layer.json) or () if isinstance(each, dict)]
+        listed = [
+            listed_layer for listed_layer in nested_layer_list(layer.json) or () if isinstance(listed_layer, dict)
+        ]
         for json_layer, name in zip(listed, _unique_layer_names(listed), strict=True):
             child = LayerNode(name, json_layer, layer, before=before, wrappers=wrappers)
             child.is_model = nested_layer_list(json_layer) is not None and (opened or not is_model_wrapper(json_layer))

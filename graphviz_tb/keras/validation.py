@@ -91,7 +91,7 @@ def is_nested_config(value: Any) -> bool:
     """Return whether values nest deeper than `MAX_CONFIG_DEPTH`."""
     level: list[Any] = [[value]]
     for _ in range(MAX_CONFIG_DEPTH + 1):
-        level = [each for part in level for each in _nested_values(part) if isinstance(each, dict | list)]
+        level = [inner for part in level for inner in _nested_values(part) if isinstance(inner, dict | list)]
         if not level:
             return False
     return True

@@ -43,7 +43,7 @@ class Projector:
         stored = find_embeddings(self.source)
         taken = {embedding.key for embedding in stored.found}
         every = [*stored.found, *(_with_unique_name(embedding, taken) for embedding in self._logged_embeddings())]
-        order = {run: at for at, run in enumerate(dict.fromkeys(each.run for each in every))}
+        order = {run: at for at, run in enumerate(dict.fromkeys(embedding.run for embedding in every))}
         every.sort(key=lambda embedding: order[embedding.run])
         self.embeddings = Embeddings(tuple(every), stored.notices)
         return self.embeddings
@@ -53,7 +53,7 @@ class Projector:
         for embedding in self.embeddings.found:
             if embedding.name == name and run in (None, embedding.run):
                 return embedding
-        error = UnknownNode.among(name, [one.name for one in self.embeddings.found], "embedding")
+        error = UnknownNode.among(name, [embedding.name for embedding in self.embeddings.found], "embedding")
         raise UnknownNode(error.message, hint="`tbgraph project LOGDIR` lists them")
 
     def values(self, one: Embedding) -> Points:

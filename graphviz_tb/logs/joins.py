@@ -118,7 +118,7 @@ def _join_by_name(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str
 
 def _labelled_path(hierarchy: Hierarchy, row: int) -> str:
     around = [above for above in hierarchy.ancestors(row) if above and hierarchy.kind[above] not in STACK_KINDS]
-    return "/".join(hierarchy.short_label(each) for each in (*around, row) if hierarchy.parent[each] >= 0)
+    return "/".join(hierarchy.short_label(place) for place in (*around, row) if hierarchy.parent[place] >= 0)
 
 
 # Rule 2: a tag is the name of a variable, and belongs to the ops that use it.
@@ -237,7 +237,9 @@ def _join_by_path_end(hierarchy: Hierarchy, tags: Sequence[LookedUpTag], ends: P
     """Return the rows of tags whose path ends at the places that `ends` gives."""
     split = re.compile("[/.]" if hierarchy.graph.has_module_scopes else "/")
     parts = {tag.name: split.split(tag.core) for tag in tags}
-    paths = _collect_module_paths(hierarchy, frozenset(part for each in parts.values() for part in each))
+    paths = _collect_module_paths(
+        hierarchy, frozenset(part for part_of_name in parts.values() for part in part_of_name)
+    )
     found: dict[str, RuleMatch] = {}
     for tag in tags:
         walked = _match_paths(paths, parts[tag.name])

@@ -51,7 +51,7 @@ def row_values_at(
             continue
         for row in tag.join.rows:
             own[row].append((tag, point))
-        for up in {each for row in tag.join.rows for each in above(row)}:
+        for up in {around for row in tag.join.rows for around in above(row)}:
             gathered[up].points.append((tag, point))
     states = {row: _condition_and_value(points, median, gather) for row, points in own.items()}
     for row in own:

@@ -136,7 +136,9 @@ def _select_joins(training: TrainingLog, options: PictureOptions) -> dict[str, T
     Without a pattern: gradients, else weights, else activations, whatever exists first; for "ratio", gradients and
     weights.
     """
-    numbers = {each.tag for each in training.logged.series if each.kind in ("scalar", "histogram") and len(each)}
+    numbers = {
+        series.tag for series in training.logged.series if series.kind in ("scalar", "histogram") and len(series)
+    }
     joined = {tag: join for tag, join in training.joins.items() if join.is_joined and tag in numbers}
     if not joined:
         raise MissingFacts(
@@ -180,22 +182,22 @@ def _check_run_name(training: TrainingLog, name: str) -> str:
 
 def _default_measure(series: Sequence[Series]) -> str:
     """Return "rms" if any series is a histogram, else "last"."""
-    return "rms" if any(each.kind == "histogram" for each in series) else "last"
+    return "rms" if any(logged.kind == "histogram" for logged in series) else "last"
 
 
 def _measure_run(training: TrainingLog, run: str, chosen: Mapping[str, TagJoin], measure: str) -> list[TagValues]:
     """Measure the tags of a run, only histograms if there are any. Raises `RequestError` if none fits the measure."""
     series = training.whole(training.numeric_series(run, chosen))
-    histograms = [each for each in series if each.kind == "histogram"]
+    histograms = [logged for logged in series if logged.kind == "histogram"]
     for group in (histograms, series):
-        found = [value for each in group if (value := tag_values(chosen[each.tag], each, measure)) is not None]
+        found = [value for logged in group if (value := tag_values(chosen[logged.tag], logged, measure)) is not None]
         if measure == "ratio" and {tag.join.aspect for tag in found} < {MeasuredAspect.GRADIENT, MeasuredAspect.WEIGHT}:
             continue
         if found:
             return found
     if not series:
         raise RequestError(f"run {run} logged none of the {len(chosen):,} tags", hint="info LOGDIR --joins lists them")
-    kinds = " and ".join(f"{kind}s" for kind in dict.fromkeys(each.kind for each in series))
+    kinds = " and ".join(f"{kind}s" for kind in dict.fromkeys(logged.kind for logged in series))
     fitting = _default_measure(series)
     raise RequestError(f"{measure} cannot be taken of what matches: {kinds}", hint=f"try --measure {fitting}")
 

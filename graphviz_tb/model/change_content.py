@@ -37,7 +37,7 @@ links=(), casts=None)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     turn = {"old": "new", "new": "old"}
-    parts = {each.name: getattr(value, turn.get(each.name, each.name)) for each in fields(value)}
+    parts = {field.name: getattr(value, turn.get(field.name, field.name)) for field in fields(value)}
     return replace(value, **{name: part if name in turn else exchange_sides(part) for name, part in parts.items()})
 
 

@@ -115,7 +115,7 @@ class Cost:
         return LOWER_BOUND * self.is_lower_bound(quantity) + UPPER_BOUND * self.is_upper_bound(quantity)
 
 
-COST_FIELDS = tuple(each.name for each in fields(Cost))
+COST_FIELDS = tuple(field.name for field in fields(Cost))
 COST_QUANTITIES = COST_FIELDS[:5]
 COST_VALUES = attrgetter(*COST_FIELDS)
 NO_COST = Cost()
@@ -180,7 +180,7 @@ class Costs:
             for each in sums:
                 if each not in known:
                     known[each] = numbers.setdefault(Cost(*each), len(numbers))
-            self._distinct[count] = list(numbers), [known[each] for each in sums]
+            self._distinct[count] = list(numbers), [known[total] for total in sums]
         return self._distinct[count]
 
     def _running_totals(self, role: int) -> Ints:

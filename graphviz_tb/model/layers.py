@@ -107,7 +107,7 @@ def recurrent_cells(config: LayerConfig) -> list[tuple[str, LayerConfig]]:
     cell = config["cell"]
     cells = cell["config"]["cells"] if cell["class_name"] == "StackedRNNCells" and not is_custom_class(cell) else [cell]
     return [
-        ("" if is_custom_class(each) else each["class_name"].removesuffix("Cell"), each["config"]) for each in cells
+        ("" if is_custom_class(cell) else cell["class_name"].removesuffix("Cell"), cell["config"]) for cell in cells
     ]
 
 

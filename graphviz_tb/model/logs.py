@@ -97,7 +97,7 @@ class BlobPoints:
     def sample_ranges(self, point: int) -> list[FileRange]:
         first, stop = self.start[point : point + 2].tolist()
         columns = (self.file[first:stop], self.offset[first:stop], self.length[first:stop])
-        return [FileRange(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]
+        return [FileRange(*place) for place in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 class TensorForm(NamedTuple):
@@ -155,7 +155,7 @@ class SeriesExtent:
 
     def extended_by(self, later: SeriesExtent) -> SeriesExtent:
         """Return the extent of these points and of later ones, none of which supersedes any of these."""
-        both = [each for each in (later.last, self.last) if each is not None]
+        both = [point for point in (later.last, self.last) if point is not None]
         return SeriesExtent(
             self.points + later.points,
             min(self.first_step, later.first_step),

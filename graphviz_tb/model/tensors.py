@@ -56,7 +56,7 @@ INDEX_DTYPES = frozenset(
     {"int32", "int64", "bool"}
 )  # of indices, sizes and masks; smaller ones hold images, quantised values
 NON_INTEGER_DTYPES = frozenset(  # types whose elements are not integers
-    each.name for each in DTYPE_TABLE.values() if not each.form or "float" in each.name or "complex" in each.name
+    dtype.name for dtype in DTYPE_TABLE.values() if not dtype.form or "float" in dtype.name or "complex" in dtype.name
 )
 STRING_DTYPE_NUMBER, RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER = 7, 20, 21  # numbers of `DataType`
 # added to the number where TensorFlow 1 passes the variable itself (`DT_FLOAT_REF` is 101)

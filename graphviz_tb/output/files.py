@@ -232,8 +232,10 @@ def is_source_file(source: Any, file: os.stat_result) -> bool:
             return os.path.samestat(os.fstat(sys.stdin.fileno()), file)
         path = Path(source)
         if not path.is_dir():
-            return bool(str(source)) and any(_is_same_file(each, file) for each in (path, *_files_of_saved_model(path)))
-        return any(_is_same_file(each, file) for each in _files_read_from_folder(path, file))
+            return bool(str(source)) and any(
+                _is_same_file(path_read, file) for path_read in (path, *_files_of_saved_model(path))
+            )
+        return any(_is_same_file(path_read, file) for path_read in _files_read_from_folder(path, file))
     return False
 
 

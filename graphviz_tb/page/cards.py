@@ -106,7 +106,7 @@ def _count_bins(numbers: np.ndarray, more: int, least: float, most: float) -> li
     bins = np.minimum(((some - least) * (CONSTANT_BINS / (most - least))).astype(np.int64), CONSTANT_BINS - 1)
     found = np.bincount(bins[:-1], minlength=CONSTANT_BINS)
     found[bins[-1]] += more
-    return [int(each) for each in found]
+    return [int(number) for number in found]
 
 
 def edge_block(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:

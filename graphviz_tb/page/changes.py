@@ -64,7 +64,7 @@ class ChangeListing:
             "old": change.old,
             "new": change.new,
             "rows": self.rows_of_change(change),
-            "behind": [self.change_entry(each) for each in behind],
+            "behind": [self.change_entry(change) for change in behind],
         }
 
     def rewired_entries(self, words: Mapping[int, str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -157,7 +157,7 @@ def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lo
     [[0, 1, 3, 4], [9, 7, 8, 9]]
     """
     joined = np.fromiter(chain.from_iterable(lists), np.int64)
-    sizes = np.array([len(one) for one in lists], np.int64)
+    sizes = np.array([len(entries) for entries in lists], np.int64)
     return prefix_sums(sizes[which]), joined[places_of_runs(prefix_sums(sizes)[which], sizes[which])]
 
 

@@ -457,7 +457,8 @@ def _run_entry(run: Run, number: int, series: int, look: LineStyle) -> dict[str,
         "points": run.points,
         "superseded": run.superseded,
         "restarts": [
-            {"step": json_integer(one.step), "points": one.points, "marked": one.marked} for one in run.restarts
+            {"step": json_integer(restart.step), "points": restart.points, "marked": restart.marked}
+            for restart in run.restarts
         ],
         "state": run.state,
         "style": [look.hue, look.dashes],

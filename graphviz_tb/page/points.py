@@ -183,7 +183,7 @@ def _text_point(log: Log, series: Series, data: BlobPoints, point: int, most: in
             break
         kept.append(place._replace(length=min(place.length, room)))
         room -= place.length
-    cells = [log.read(series.run, each).decode("utf-8", "replace") for each in kept]
+    cells = [log.read(series.run, place).decode("utf-8", "replace") for place in kept]
     shape = list(data.shapes[data.shape[point]])
     return {**_point_step(series, point), "shape": shape, "cells": cells, "cut": room < 0 or len(kept) < len(places)}
 
@@ -211,7 +211,7 @@ def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any
     count = min(declared, part.stop - part.start)
     thresholds = np.linspace(0, 1, declared)[:count].tolist()
     columns = {
-        name: [replace_non_finite(float(each)) for each in column[part].tolist()] for name, column in names.items()
+        name: [replace_non_finite(float(number)) for number in column[part].tolist()] for name, column in names.items()
     }
     return {**_point_step(series, point), "thresholds": thresholds, **columns}
 

@@ -289,7 +289,7 @@ class UngroupedWalk:
         outside, options = self.port_constraints(child), self.expander.options
         yield [(self.rows[row], inbound) for row, inbound in outside.order]
         yield {(self.rows[row], inbound) for row, inbound in outside.turned}
-        yield [self.to_page_path(each) for pair in self.expander.stacks_around(child) for each in pair]
+        yield [self.to_page_path(step) for pair in self.expander.stacks_around(child) for step in pair]
         yield [runs_backwards(self.expander, child, self.back[row], inbound, options) for row, inbound, *_ in lines]
 
     def add_if_different(

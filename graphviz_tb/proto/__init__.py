@@ -8,7 +8,7 @@ One class per message and enum of ``*.proto`` in this folder, under its own name
 
 The pool is private and the package is ``graphviz_tb.tensorflow``, so a TensorFlow in the same process
 never collides with it. ``messages.bin`` is a serialized ``FileDescriptorSet``, not generated code, so any
-``protobuf>=4.21`` can load it. ``python -m graphviz_tb.proto.make`` writes it and the type stub again.
+``protobuf>=4.21`` can load it. ``python tools/proto_stubs.py`` writes it and the type stub again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types of the messages, written by proto/make.py: change the .proto files instead."""
+"""Types of the messages, written by tools/proto_stubs.py: change the .proto files instead."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -451,7 +451,7 @@ TraceEvent = dict[str, Any]
 
 def trace_json_bytes(profiles: Sequence[Profile]) -> bytes:
     """Return the steps of one run, one after the other on the clock of the trace; equal profiles give equal bytes."""
-    origin = min((each.timeline.origin for each in profiles), default=0)
+    origin = min((profile.timeline.origin for profile in profiles), default=0)
     processes: dict[str, int] = {}
     threads: dict[tuple[int, str, int], int] = {}
     events: list[TraceEvent] = []

@@ -70,7 +70,7 @@ def _evaluate_query(rows: SearchedRows, query: Query) -> Bools:
         return ~_evaluate_query(rows, query.query)
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        joined: Bools = join.reduce([_evaluate_query(rows, one) for one in query.queries])
+        joined: Bools = join.reduce([_evaluate_query(rows, part) for part in query.queries])
         return joined
     if isinstance(query, NumberTerm):
         return _compare_rows(rows, query)
@@ -97,7 +97,7 @@ def _evaluate_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
         return ~possible, ~certain
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        each = [_evaluate_bounds(rows, one) for one in query.queries]
+        each = [_evaluate_bounds(rows, part) for part in query.queries]
         return join.reduce([certain for certain, _ in each]), join.reduce([possible for _, possible in each])
     held = _evaluate_query(rows, query)
     if not isinstance(query, NumberTerm):

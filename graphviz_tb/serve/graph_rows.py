@@ -158,9 +158,9 @@ def _value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, ND
     found = [values.rows.get(row) for row in order]
     return [
         ("row", np.array(order, np.int64)),
-        ("value", np.array([np.nan if one is None else one.value for one in found], np.float64)),
-        ("flags", np.array([_value_flags(one, values) for one in found], np.uint8)),
-        ("n", np.array([0 if one is None else one.layers for one in found], np.int64)),
+        ("value", np.array([np.nan if value is None else value.value for value in found], np.float64)),
+        ("flags", np.array([_value_flags(value, values) for value in found], np.uint8)),
+        ("n", np.array([0 if value is None else value.layers for value in found], np.int64)),
     ]
 
 
@@ -185,7 +185,7 @@ class TagJoins:
 
     def __init__(self, page: ServedPage, join: JoinInProcess) -> None:
         self.page, self._join = page, join
-        self._known = {each.tag: each for each in page.joins}
+        self._known = {join.tag: join for join in page.joins}
         self._task: asyncio.Task[None] | None = None
 
     async def joins_of_tags(self, tags: Collection[str]) -> Mapping[str, TagJoin]:

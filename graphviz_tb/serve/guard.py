@@ -163,7 +163,10 @@ class RequestGuard:
             if message["type"] == "http.response.start":
                 there = {name.lower() for name, _ in message.get("headers", ())}
                 more = [(name.encode(), value.encode()) for name, value in self._headers.items()]
-                message["headers"] = [*message.get("headers", ()), *(one for one in more if one[0] not in there)]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *(header for header in more if header[0] not in there),
+                ]
             await send(message)
 
         return send_with_headers

@@ -187,7 +187,7 @@ class ServedSource:
         first, self.graphs_listed = not self.graphs_listed, True
         if others or first:
             self.events.next_generation()
-            self.events.send_event("graph", {"graphs": [one.graph_entry() for one in self.graphs.listed.values()]})
+            self.events.send_event("graph", {"graphs": [graph.graph_entry() for graph in self.graphs.listed.values()]})
 
     def assign_ids(self) -> None:
         if self.log is None or self.log.logged is self.logged:
@@ -271,7 +271,7 @@ class ServedSource:
         if self.log is None:
             return list(series)
         self.log.mark_used(series)
-        if all(each.dropped is None for each in series):
+        if all(one_series.dropped is None for one_series in series):
             return list(series)
         with self._lock:
             found = self.log.read_again(series)

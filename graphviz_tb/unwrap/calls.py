@@ -316,7 +316,7 @@ class CallInliner:
         return (
             []
             if last.call is None
-            else [last.final_input(each) for each in without_control_inputs(last.body.inputs[last.call])]
+            else [last.final_input(text) for text in without_control_inputs(last.body.inputs[last.call])]
         )
 
     def node_named(self, name: str) -> NodeDef | None:
@@ -396,8 +396,8 @@ class CallInliner:
             kept = [name for name in frame.kept if self.places.get(frame.names[name]) == (frame, name)]
             placed.append({frame.names[name]: self._inlined_node(frame, name, translate) for name in kept})
             results = [translate(text) for text in frame.body.results]
-            waits = list(dict.fromkeys(each for name in frame.body.effects for each in translate(f"^{name}")))
-        nodes = {name: node for each in reversed(placed) for name, node in each.items()}
+            waits = list(dict.fromkeys(text for name in frame.body.effects for text in translate(f"^{name}")))
+        nodes = {name: node for block in reversed(placed) for name, node in block.items()}
         return InlinedBlock(nodes, tuple(chain.from_iterable(results)), tuple(self._all_effects()))
 
     def _inlined_node(self, frame: InliningFrame, name: str, translate: InputTranslation) -> InlinedNode:

@@ -23,7 +23,10 @@ def sort_graph(graph: GraphDef, by_inputs: bool) -> GraphDef:
 
     Returns the same graph if nothing changes.
     """
-    functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
+    functions, library = (
+        graph.library.function,
+        {function.signature.name: function for function in graph.library.function},
+    )
     called = list(_functions_in_call_order(graph.node, library)) if len(functions) > 1 else list(library)
     # Functions without a caller are sorted by name: their order in the file is arbitrary.
     names = called + sorted(library.keys() - set(called), key=_name_counter_key)
@@ -43,7 +46,7 @@ def _name_counter_key(name: str) -> tuple[str, list[int]]:
     ['e_11', 'f_9', 'f_10']
     """
     # 18 digits: more than any counter has, fewer than `int` refuses.
-    return without_digits(name), [int(each[:18]) for each in DIGIT_RUN.findall(name)]
+    return without_digits(name), [int(digits[:18]) for digits in DIGIT_RUN.findall(name)]
 
 
 def _functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:

@@ -93,18 +93,19 @@ def add_function_calls(
     `captured`: the variables that each function captures. The graph itself comes back where there are none, or where
     their names would fill memory.
     """
-    functions = [each for each in whole.library.function if each.signature.name in captured]
+    functions = [function for function in whole.library.function if function.signature.name in captured]
     if (
         not functions
-        or sum(_call_letters(each, captured[each.signature.name]) for each in functions) > MAX_INLINED_LETTERS
+        or sum(_call_letters(function, captured[function.signature.name]) for function in functions)
+        > MAX_INLINED_LETTERS
     ):
         return whole, ()
     made = GraphDef()
     made.CopyFrom(whole)
-    captures = [variable for each in functions for variable in captured[each.signature.name]]
+    captures = [variable for function in functions for variable in captured[function.signature.name]]
     handles = _handles_of(whole, captures)
     free = UnusedNames({node.name for node in whole.node})
-    several = Counter(_untraced_name(each.signature.name) for each in functions)
+    several = Counter(_untraced_name(function.signature.name) for function in functions)
     signatures = []
     for function in functions:
         name = function.signature.name
@@ -117,7 +118,9 @@ def add_function_calls(
 
 def _call_letters(function: FunctionDef, variables: tuple[CapturedVariable, ...]) -> int:
     """Estimate the letters of a call: its name for each result, a variable's for each that it captures."""
-    return len(function.signature.name) * len(function.signature.output_arg) + sum(len(each.name) for each in variables)
+    return len(function.signature.name) * len(function.signature.output_arg) + sum(
+        len(variable.name) for variable in variables
+    )
 
 
 def _untraced_name(name: str) -> str:
@@ -267,7 +270,11 @@ class MetaGraphProgram:
 
     def _functions_called_in(self, name: str) -> list[str]:
         if name not in self._called:
-            named = (each for node in self.library[name].node_def for each in functions_named_by(node, self.library))
+            named = (
+                named_function
+                for node in self.library[name].node_def
+                for named_function in functions_named_by(node, self.library)
+            )
             self._called[name] = list(dict.fromkeys(named))
         return self._called[name]
 

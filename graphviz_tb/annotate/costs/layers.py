@@ -186,10 +186,7 @@ def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> Cost
         kind, config = config["layer"]["class_name"], config["layer"]["config"]
     if layer_row(kind).flops == MOVES_ONLY:
         return
-    rule = layer_cost_rule(kind)
-    if rule is None:
-        raise LookupError(kind)
-    for step in rule(config, takes, out):
+    for step in _inner_steps(kind, config, takes, out):
         yield step._replace(times=times * step.times)
 
 
@@ -296,14 +293,6 @@ def _pooling_rule_for(op: str) -> LayerCostRule:
     return steps
 
 
-def _reduction_rule_for(op: str) -> LayerCostRule:
-    return lambda config, takes, out: iter([CostStep(op, [takes[0]], out)])
-
-
-def _elementwise_rule_for(ops: str) -> LayerCostRule:
-    return lambda config, takes, out: _elementwise_steps(ops, out)
-
-
 def _merge_rule_for(ops: str) -> LayerCostRule:
     """Make the rule of one op for each input but the first, then one op on the result (`AddV2,RealDiv`)."""
     each_one, _, last = ops.partition(",")
@@ -328,10 +317,6 @@ def _dot_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) ->
     yield _matmul_step((takes[0][along],) * 2, out)
 
 
-def _batch_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield CostStep("FusedBatchNormV3", [takes[0]], out, {"is_training": False})
-
-
 def _layer_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     yield CostStep("Mean", [out], out[:-1])
     yield CostStep("SquaredDifference", [out], out)
@@ -346,20 +331,33 @@ def _rms_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSize
 
 
 def _multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of `MultiHeadAttention`: three projections, scores, weighted values, output projection."""
+    heads, size = config["num_heads"], config["key_dim"]
+    return _attention_head_steps(config, takes, out, (heads, heads), (size, config.get("value_dim") or size))
+
+
+def _grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    """Yield the ops of `GroupQueryAttention`: groups of query heads share a key and a value head."""
+    heads = config["num_query_heads"], config["num_key_value_heads"]
+    return _attention_head_steps(config, takes, out, heads, (config["head_dim"],) * 2)
+
+
+def _attention_head_steps(
+    config: LayerConfig, takes: list[KnownSizes], out: KnownSizes, heads: tuple[int, int], depths: tuple[int, int]
+) -> CostSteps:
+    """Yield three projections, scores, weighted values and the output projection, of so many `heads` of queries and of
+    keys, and these `depths` of a key and a value."""
     # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
     query, value = takes[0], takes[min(1, len(takes) - 1)]
     key = takes[2] if len(takes) > 2 else value
-    heads, size = config["num_heads"], config["key_dim"]
-    wide = config.get("value_dim") or size
+    size, wide = depths
+    queries, keys = (*query[:-1], heads[0], size), (*key[:-1], heads[1], size)
+    context = (*queries[:-1], wide)
     bias = "AddV2" if config.get("use_bias", True) else ""
     # Each projection: its input, and its output of (batch, T, heads, depth).
-    made = [(given, (*given[:-1], heads, depth)) for given, depth in ((query, size), (key, size), (value, wide))]
-    gates = [(query, (*query[:-1], heads, wide))] if config.get("use_gate") else []
-    for given, into in (*made, *gates):
+    gates = [(query, context)] if config.get("use_gate") else []
+    for given, into in ((query, queries), (key, keys), (value, (*value[:-1], heads[1], wide)), *gates):
         yield _matmul_step(given, into)
         yield from _elementwise_steps(bias, into)
-    (_, queries), (_, keys), _ = made
     # Every query is compared with each key along these axes: usually all but batch, heads and depth.
     axes = config.get("attention_axes") or range(1, len(keys) - 2)
     times = size_product(tuple(keys[axis if axis >= 0 else len(keys) - 1 + axis] for axis in axes))
@@ -367,34 +365,10 @@ def _multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], ou
     yield from _elementwise_steps("Mul", queries)
     yield _matmul_step(queries, scored)
     yield from _elementwise_steps("Softmax", scored)
-    context = (*queries[:-1], wide)
     # The scores weigh the values: a sum over S; then one over heads and their depth.
     yield _matmul_step((1, times), context)
     yield from _elementwise_steps("Sigmoid Mul" if gates else "", context)
-    yield _matmul_step((1, heads * wide), out)
-    yield from _elementwise_steps(bias, out)
-
-
-def _grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of `GroupQueryAttention`: as `MultiHeadAttention`, but groups of query heads share a key and a
-    value head."""
-    query, value = takes[0], takes[min(1, len(takes) - 1)]
-    key = takes[2] if len(takes) > 2 else value
-    size, heads, shared = config["head_dim"], config["num_query_heads"], config["num_key_value_heads"]
-    bias = "AddV2" if config.get("use_bias", True) else ""
-    queries = (*query[:-1], heads, size)
-    gates = [(query, queries)] if config.get("use_gate") else []
-    made = [(given, (*given[:-1], shared, size)) for given in (key, value)]
-    for given, into in ((query, queries), *gates, *made):
-        yield _matmul_step(given, into)
-        yield from _elementwise_steps(bias, into)
-    scored = (*queries[:-1], key[-2])
-    yield from _elementwise_steps("Mul", queries)
-    yield _matmul_step(queries, scored)
-    yield from _elementwise_steps("Softmax", scored)
-    yield _matmul_step((1, key[-2]), queries)
-    yield from _elementwise_steps("Sigmoid Mul" if gates else "", queries)
-    yield _matmul_step((1, heads * size), out)
+    yield _matmul_step((1, heads[0] * wide), out)
     yield from _elementwise_steps(bias, out)
 
 
@@ -419,21 +393,17 @@ def _additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out:
     yield _matmul_step(scored, out)
 
 
-def _matrix_product_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield _matmul_step(takes[0], out)
-
-
-def _einsum_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield CostStep("Einsum", takes, out, {"equation": config["subscripts"]})
-
-
 def _wrapper_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of the layer in a wrapper that runs it once."""
-    inner = config["layer"]
-    rule = layer_cost_rule(inner["class_name"])
+    return _inner_steps(config["layer"]["class_name"], config["layer"]["config"], takes, out)
+
+
+def _inner_steps(kind: str, config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    """Return the ops of a layer by the rule of its class. Raises LookupError if that has none."""
+    rule = layer_cost_rule(kind)
     if rule is None:
-        raise LookupError(inner["class_name"])
-    yield from rule(inner["config"], takes, out)
+        raise LookupError(kind)
+    return rule(config, takes, out)
 
 
 # https://keras.io/api/layers/recurrent_layers: the number of gates, and the elementwise ops on each unit.
@@ -469,10 +439,7 @@ def _cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -
     """Yield the ops of each cell of a stack, which takes the output of the previous one."""
     batch, times, width = takes[0]
     for kind, settings in recurrent_cells(config):
-        rule = layer_cost_rule(kind)
-        if rule is None:
-            raise LookupError(kind)
-        yield from rule(settings, [(batch, times, width)], out)
+        yield from _inner_steps(kind, settings, [(batch, times, width)], out)
         width = settings["units"]
 
 
@@ -504,10 +471,6 @@ def _resize_rule_for(usual: str) -> LayerCostRule:
     return steps
 
 
-def _activation_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield from _activation_steps(config, out)
-
-
 # Words of the column `flops`; in brackets, an argument.
 LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "dense": _dense_steps,
@@ -518,24 +481,26 @@ LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "depthwise": _depthwise_steps,
     "separable": _separable_steps,
     "dotted": _dot_steps,
-    "batch_norm": _batch_norm_steps,
+    "batch_norm": lambda config, takes, out: iter(
+        [CostStep("FusedBatchNormV3", [takes[0]], out, {"is_training": False})]
+    ),
     "layer_norm": _layer_norm_steps,
     "rms_norm": _rms_norm_steps,
     "multi_head": _multi_head_attention_steps,
     "grouped_heads": _grouped_attention_steps,
     "attention": _attention_steps,
     "additive_attention": _additive_attention_steps,
-    "matrix_product": _matrix_product_steps,
-    "summed": _einsum_layer_steps,
+    "matrix_product": lambda config, takes, out: iter([_matmul_step(takes[0], out)]),
+    "summed": lambda config, takes, out: iter([CostStep("Einsum", takes, out, {"equation": config["subscripts"]})]),
     "wrapped": _wrapper_steps,
-    "activation": _activation_layer_steps,
+    "activation": lambda config, takes, out: _activation_steps(config, out),
     "of_cell": _cell_steps,
     "convolutional": _recurrent_convolution_steps,
 }
 LAYER_COST_RULE_MAKERS: dict[str, Callable[[str], LayerCostRule]] = {
     "pooling": _pooling_rule_for,
-    "reduced": _reduction_rule_for,
-    "each": _elementwise_rule_for,
+    "reduced": lambda op: lambda config, takes, out: iter([CostStep(op, [takes[0]], out)]),
+    "each": lambda ops: lambda config, takes, out: _elementwise_steps(ops, out),
     "merged": _merge_rule_for,
     "resized": _resize_rule_for,
     "recurrent": _recurrent_rule_for,

@@ -67,7 +67,9 @@ def unused_nodes(graph: Graph) -> Bools:
     last = np.ones(len(graph), bool)
     last[graph.source] = False
     # Without explicit results any unused output may be a result, and a cycle that leads nowhere runs.
-    says = np.array([*(any(node >= 0 for node, _ in each.returns) for each in graph.functions), (results & main).any()])
+    says = np.array(
+        [*(any(node >= 0 for node, _ in function.returns) for function in graph.functions), (results & main).any()]
+    )
     wanted = np.where(
         says[graph.function],
         last & ~graph.nodes_of_types(_is_pure_op),

@@ -5,7 +5,7 @@ A fold returns the elements of an op's first output in row-major order: numbers,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -16,6 +16,7 @@ from graphviz_tb.annotate.infer.symbols import (
     SYMBOL_LIMIT,
     Dims,
     Elements,
+    Out,
     all_sizes_known,
     broadcast_dims,
     number_from_file,
@@ -199,21 +200,16 @@ def _fold_identity(op: Op) -> Elements | None:
 
 def _fold_cast(op: Op) -> Elements | None:
     """`Cast` between integers, and to booleans."""
-    if op.attr("SrcT") not in INTEGER_DTYPES or op.attr("DstT") not in INTEGER_DTYPES:
-        return None
+    return _cast_elements(op, op.attr("DstT")) if op.attr("SrcT") in INTEGER_DTYPES else None
+
+
+def _cast_elements(op: Op, dtype: str | None) -> Elements | None:
     value = op.value(0)
-    if value is None or op.attr("DstT") != "bool":
+    if value is None or dtype not in INTEGER_DTYPES:
+        return None
+    if dtype != "bool":
         return value
     return tuple(int(number != 0) if number > SYMBOL_LIMIT else op.symbols.new_symbol() for number in value)
-
-
-def _fold_shape(op: Op) -> Elements | None:
-    """`Shape`: the dimensions themselves."""
-    return op.shape(0)
-
-
-def _fold_variable_shape(op: Op) -> Elements | None:
-    return op.held_shape(0)
 
 
 def _fold_rank(op: Op) -> Elements | None:
@@ -241,19 +237,14 @@ def _fold_pack(op: Op) -> Elements | None:
     return tuple(number for value in values for number in value or ())
 
 
-def _concat_fold(axis_first: bool) -> ElementFold:
-    """`Concat` of vectors."""
-
-    def fold(op: Op) -> Elements | None:
-        parts = op.counted_inputs(1 if axis_first else 0, 1)
-        if any(each.shape is None or len(each.shape) != 1 or not all_sizes_known(each.shape) for each in parts):
-            return None
-        elements: list[int] = []
-        for part in parts:
-            elements += part.value if part.value is not None else op.symbols.new_symbols((part.shape or (0,))[0])
-        return tuple(elements)
-
-    return fold
+def _concat_vectors(op: Op, parts: Sequence[Out]) -> Elements | None:
+    """Return the elements of vectors, one after the other."""
+    if any(part.shape is None or len(part.shape) != 1 or not all_sizes_known(part.shape) for part in parts):
+        return None
+    elements: list[int] = []
+    for part in parts:
+        elements += part.value if part.value is not None else op.symbols.new_symbols((part.shape or (0,))[0])
+    return tuple(elements)
 
 
 def _fold_strided_slice(op: Op) -> Elements | None:
@@ -312,18 +303,12 @@ def _fold_range(op: Op) -> Elements | None:
     return tuple(range(start, stop, step))
 
 
-def _repeat_elements(value: Elements, sizes: Iterable[int]) -> Elements | None:
-    """Repeat elements over all positions of some sizes; None if there are too many."""
+def _repeat_number(value: Elements | None, sizes: Sequence[int] | None) -> Elements | None:
+    """Repeat one number over all positions of some sizes; None if anything is unknown, or the positions too many."""
+    if value is None or len(value) != 1 or sizes is None or not all_sizes_known(sizes):
+        return None
     count = prod(sizes)
     return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
-
-
-def _fold_fill(op: Op) -> Elements | None:
-    """`Fill` with one number."""
-    sizes, value = op.known_elements(0), op.value(1)
-    if sizes is None or value is None or len(value) != 1:
-        return None
-    return _repeat_elements(value, sizes)
 
 
 def _fold_select(op: Op) -> Elements | None:
@@ -357,16 +342,6 @@ def _fold_reverse(op: Op) -> Elements | None:
     return value[::-1] if value is not None and op.rank(0) == 1 and op.known_elements(1) in ([0], [-1]) else None
 
 
-def _fold_transpose(op: Op) -> Elements | None:
-    """`Transpose` of a tensor with at most one dimension."""
-    return op.value(0) if (op.rank(0) or 0) < 2 else None
-
-
-def _fold_broadcast_args(op: Op) -> Elements | None:
-    """`BroadcastArgs`: the shape of a broadcast of two shapes."""
-    return broadcast_dims(op.value(0), op.value(1), op.symbols)
-
-
 # Ops of ONNX: settings are attributes or inputs, indices may be negative. Their shape rules are loaded when a graph has
 # such an op.
 
@@ -376,16 +351,6 @@ def _fold_onnx_shape(op: Op) -> Elements | None:
     from graphviz_tb.annotate.infer.rules.onnx import shape_elements
 
     return shape_elements(op)
-
-
-def _fold_onnx_cast(op: Op) -> Elements | None:
-    """`Cast` to whole numbers."""
-    value = op.value(0)
-    if value is None or op.attr("to") not in INTEGER_DTYPES:
-        return None
-    if op.attr("to") != "bool":
-        return value
-    return tuple(int(number != 0) if number > SYMBOL_LIMIT else op.symbols.new_symbol() for number in value)
 
 
 def _fold_onnx_gather(op: Op) -> Elements | None:
@@ -423,16 +388,6 @@ def _fold_onnx_transpose(op: Op) -> Elements | None:
     return tuple(value[place] for place in places.tolist())
 
 
-def _fold_vector_concat(op: Op) -> Elements | None:
-    """`Concat` of ONNX and `CONCATENATION` of TensorFlow Lite, of vectors."""
-    if any(each.shape is None or len(each.shape) != 1 or not all_sizes_known(each.shape) for each in op.ins):
-        return None
-    elements: list[int] = []
-    for operand in op.ins:
-        elements += operand.value if operand.value is not None else op.symbols.new_symbols((operand.shape or (0,))[0])
-    return tuple(elements)
-
-
 def _fold_one_element(op: Op) -> Elements | None:
     """The elements of the input, which stay as many; an unknown number is one symbol."""
     value = op.value(0)
@@ -441,21 +396,15 @@ def _fold_one_element(op: Op) -> Elements | None:
 
 def _fold_onnx_fill(op: Op) -> Elements | None:
     """`ConstantOfShape` with one number: 0 without one."""
-    attrs, sizes = op.definition.attr, op.attr("shape") or op.known_elements(0)
-    value: Elements | None = (0,)
-    if "value" in attrs:
-        value = _constant_elements(attrs["value"].tensor)
-    if sizes is None or value is None or len(value) != 1 or not all_sizes_known(sizes):
-        return None
-    return _repeat_elements(value, sizes)
+    attrs = op.definition.attr
+    value = _constant_elements(attrs["value"].tensor) if "value" in attrs else (0,)
+    return _repeat_number(value, op.attr("shape") or op.known_elements(0))
 
 
 def _fold_onnx_expand(op: Op) -> Elements | None:
     """`Expand` of one number."""
-    value, sizes = op.value(0), op.attr("shape") or op.known_elements(1)
-    if value is None or len(value) != 1 or not isinstance(sizes, list) or not all_sizes_known(sizes):
-        return None
-    return _repeat_elements(value, sizes)
+    sizes = op.attr("shape") or op.known_elements(1)
+    return _repeat_number(op.value(0), sizes if isinstance(sizes, list) else None)
 
 
 def _fold_onnx_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:
@@ -486,19 +435,19 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
         _fold_identity,
     ),
     "Cast": _fold_cast,
-    "Shape": _fold_shape,
-    "VariableShape": _fold_variable_shape,
+    "Shape": lambda op: op.shape(0),
+    "VariableShape": lambda op: op.held_shape(0),
     "Rank": _fold_rank,
     "Size": _fold_size,
     "Pack": _fold_pack,
-    "Concat": _concat_fold(axis_first=True),
-    "ConcatV2": _concat_fold(axis_first=False),
+    "Concat": lambda op: _concat_vectors(op, op.counted_inputs(1, 1)),
+    "ConcatV2": lambda op: _concat_vectors(op, op.counted_inputs(0, 1)),
     "StridedSlice": _fold_strided_slice,
     "Slice": _fold_slice,
     "Gather": _fold_gather,
     "GatherV2": _fold_gather,
     "Range": _fold_range,
-    "Fill": _fold_fill,
+    "Fill": lambda op: _repeat_number(op.value(1), op.known_elements(0)),
     "OnesLike": _fold_to_constant(1),
     "ZerosLike": _fold_to_constant(0),
     "Add": FOLD_ADD,
@@ -528,46 +477,39 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
     "SelectV2": _fold_select,
     "InvertPermutation": _fold_invert_permutation,
     "ReverseV2": _fold_reverse,
-    "Transpose": _fold_transpose,
-    "BroadcastArgs": _fold_broadcast_args,
-    "tfl::CONCATENATION": _fold_vector_concat,
-    **{
-        f"onnx::{op}": fold
-        for op, fold in (
-            ("Add", FOLD_ADD),
-            ("Sub", _fold_pairwise(lambda op, a, b: op.symbols.difference(a, b))),
-            ("Mul", _fold_pairwise(lambda op, a, b: op.symbols.product([a, b]))),
-            ("Div", _fold_operation("truncate")),
-            ("Mod", _fold_operation("mod")),
-            ("Max", _fold_operation("max")),
-            ("Min", _fold_operation("min")),
-            ("Equal", _fold_pairwise(_comparison_of(True, lambda a, b: a == b))),
-            ("Less", _fold_pairwise(_comparison_of(False, lambda a, b: a < b))),
-            ("LessOrEqual", _fold_pairwise(_comparison_of(True, lambda a, b: a <= b))),
-            ("Greater", _fold_pairwise(_comparison_of(False, lambda a, b: a > b))),
-            ("GreaterOrEqual", _fold_pairwise(_comparison_of(True, lambda a, b: a >= b))),
-            ("Neg", _fold_neg),
-            ("Not", _fold_logical_not),
-            ("Where", _fold_select),
-            ("Cast", _fold_onnx_cast),
-            ("Shape", _fold_onnx_shape),
-            ("Size", _fold_size),
-            ("Gather", _fold_onnx_gather),
-            ("Slice", _fold_onnx_slice),
-            ("Concat", _fold_vector_concat),
-            ("Identity", _fold_identity),
-            ("Reshape", _fold_one_element),
-            ("Squeeze", _fold_one_element),
-            ("Unsqueeze", _fold_one_element),
-            ("Flatten", _fold_identity),
-            ("Transpose", _fold_onnx_transpose),
-            ("Range", _fold_range),
-            ("ConstantOfShape", _fold_onnx_fill),
-            ("Expand", _fold_onnx_expand),
-            ("ReduceProd", _fold_onnx_reduction(lambda op, numbers: op.symbols.product(numbers))),
-            ("ReduceSum", _fold_onnx_reduction(_sum_elements)),
-            ("ReduceMax", _fold_onnx_reduction(_extreme_element("max"))),
-            ("ReduceMin", _fold_onnx_reduction(_extreme_element("min"))),
-        )
-    },
+    "Transpose": lambda op: op.value(0) if (op.rank(0) or 0) < 2 else None,
+    "BroadcastArgs": lambda op: broadcast_dims(op.value(0), op.value(1), op.symbols),
+    "tfl::CONCATENATION": lambda op: _concat_vectors(op, op.ins),
+}
+# Ops of ONNX that calculate as an op of TensorFlow does.
+ONNX_NAMES = {
+    **{op: op for op in ("Add", "Sub", "Mul", "Div", "Equal", "Less", "Greater", "Neg", "Size", "Identity", "Range")},
+    "Mod": "FloorMod",
+    "Max": "Maximum",
+    "Min": "Minimum",
+    "LessOrEqual": "LessEqual",
+    "GreaterOrEqual": "GreaterEqual",
+    "Not": "LogicalNot",
+    "Where": "Select",
+    "Flatten": "Identity",
+}
+ELEMENT_FOLDS |= {f"onnx::{name}": ELEMENT_FOLDS[op] for name, op in ONNX_NAMES.items()} | {
+    f"onnx::{op}": fold
+    for op, fold in (
+        ("Cast", lambda op: _cast_elements(op, op.attr("to"))),
+        ("Shape", _fold_onnx_shape),
+        ("Gather", _fold_onnx_gather),
+        ("Slice", _fold_onnx_slice),
+        ("Concat", lambda op: _concat_vectors(op, op.ins)),
+        ("Reshape", _fold_one_element),
+        ("Squeeze", _fold_one_element),
+        ("Unsqueeze", _fold_one_element),
+        ("Transpose", _fold_onnx_transpose),
+        ("ConstantOfShape", _fold_onnx_fill),
+        ("Expand", _fold_onnx_expand),
+        ("ReduceProd", _fold_onnx_reduction(lambda op, numbers: op.symbols.product(numbers))),
+        ("ReduceSum", _fold_onnx_reduction(_sum_elements)),
+        ("ReduceMax", _fold_onnx_reduction(_extreme_element("max"))),
+        ("ReduceMin", _fold_onnx_reduction(_extreme_element("min"))),
+    )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -133,18 +134,15 @@ def _parse_run(session: ServedSource, query: dict[str, str], name: str) -> str |
     return found
 
 
-async def load_graph(request: Request) -> Response:
-    """Load a graph, unless it is loaded already."""
-    graphs, one = _requested_graph(request)
-    graphs.start_loading(one)
-    return json_response(request, one.graph_entry(), status=202)
+def _loading_route(path: str, change: Callable[[ServedGraphs, ListedGraph], None]) -> Route:
+    """Return a route that begins or ends the loading of a graph."""
 
+    async def answer(request: Request) -> Response:
+        graphs, one = _requested_graph(request)
+        change(graphs, one)
+        return json_response(request, one.graph_entry(), status=202)
 
-async def cancel_graph(request: Request) -> Response:
-    """Stop loading a graph."""
-    graphs, one = _requested_graph(request)
-    graphs.cancel_loading(one)
-    return json_response(request, one.graph_entry(), status=202)
+    return Route(path, answer, methods=["POST"])
 
 
 GRAPH_ROUTES = [
@@ -153,8 +151,8 @@ GRAPH_ROUTES = [
     Route("/api/graphs/{id}/page", graph_page_file, methods=["GET"]),
     Route("/api/graphs/{id}/joins", graph_joins, methods=["GET"]),
     Route("/api/graphs/{id}/logged", logged_graph_colours, methods=["GET"]),
-    Route("/api/load/{id}", load_graph, methods=["POST"]),
-    Route("/api/cancel/{id}", cancel_graph, methods=["POST"]),
+    _loading_route("/api/load/{id}", ServedGraphs.start_loading),
+    _loading_route("/api/cancel/{id}", ServedGraphs.cancel_loading),
 ]
 
 
@@ -175,13 +173,9 @@ async def profile_list(request: Request) -> Response:
     checked_query(request, ())
     session = served_source(request)
     listed = list(session.profiles.listed.values())
-    graphs: dict[Any, str] = {one.entry: one.id for one in session.graphs.listed.values() if one.pair is None}
-    entries = [profile_entry(one, graphs) for one in listed]
-
-    def make() -> dict[str, Any]:
-        return {"profiles": entries}
-
-    return await cached_json_response(request, make, f"profiles {session.start} {entries}")
+    graphs: dict[Any, str] = {graph.entry: graph.id for graph in session.graphs.listed.values() if graph.pair is None}
+    entries = [profile_entry(profile, graphs) for profile in listed]
+    return await cached_json_response(request, lambda: {"profiles": entries}, f"profiles {session.start} {entries}")
 
 
 async def profile_tables(request: Request) -> Response:
@@ -207,12 +201,11 @@ async def profile_slices(request: Request) -> Response:
         raise RefusedRequest(400, "`to` is not after `from`", "both are nanoseconds since the step began")
     if len(match) > MAX_SEARCH_LETTERS:
         raise RefusedRequest(400, f"a search of more than {MAX_SEARCH_LETTERS:,} letters")
-
-    def make() -> bytes:
-        return slice_columns(profile.timeline, int(first), int(last), pixels, match, node)
-
-    asked = f"{session.start} {one.id} {one.version} {int(first)} {int(last)} {pixels} {match!r} {node!r}"
-    return await cached_bytes_response(request, make, COLUMNS_MEDIA_TYPE, f"slices {asked}")
+    wanted = int(first), int(last), pixels, match, node
+    tag = f"slices {session.start} {one.id} {one.version} {wanted}"
+    return await cached_bytes_response(
+        request, lambda: slice_columns(profile.timeline, *wanted), COLUMNS_MEDIA_TYPE, tag
+    )
 
 
 PROFILE_ROUTES = [

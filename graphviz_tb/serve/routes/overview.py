@@ -94,11 +94,11 @@ async def custom_layouts(request: Request) -> Response:
     checked_query(request, ())
     session = served_source(request)
     logged = session.logged
-
-    def make() -> dict[str, Any]:
-        return custom_charts_values(read_custom_charts(logged, session.read))
-
-    return await cached_json_response(request, make, f"custom {session.generation}")
+    return await cached_json_response(
+        request,
+        lambda: custom_charts_values(read_custom_charts(logged, session.read)),
+        f"custom {session.generation}",
+    )
 
 
 async def event_stream(request: Request) -> Response:

@@ -56,16 +56,12 @@ async def projected_points(request: Request) -> Response:
     embeddings, number, one = _requested_embedding(request)
     of, asked = await embedding_version(request, embeddings, one), _requested_layout(request, number)
     reader = embeddings.projector
-    if asked.method == "pca":
-
-        def make() -> bytes:
-            return projection_columns(project_by_pca(reader.values(one)), reader.notices(one))
-
-        return await cached_bytes_response(request, make, COLUMNS_MEDIA_TYPE, f"{of} pca")
-    made = embeddings.finished_layout(asked).made
-    assert made is not None
+    made = None if asked.method == "pca" else embeddings.finished_layout(asked).made
     return await cached_bytes_response(
-        request, lambda: projection_columns(made, reader.notices(one)), COLUMNS_MEDIA_TYPE, f"{of} {asked}"
+        request,
+        lambda: projection_columns(project_by_pca(reader.values(one)) if made is None else made, reader.notices(one)),
+        COLUMNS_MEDIA_TYPE,
+        f"{of} {'pca' if made is None else asked}",
     )
 
 

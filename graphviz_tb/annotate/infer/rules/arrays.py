@@ -112,26 +112,15 @@ def _sliced_size(op: Op, size: int, entry: SliceEntry) -> int:
         return size
     numbers = [number for number in (entry.begin, entry.end) if number is not None]
     if entry.stride in (SYMBOL_LIMIT, 0) or any(number <= SYMBOL_LIMIT for number in numbers):
-        return _slice_by_symbols(op, size, entry)
+        # x[:n] is certain only if n is the symbol of the size itself.
+        whole = entry.begin in (None, 0) and entry.stride == 1 and entry.end == size
+        return size if whole else op.symbols.new_symbol()
     if size <= SYMBOL_LIMIT:
-        return _slice_of_unknown_size(op, size, entry)
+        # x[::k] divides an unknown size; any other cut may exceed the end.
+        divides = not entry.begin and entry.end is None and entry.stride > 0
+        return op.symbols.calculate("ceil", size, entry.stride) if divides else op.symbols.new_symbol()
     # TensorFlow clips begin and end as Python does.
     return len(range(*slice(entry.begin, entry.end, entry.stride).indices(size)))
-
-
-def _slice_of_unknown_size(op: Op, size: int, entry: SliceEntry) -> int:
-    """Return the size of `x[::k]` for an unknown size: the size divided by k, rounded up. Any other cut may exceed the
-    end."""
-    if not entry.begin and entry.end is None:
-        return op.symbols.calculate("ceil", size, entry.stride) if entry.stride > 0 else op.symbols.new_symbol()
-    return op.symbols.new_symbol()
-
-
-def _slice_by_symbols(op: Op, size: int, entry: SliceEntry) -> int:
-    """Return the size of `x[:n]` if n is the symbol of the size itself; nothing else is certain."""
-    if entry.begin in (None, 0) and entry.stride == 1 and entry.end == size:
-        return size
-    return op.symbols.new_symbol()
 
 
 # Ops that rearrange elements: Reshape, Concat, Transpose, Tile …
@@ -195,11 +184,6 @@ def _infer_transpose(op: Op) -> RuleResult:
     return [
         tuple(shape[axis] for axis in axes if axis is not None) if sorted(order) == list(range(len(shape))) else None
     ]
-
-
-def _infer_concat(op: Op) -> RuleResult:
-    """`Concat`: the axis first."""
-    return [concatenate_shapes(op, [each.shape for each in op.counted_inputs(1, 1)], op.known_number(0))]
 
 
 def _infer_concat_v2(op: Op) -> RuleResult:
@@ -324,20 +308,15 @@ def _infer_range(op: Op) -> RuleResult:
     return [(op.symbols.calculate("span", *(number[0] for number in numbers if number)),)]
 
 
-def _infer_concat_offset(op: Op) -> RuleResult:
-    """`ConcatOffset`: one vector for each shape."""
-    return [operand.shape for operand in op.ins[1:]]
-
-
 ARRAY_RULES: dict[str, ShapeRule] = {
     "Reshape": _infer_reshape,
     "ExpandDims": _infer_expand_dims,
     "Squeeze": _infer_squeeze,
     "Transpose": _infer_transpose,
     "ConjugateTranspose": _infer_transpose,
-    "Concat": _infer_concat,
+    "Concat": lambda op: [concatenate_shapes(op, [part.shape for part in op.counted_inputs(1, 1)], op.known_number(0))],
     "ConcatV2": _infer_concat_v2,
-    "ConcatOffset": _infer_concat_offset,
+    "ConcatOffset": lambda op: [operand.shape for operand in op.ins[1:]],
     "Pack": _infer_pack,
     "Unpack": _infer_unpack,
     "Split": _infer_split,
@@ -397,11 +376,6 @@ def _infer_gather_v2(op: Op) -> RuleResult:
     return [(*shape[:axis], *indices[shared:], *shape[axis + 1 :])]
 
 
-def _infer_gather_nd(op: Op) -> RuleResult:
-    """`GatherNd`: the last dimension of the indices is an index."""
-    return [_indexed_shape(op.shape(0), op.shape(1))]
-
-
 def _indexed_shape(shape: Dims, indices: Dims) -> Dims:
     """Return the shape of what indices of several dimensions select."""
     if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
@@ -414,11 +388,6 @@ def _infer_resource_gather(op: Op) -> RuleResult:
     shape, indices, shared = op.held_shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
     # The shared dimensions are also the first of the indices.
     return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
-
-
-def _infer_resource_gather_nd(op: Op) -> RuleResult:
-    """`ResourceGatherNd`: as `GatherNd`, of a variable."""
-    return [_indexed_shape(op.held_shape(0), op.shape(1))]
 
 
 def _infer_one_hot(op: Op) -> RuleResult:
@@ -474,9 +443,9 @@ INDEXING_RULES: dict[str, ShapeRule] = {
     "StridedSlice": _infer_strided_slice,
     "Gather": _infer_gather,
     "GatherV2": _infer_gather_v2,
-    "GatherNd": _infer_gather_nd,
+    "GatherNd": lambda op: [_indexed_shape(op.shape(0), op.shape(1))],
     "ResourceGather": _infer_resource_gather,
-    "ResourceGatherNd": _infer_resource_gather_nd,
+    "ResourceGatherNd": lambda op: [_indexed_shape(op.held_shape(0), op.shape(1))],
     "OneHot": _infer_one_hot,
     "UniqueV2": _infer_unique_v2,
     "UniqueWithCountsV2": _infer_unique_v2,
@@ -487,16 +456,6 @@ INDEXING_RULES: dict[str, ShapeRule] = {
 
 
 # Ops that move blocks of space to depth or to the batch, and back: SpaceToDepth, BatchToSpaceND …
-
-
-def _infer_space_to_depth(op: Op) -> RuleResult:
-    """Blocks of height and width become channels."""
-    return [_exchange_blocks(op, down=True)]
-
-
-def _infer_depth_to_space(op: Op) -> RuleResult:
-    """Channels become blocks of height and width."""
-    return [_exchange_blocks(op, down=False)]
 
 
 def _exchange_blocks(op: Op, down: bool) -> Dims:
@@ -547,8 +506,8 @@ def _infer_batch_to_space(op: Op) -> RuleResult:
 
 
 BLOCK_RULES: dict[str, ShapeRule] = {
-    "SpaceToDepth": _infer_space_to_depth,
-    "DepthToSpace": _infer_depth_to_space,
+    "SpaceToDepth": lambda op: [_exchange_blocks(op, down=True)],
+    "DepthToSpace": lambda op: [_exchange_blocks(op, down=False)],
     "SpaceToBatchND": _infer_space_to_batch,
     "BatchToSpaceND": _infer_batch_to_space,
 }

@@ -104,11 +104,7 @@ def _infer_dilation(op: Op) -> RuleResult:
 def _pooling_shape_rule(spatial: int) -> ShapeRule:
     """Make the rule of `MaxPool` and the like: `ksize` and `strides` have an entry for every dimension."""
 
-    def rule(op: Op) -> RuleResult:
-        shape, ksize, strides = op.shape(0), op.attr("ksize"), op.attr("strides")
-        return [_pooled_shape(op, shape, ksize, strides, spatial)]
-
-    return rule
+    return lambda op: [_pooled_shape(op, op.shape(0), op.attr("ksize"), op.attr("strides"), spatial)]
 
 
 def _pooled_shape(
@@ -129,17 +125,6 @@ def _pooled_shape(
         pads = tuple(explicit[2 * axis : 2 * axis + 2]) if padding == "EXPLICIT" else ()
         sizes.append(_windows_along_axis(op, size, ksize[axis], strides[axis], 1, padding, pads))
     return tuple(sizes)
-
-
-def _infer_pool_v2(op: Op) -> RuleResult:
-    """`MaxPoolV2`: `ksize` and `strides` are inputs."""
-    return [_pooled_shape(op, op.shape(0), op.known_elements(1), op.known_elements(2), 2)]
-
-
-def _infer_pool_with_argmax(op: Op) -> RuleResult:
-    """`MaxPoolWithArgmax`: values and their positions."""
-    shape = _pooled_shape(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
-    return [shape, shape]
 
 
 def _infer_fractional_pool(op: Op) -> RuleResult:
@@ -192,8 +177,8 @@ CONVOLUTION_RULES: dict[str, ShapeRule] = {
     "Conv2DBackpropInput": _infer_input_gradient,
     **dict.fromkeys(["MaxPool", "AvgPool"], _pooling_shape_rule(2)),
     **dict.fromkeys(["MaxPool3D", "AvgPool3D"], _pooling_shape_rule(3)),
-    "MaxPoolV2": _infer_pool_v2,
-    "MaxPoolWithArgmax": _infer_pool_with_argmax,
+    "MaxPoolV2": lambda op: [_pooled_shape(op, op.shape(0), op.known_elements(1), op.known_elements(2), 2)],
+    "MaxPoolWithArgmax": lambda op: [_pooled_shape(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)] * 2,
     "FractionalMaxPool": _infer_fractional_pool,
     "FractionalAvgPool": _infer_fractional_pool,
     **dict.fromkeys(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], _infer_fused_batch_norm),
@@ -203,16 +188,9 @@ CONVOLUTION_RULES: dict[str, ShapeRule] = {
 # Images: decoding, resizing, boxes.
 
 
-def _infer_suppression_v4(op: Op) -> RuleResult:
-    """`NonMaxSuppressionV4`: indices, padded to the maximum, and the number of valid ones."""
-    most = op.known_size(2) if op.attr("pad_to_max_output_size") else op.symbols.new_symbol()
-    return [(most,), ()]
-
-
-def _infer_suppression_v5(op: Op) -> RuleResult:
-    """`NonMaxSuppressionV5`: indices, scores, number of valid ones."""
-    most = op.known_size(2) if op.attr("pad_to_max_output_size") else op.symbols.new_symbol()
-    return [(most,), (most,), ()]
+def _kept_boxes(op: Op) -> Dims:
+    """Return a vector over the boxes that are left, padded to the maximum if asked."""
+    return (op.known_size(2) if op.attr("pad_to_max_output_size") else op.symbols.new_symbol(),)
 
 
 def _infer_combined_suppression(op: Op) -> RuleResult:
@@ -243,8 +221,8 @@ def _infer_image_patches(op: Op) -> RuleResult:
 
 
 IMAGE_RULES: dict[str, ShapeRule] = {
-    "NonMaxSuppressionV4": _infer_suppression_v4,
-    "NonMaxSuppressionV5": _infer_suppression_v5,
+    "NonMaxSuppressionV4": lambda op: [_kept_boxes(op), ()],  # and how many are valid
+    "NonMaxSuppressionV5": lambda op: [*[_kept_boxes(op)] * 2, ()],  # with their scores
     "CombinedNonMaxSuppression": _infer_combined_suppression,
     "ExtractImagePatches": _infer_image_patches,
 }

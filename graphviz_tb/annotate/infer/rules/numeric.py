@@ -18,12 +18,6 @@ def _infer_broadcast_args(op: Op) -> RuleResult:
     return [(op.symbols.calculate("max", mine[0], other[0]),)]
 
 
-def _infer_ensure_shape(op: Op) -> RuleResult:
-    """`EnsureShape`: the input, with the stated shape."""
-    # The input first: sizes that the op leaves open are those of the input.
-    return [merge_all_dims([op.shape(0), op.attr("shape")])]
-
-
 def _infer_bitcast(op: Op) -> RuleResult:
     """`Bitcast`: if element sizes differ, the last dimension has the parts of one element."""
     shape, old, new = op.shape(0), ELEMENT_SIZES.get(op.attr("T") or "", 0), ELEMENT_SIZES.get(op.attr("type") or "", 0)
@@ -35,16 +29,11 @@ def _infer_bitcast(op: Op) -> RuleResult:
     return [shape[:-1] if new > old else shape]
 
 
-def _infer_accumulate(op: Op) -> RuleResult:
-    """`AccumulateNV2`: the stated shape, or the shape of the inputs."""
-    shape: Dims = merge_all_dims([*(operand.shape for operand in op.ins), op.attr("shape")])
-    return [shape]
-
-
 ELEMENTWISE_RULES: dict[str, ShapeRule] = {
-    "AccumulateNV2": _infer_accumulate,
+    "AccumulateNV2": lambda op: [merge_all_dims([*(operand.shape for operand in op.ins), op.attr("shape")])],
     "BroadcastArgs": _infer_broadcast_args,
-    "EnsureShape": _infer_ensure_shape,
+    # The input first: sizes that the op leaves open are those of the input.
+    "EnsureShape": lambda op: [merge_all_dims([op.shape(0), op.attr("shape")])],
     "Bitcast": _infer_bitcast,
 }
 
@@ -93,22 +82,12 @@ REDUCTION_RULES: dict[str, ShapeRule] = {
 # Matrix products and linear algebra.
 
 
-def _any_flag_set(op: Op, *names: str) -> bool:
-    return any(bool(op.attr(name)) for name in names)
-
-
-def _matrix_product_shape(op: Op, a: Dims, b: Dims, turn_a: bool, turn_b: bool) -> Dims:
-    """Return the rows of `a` and the columns of `b`; an unknown matrix gives an unknown size."""
-    rows = op.symbols.new_symbol() if a is None or len(a) != 2 else a[1 if turn_a else 0]
-    columns = op.symbols.new_symbol() if b is None or len(b) != 2 else b[0 if turn_b else 1]
-    return (rows, columns)
-
-
 def _infer_sparse_matmul(op: Op) -> RuleResult:
     """`SparseTensorDenseMatMul`: indices, values and shape of the first matrix; the second is dense."""
-    shape, b = op.value(2), op.shape(3)
-    a = shape if shape is not None and len(shape) == 2 else None
-    return [_matrix_product_shape(op, a, b, _any_flag_set(op, "adjoint_a"), _any_flag_set(op, "adjoint_b"))]
+    a, b = op.value(2), op.shape(3)
+    rows = a[bool(op.attr("adjoint_a"))] if a is not None and len(a) == 2 else op.symbols.new_symbol()
+    columns = b[not op.attr("adjoint_b")] if b is not None and len(b) == 2 else op.symbols.new_symbol()
+    return [(rows, columns)]
 
 
 def _infer_einsum(op: Op) -> RuleResult:

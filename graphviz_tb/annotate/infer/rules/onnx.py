@@ -120,12 +120,6 @@ def _infer_pooling(op: Op) -> RuleResult:
     return [(*shape[:2], *counts)] * 2
 
 
-def _infer_global_pooling(op: Op) -> RuleResult:
-    """`GlobalAveragePool`: sizes of 1."""
-    shape = op.shape(0)
-    return [None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))]
-
-
 def _infer_unpooling(op: Op) -> RuleResult:
     """`MaxUnpool`: the input shape of the pooling that it undoes."""
     shape, window, stated = op.shape(0), op.attr("kernel_shape"), op.value(2)
@@ -335,17 +329,6 @@ def _infer_compress(op: Op) -> RuleResult:
     return [None if shape is None or axis is None else replace_size(shape, axis, op.symbols.new_symbol())]
 
 
-def _infer_loss(op: Op) -> RuleResult:
-    """`NegativeLogLikelihoodLoss`: a number, or one for each label; then the logarithms."""
-    whole = op.shape(1) if op.attr("reduction") == "none" else ()
-    return [whole, op.shape(0)]
-
-
-def _infer_training_norm(op: Op) -> RuleResult:
-    """`BatchNormalization`: in training also the new mean and variance."""
-    return [op.shape(0), *[op.shape(3)] * 4]
-
-
 def _infer_layer_norm(op: Op) -> RuleResult:
     """`LayerNormalization`: also mean and deviation, with sizes of 1."""
     shape = op.shape(0)
@@ -355,19 +338,23 @@ def _infer_layer_norm(op: Op) -> RuleResult:
     return [shape, *[(*shape[:axis], *[1] * (len(shape) - axis))] * 2]
 
 
+def _scored_rows(op: Op, columns: int) -> tuple[int, int]:
+    """Return a score in each column, for each row of the input; a vector is one row."""
+    shape = op.shape(0)
+    return (shape[0] if shape and len(shape) == 2 else 1 if shape else op.symbols.new_symbol(), columns)
+
+
 def _infer_classes(op: Op) -> RuleResult:
     """`LinearClassifier`: labels, then a score for each class."""
-    shape = op.shape(0)
     names = op.attr("classlabels_ints") or op.attr("classlabels_strings") or op.attr("classlabels_int64s")
-    rows = shape[0] if shape and len(shape) == 2 else 1 if shape else op.symbols.new_symbol()
-    return [(rows,), (rows, len(names) if names else op.symbols.new_symbol())]
+    scores = _scored_rows(op, len(names) if names else op.symbols.new_symbol())
+    return [scores[:1], scores]
 
 
 def _infer_targets(op: Op) -> RuleResult:
     """`LinearRegressor`: a column for each target."""
-    shape, count = op.shape(0), op.attr("targets") or op.attr("n_targets")
-    rows = shape[0] if shape and len(shape) == 2 else 1 if shape else op.symbols.new_symbol()
-    return [(rows, count if isinstance(count, int) else 1)]
+    count = op.attr("targets") or op.attr("n_targets")
+    return [_scored_rows(op, count if isinstance(count, int) else 1)]
 
 
 REDUCTIONS = (
@@ -383,7 +370,8 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "ConvTranspose": _infer_transposed_convolution,
     **dict.fromkeys(("AveragePool", "LpPool", "MaxPool", "QLinearAveragePool"), _infer_pooling),
     **dict.fromkeys(
-        ("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "QLinearGlobalAveragePool"), _infer_global_pooling
+        ("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "QLinearGlobalAveragePool"),
+        lambda op: [None if (shape := op.shape(0)) is None else (*shape[:2], *[1] * (len(shape) - 2))],
     ),
     "MaxUnpool": _infer_unpooling,
     "MaxRoiPool": _infer_regions,
@@ -408,9 +396,12 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "Range": _infer_range,
     "Unique": _infer_unique,
     "Compress": _infer_compress,
-    "NegativeLogLikelihoodLoss": _infer_loss,
-    "SoftmaxCrossEntropyLoss": _infer_loss,
-    "BatchNormalization": _infer_training_norm,
+    # A number, or one for each label; then the logarithms.
+    **dict.fromkeys(
+        ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"),
+        lambda op: [op.shape(1) if op.attr("reduction") == "none" else (), op.shape(0)],
+    ),
+    "BatchNormalization": lambda op: [op.shape(0), *[op.shape(3)] * 4],  # in training also the new mean and variance
     "LayerNormalization": _infer_layer_norm,
     "LinearClassifier": _infer_classes,
     "SVMClassifier": _infer_classes,

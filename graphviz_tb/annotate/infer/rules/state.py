@@ -6,18 +6,24 @@ from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, handle_hold
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Contradiction, Dims, Out, join_outputs, merge_dims
 
 
-def _infer_variable_shape(op: Op) -> RuleResult:
-    """`VariableShape`: a vector as long as the rank."""
-    shape = op.held_shape(0)
-    return [(op.symbols.new_symbol() if shape is None else len(shape),)]
-
-
 def _infer_assign(op: Op) -> RuleResult:
     """`Assign`: the variable, which takes the shape of the value."""
     # Without validation, a variable takes the shape of any value.
     if op.attr("validate_shape") is False:
         return [op.shape(1)]
     return [merge_dims(op.shape(0), op.shape(1))]
+
+
+def _rank_vector(op: Op) -> RuleResult:
+    """Return a vector as long as the rank of what a handle holds."""
+    shape = op.held_shape(0)
+    return [(op.symbols.new_symbol() if shape is None else len(shape),)]
+
+
+def _queued_shape(op: Op) -> Dims:
+    """Return the shape of the only component of a queue."""
+    shapes = op.attr("shapes")
+    return shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None
 
 
 def _infer_dequeue(op: Op) -> RuleResult:
@@ -33,33 +39,22 @@ def _infer_dequeue_many(op: Op) -> RuleResult:
     return [(op.known_size(1), *shape)] if count == 1 and shape is not None else [None] * count
 
 
-def _infer_queue(op: Op) -> RuleResult:
-    """`FIFOQueueV2`: a handle that holds the shape of its only component."""
-    shapes = op.attr("shapes")
-    return [handle_holding(shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None)]
-
-
-def _infer_reference_queue(op: Op) -> RuleResult:
-    """`FIFOQueue`: as `FIFOQueueV2`, by reference to a pair of strings."""
-    shapes = op.attr("shapes")
-    return [Out((2,), None, shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None)]
-
-
-def _infer_table_lookup(op: Op) -> RuleResult:
-    """`LookupTableFindV2`: one value per key, of the shape of the default."""
-    keys, default = op.shape(1), op.shape(2)
-    return [keys if default == () else None]
-
-
 STATE_RULES: dict[str, ShapeRule] = {
-    **dict.fromkeys(["FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"], _infer_queue),
-    **dict.fromkeys(["FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"], _infer_reference_queue),
+    **dict.fromkeys(
+        ["FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"],
+        lambda op: [handle_holding(_queued_shape(op))],
+    ),
+    # A reference to a pair of strings.
+    **dict.fromkeys(
+        ["FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"],
+        lambda op: [Out((2,), None, _queued_shape(op))],
+    ),
     **dict.fromkeys(["QueueDequeue", "QueueDequeueV2"], _infer_dequeue),
     **dict.fromkeys(["QueueDequeueMany", "QueueDequeueManyV2"], _infer_dequeue_many),
-    "VariableShape": _infer_variable_shape,
+    "VariableShape": _rank_vector,
     "Assign": _infer_assign,
-    "LookupTableFindV2": _infer_table_lookup,
-    "LookupTableFind": _infer_table_lookup,
+    # One value per key, of the shape of the default.
+    **dict.fromkeys(["LookupTableFindV2", "LookupTableFind"], lambda op: [op.shape(1) if op.shape(2) == () else None]),
 }
 
 
@@ -85,9 +80,14 @@ def _merge_element_shapes(a: Dims, b: Dims) -> Dims:
         return None
 
 
-def _infer_new_list(op: Op) -> RuleResult:
-    """`TensorListReserve`, `EmptyTensorList`: the element shape is input 0."""
-    return [handle_holding(_element_shape_input(op, 0))]
+def _listed_shape(op: Op, index: int) -> Dims:
+    """Return the shape of an item of a list, whose element shape is in an input too."""
+    return _merge_element_shapes(op.held_shape(0), _element_shape_input(op, index))
+
+
+def _array_of(element: Dims) -> RuleResult:
+    """Return a handle, which holds the element shape, and a flow, which passes it on."""
+    return [Out((2,), None, element), Out((), None, element)]
 
 
 def _infer_list_from_tensor(op: Op) -> RuleResult:
@@ -96,30 +96,9 @@ def _infer_list_from_tensor(op: Op) -> RuleResult:
     return [handle_holding(_merge_element_shapes(shape[1:] if shape else None, _element_shape_input(op, 1)))]
 
 
-def _infer_list_push(op: Op) -> RuleResult:
-    """`TensorListPushBack`: the list; its element shape may be that of the item, the last input."""
-    return [handle_holding(_merge_element_shapes(op.held_shape(0), op.shape(-1)))]
-
-
-def _infer_list_set_item(op: Op) -> RuleResult:
-    """`TensorListSetItem`: list, position, item."""
-    return [handle_holding(_merge_element_shapes(op.held_shape(0), op.shape(2)))]
-
-
-def _infer_list_pop(op: Op) -> RuleResult:
-    """`TensorListPopBack`: the shorter list, the item."""
-    element = _merge_element_shapes(op.held_shape(0), _element_shape_input(op, 1))
-    return [handle_holding(op.held_shape(0)), element]
-
-
-def _infer_list_get_item(op: Op) -> RuleResult:
-    """`TensorListGetItem`: list, position, element shape."""
-    return [_merge_element_shapes(op.held_shape(0), _element_shape_input(op, 2))]
-
-
 def _infer_list_stack(op: Op) -> RuleResult:
     """`TensorListStack`: all items along a new first axis."""
-    element = _merge_element_shapes(op.held_shape(0), _element_shape_input(op, 1))
+    element = _listed_shape(op, 1)
     count = op.attr("num_elements")
     length = count if isinstance(count, int) and count >= 0 else op.symbols.new_symbol()
     return [None if element is None else (length, *element)]
@@ -127,7 +106,7 @@ def _infer_list_stack(op: Op) -> RuleResult:
 
 def _infer_list_gather(op: Op) -> RuleResult:
     """`TensorListGather`: list, indices, element shape."""
-    element, indices = _merge_element_shapes(op.held_shape(0), _element_shape_input(op, 2)), op.shape(1)
+    element, indices = _listed_shape(op, 2), op.shape(1)
     return [None if element is None or indices is None else (*indices, *element)]
 
 
@@ -138,45 +117,30 @@ def _infer_list_concat(op: Op) -> RuleResult:
     return [(op.symbols.new_symbol(), *element[1:]) if element else None, lengths]
 
 
-def _infer_new_array(op: Op) -> RuleResult:
-    """`TensorArrayV3`: a handle, which holds the element shape, and a flow, which passes it on."""
-    element = op.attr("element_shape")
-    return [Out((2,), None, element), Out((), None, element)]
-
-
 def _infer_array_gather(op: Op) -> RuleResult:
     """`TensorArrayGatherV3`: handle, indices, flow."""
     element, indices = _merge_element_shapes(op.held_shape(0), op.attr("element_shape")), op.shape(1)
     return [None if element is None or not indices else (indices[0], *element)]
 
 
-def _infer_array_gradient(op: Op) -> RuleResult:
-    """`TensorArrayGradV3`: an array like the input."""
-    return [Out((2,), None, op.held_shape(0)), Out((), None, op.held_shape(0))]
-
-
 LIST_RULES: dict[str, ShapeRule] = {
-    "TensorListReserve": _infer_new_list,
-    "EmptyTensorList": _infer_new_list,
+    "TensorListReserve": lambda op: [handle_holding(_element_shape_input(op, 0))],
+    "EmptyTensorList": lambda op: [handle_holding(_element_shape_input(op, 0))],
     "TensorListFromTensor": _infer_list_from_tensor,
     "TensorListScatter": lambda op: [handle_holding(_element_shape_input(op, 2))],
     "TensorListScatterV2": lambda op: [handle_holding(_element_shape_input(op, 2))],
-    "TensorListPushBack": _infer_list_push,
-    "TensorListSetItem": _infer_list_set_item,
-    "TensorListPopBack": _infer_list_pop,
-    "TensorListGetItem": _infer_list_get_item,
+    "TensorListPushBack": lambda op: [handle_holding(_merge_element_shapes(op.held_shape(0), op.shape(-1)))],
+    "TensorListSetItem": lambda op: [handle_holding(_merge_element_shapes(op.held_shape(0), op.shape(2)))],
+    "TensorListPopBack": lambda op: [handle_holding(op.held_shape(0)), _listed_shape(op, 1)],
+    "TensorListGetItem": lambda op: [_listed_shape(op, 2)],
     "TensorListStack": _infer_list_stack,
     "TensorListGather": _infer_list_gather,
     "TensorListConcat": _infer_list_concat,
     "TensorListConcatV2": _infer_list_concat,
     "TensorListResize": lambda op: [handle_holding(op.held_shape(0))],
-    "TensorListElementShape": lambda op: [
-        (op.symbols.new_symbol() if op.held_shape(0) is None else len(op.held_shape(0) or ()),)
-    ],
-    "TensorArrayV3": _infer_new_array,
-    "TensorArrayV2": _infer_new_array,
-    "TensorArray": _infer_new_array,
-    "TensorArrayGradV3": _infer_array_gradient,
+    "TensorListElementShape": _rank_vector,
+    **dict.fromkeys(["TensorArrayV3", "TensorArrayV2", "TensorArray"], lambda op: _array_of(op.attr("element_shape"))),
+    "TensorArrayGradV3": lambda op: _array_of(op.held_shape(0)),
     "TensorArrayGatherV3": _infer_array_gather,
     "TensorArrayGatherV2": _infer_array_gather,
 }

@@ -1,7 +1,7 @@
 """Write the columns `outputs` and `defaults` of `ops.tsv` from TensorFlow's registry, and those of the ops of PyTorch
 from its schemas; the other columns are kept.
 
-Needs TensorFlow or PyTorch: ``python -m graphviz_tb.ops.make [tensorflow|torch]``. Names, dtypes and defaults of
+Needs TensorFlow or PyTorch: ``python tools/op_table.py [tensorflow|torch]``. Names, dtypes and defaults of
 released ops never change, so the table of a newer release also fits graphs of older ones.
 """
 
@@ -15,13 +15,13 @@ from typing import Any
 
 from graphviz_tb.ops.table import OpRow, read_table
 
-TABLE = Path(__file__).with_name("ops.tsv")
+TABLE = Path(__file__).parents[1] / "graphviz_tb/ops/ops.tsv"
 # Attributes that shapes, dtypes and costs never need.
 SKIPPED_ATTRIBUTES = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
 
 
 def _write_op_table() -> None:
-    """Write `ops.tsv` next to this file; ops that TensorFlow does not register keep their lines."""
+    """Write `ops.tsv`; ops that TensorFlow does not register keep their lines."""
     from tensorflow.core.framework import op_def_pb2  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 

@@ -1,6 +1,6 @@
-"""Write ``messages.bin`` and ``__init__.pyi`` from the ``*.proto`` files of this folder.
+"""Write ``messages.bin`` and ``__init__.pyi`` from the ``*.proto`` files of ``graphviz_tb/proto/``.
 
-Needs a protoc: ``pip install grpcio-tools ruff``, then ``python -m graphviz_tb.proto.make``.
+Needs a protoc: ``pip install grpcio-tools ruff``, then ``python tools/proto_stubs.py``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from google.protobuf import descriptor_pb2 as pb
 
-HERE = Path(__file__).parent
-HEADER = '''"""Types of the messages, written by proto/make.py: change the .proto files instead."""
+FOLDER = Path(__file__).parents[1] / "graphviz_tb/proto"
+HEADER = '''"""Types of the messages, written by tools/proto_stubs.py: change the .proto files instead."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -37,19 +37,19 @@ SCALARS = {1: "float", 2: "float", 8: "bool", 9: "str", 12: "bytes"}  # every ot
 
 def main() -> None:
     """Write messages.bin and __init__.pyi from *.proto."""
-    target = HERE / "messages.bin"
-    sources = sorted(path.name for path in HERE.glob("*.proto"))
+    target = FOLDER / "messages.bin"
+    sources = sorted(path.name for path in FOLDER.glob("*.proto"))
     command = [
         sys.executable,
         "-m",
         "grpc_tools.protoc",
-        f"-I{HERE}",
+        f"-I{FOLDER}",
         f"--descriptor_set_out={target}",
         *sources,
     ]
     subprocess.run(command, check=True)
     file_set = pb.FileDescriptorSet.FromString(target.read_bytes())
-    stub = HERE / "__init__.pyi"
+    stub = FOLDER / "__init__.pyi"
     stub.write_text("".join(_stub(file_set)), encoding="utf-8")
     subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--quiet", "--isolated", "--line-length", "120", str(stub)], check=True
