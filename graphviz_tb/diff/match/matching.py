@@ -185,10 +185,11 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A numbered sibling: its number, its scope's row or its node."""
+    """A numbered sibling: its number, its scope's row or its node, the last segment of its name."""
 
     number: int
     id: int
+    leaf: str = ""
 
 
 @dataclass(frozen=True, slots=True)
