@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.changes.units import is_left_behind, touched_nodes
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
 from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
@@ -51,8 +52,6 @@ class NameChange:
         return old, new
 
 
-# e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
-COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 EditKey = tuple[object, ...]
 NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
 NameNumbers = tuple[int, ...]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS, MAX_TABLE_CELLS
@@ -271,6 +272,7 @@ class Matching:
 
     a: GraphColumns
     b: GraphColumns
+    layers: tuple[Layers, Layers] = field(init=False)
     to_b: Ints = field(init=False)
     to_a: Ints = field(init=False)
     scope_to_b: Ints = field(init=False)
@@ -293,6 +295,7 @@ class Matching:
     cells: int = 0
 
     def __post_init__(self) -> None:
+        self.layers = Layers(self.a), Layers(self.b)
         self.to_b = np.full(len(self.a), -1, np.int32)
         self.to_a = np.full(len(self.b), -1, np.int32)
         self.scope_to_b = np.full(len(self.a.scopes), -1, np.int32)
