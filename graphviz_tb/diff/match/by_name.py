@@ -21,10 +21,9 @@ from graphviz_tb.diff.match.matching import (
     Matching,
     Member,
     NameAffixes,
-    NodePairs,
+    Pairs,
     Proposal,
     Reason,
-    ScopePairs,
     align_members,
     gaps_between,
     node_pairs,
@@ -256,13 +255,14 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     rows_b, names_b = b.scopes_below(new)
     # Content and names below have equal hashes: sorted by names, both columns agree row by row.
     if len(rows_a) == len(rows_b):
-        yield ScopePairs(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
+        order = (rows[np.argsort(names, kind="stable")] for rows, names in ((rows_a, names_a), (rows_b, names_b)))
+        yield Pairs(*order, reason, scopes=True)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
     order_a = np.lexsort((m.a.neighbourhood_hashes(1)[nodes_a], m.a.node_label[nodes_a], a.hashes_below(old, nodes_a)))
     order_b = np.lexsort((m.b.neighbourhood_hashes(1)[nodes_b], m.b.node_label[nodes_b], b.hashes_below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
-        yield NodePairs(nodes_a[order_a], nodes_b[order_b], reason)
+        yield Pairs(nodes_a[order_a], nodes_b[order_b], reason)
 
 
 def _match_siblings(
