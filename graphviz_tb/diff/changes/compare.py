@@ -229,11 +229,9 @@ def _is_inner_input(m: Matching, nodes: Sequence[int]) -> bool:
 def _attribute_change(m: Matching, members: list[Atom]) -> Change:
     first = members[0][2]
     divided = first.key in DIVISION_KEYS
+    before, after = m.layers
     places = sorted(
-        {
-            tuple(_setting_place(side, node, divided) for side, node in zip(m.layers, pair, strict=True))
-            for *pair, _ in members
-        }
+        {(_setting_place(before, old, divided), _setting_place(after, new, divided)) for old, new, _ in members}
     )
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
     named = () if attributes == [first.key] else tuple(attributes)

@@ -449,6 +449,7 @@ def bias_change(m: Matching, change: Change) -> Change | None:
     known = graph.meaning.weights.get(weights[0])
     if known is None or known.shape is None or len(known.shape) != 1 or owner.layer_of_node(products[0]) != layer:
         return None
-    names = (side.name(row) for side, row in zip(m.layers, (partner, layer) if new else (layer, partner), strict=True))
+    rows = (partner, layer) if new else (layer, partner)
+    names = m.layers[0].name(rows[0]), m.layers[1].name(rows[1])
     content, behind = Setting("use_bias", not new, new), change.consequences
     return Change("changed", "attribute", *names, change.ops, content, edits=change.edits, consequences=behind)

@@ -180,25 +180,25 @@ def training_changes(m: Matching) -> list[Change]:
     # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
     sides = zip(m.layers, (old, new), strict=True)
     feeds = [each.side.graph.meaning.flow().forward | training.is_stated for each, training in sides]
-    # Variables that either side trains, with their partners; -1 where there is none.
-    pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
+    others = [pair for pair in otherwise_trained(m, old, new) if feeds[0][pair[0]] and feeds[1][pair[1]]]
     for word in (False, True):
-        differences = {
-            (mine, other)
-            for mine, other in pairs
-            if exists(mine)
-            and exists(other)
-            and feeds[0][mine]
-            and feeds[1][other]
-            and (mine in old.trained) != word
-            and (other in new.trained) == word
-        }
+        differences = [pair for pair in others if (pair[1] in new.trained) == word]
         named = ((m.layers[0].name_around(mine), m.layers[1].name_around(other)) for mine, other in differences)
         places = sorted(set(named))
         if places:
             content, also = Setting("trainable", not word, word), tuple(places[1:])
             changes.append(Change("changed", "attribute", *places[0], len(differences), content, also))
     return changes
+
+
+def otherwise_trained(m: Matching, old: TrainedVariables, new: TrainedVariables) -> list[tuple[int, int]]:
+    """Return the variables that both sides have and one trains."""
+    pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
+    return sorted(
+        (mine, other)
+        for mine, other in pairs
+        if exists(mine) and exists(other) and (mine in old.trained) != (other in new.trained)
+    )
 
 
 # The body of each node outside of the model: the computation behind it, down to gradients, variables or the model.

@@ -27,6 +27,7 @@ from graphviz_tb.diff.changes.training import (
     Bodies,
     equal_bodies,
     nodes_only_before,
+    otherwise_trained,
     training_changes,
     training_of,
     written_variables,
@@ -160,15 +161,7 @@ class Witnesses:
         """Return the variables that one side trains and the other one has and trains not, on either side."""
         if not any(change.key == "trainable" for change in self.trained):
             return [], []
-        sides = [training_of(layers).trained for layers in self.layers]
-        pairs = {(node, int(self.m.to_b[node])) for node in sides[0]} | {
-            (int(self.m.to_a[node]), node) for node in sides[1]
-        }
-        other = [
-            (old, new)
-            for old, new in sorted(pairs)
-            if exists(old) and exists(new) and (old in sides[0]) != (new in sides[1])
-        ]
+        other = otherwise_trained(self.m, *map(training_of, self.layers))
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -406,7 +408,7 @@ def align_members(
         rest = []
         for (a0, a1), (b0, b1) in gaps:
             near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            aligned = _align_gap(m, hashes_a[a0:a1], hashes_b[b0:b1], near)
+            aligned = align_once(m, hashes_a[a0:a1], hashes_b[b0:b1], near)
             if aligned is None:
                 return None
             inner = [(a0 + i, b0 + j) for i, j in aligned]
@@ -416,19 +418,29 @@ def align_members(
     return sorted(pairs)
 
 
-def _align_gap(
-    m: Matching, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int]
+def align_once(
+    m: Matching, mine: Sequence[Hashable], other: Sequence[Hashable], likely: Mapping[int, int] = MappingProxyType({})
 ) -> list[tuple[int, int]] | None:
-    """Return the longest common subsequence: equal and likely pairs at the start are in one, and need no table."""
-    start, claimed = 0, set(likely.values())
-    while start < min(len(mine), len(other)) and mine[start] == other[start]:
+    """Return the longest common subsequence: equal and likely pairs at the start are in one, without likely pairs also
+    those at the end that are nowhere else, and need no table."""
+    start, stop, claimed = 0, 0, set(likely.values())
+    shorter = min(len(mine), len(other))
+    while start < shorter and mine[start] == other[start]:
         # A likely pair elsewhere may be worth more than this one: from here on the table decides.
         if likely.get(start) != start and (start in likely or start in claimed):
             break
         start += 1
+    counts = (Counter(mine), Counter(other)) if start < shorter and not likely else (Counter[Hashable](),) * 2
+    while stop < shorter - start and mine[-1 - stop] == other[-1 - stop]:
+        if any(count[mine[-1 - stop]] != 1 for count in counts):
+            break
+        stop += 1
     moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
-    pairs = m.longest_common(mine[start:], other[start:], moved)
-    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
+    pairs = m.longest_common(mine[start : len(mine) - stop], other[start : len(other) - stop], moved)
+    if pairs is None:
+        return None
+    ends = [(len(mine) - place, len(other) - place) for place in range(stop, 0, -1)]
+    return [*((i, i) for i in range(start)), *((i + start, j + start) for i, j in pairs), *ends]
 
 
 def rematch(m: Matching, pairs: Sequence[tuple[int, int]], reason: Reason) -> Findings:
