@@ -12,9 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
 from graphviz_tb.diff.changes.names import is_within
 from graphviz_tb.diff.changes.numbers import NodeQuantities
+from graphviz_tb.diff.changes.places import sort_by_flow
 from graphviz_tb.diff.changes.units import Rewire, input_differences
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
 from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason
@@ -49,17 +49,15 @@ class MatchedGraphs:
     none, `scope_to_new` the same for scopes, `functions` maps old functions to new ones.
     """
 
-    def __init__(
-        self, matching: Matching, layers: tuple[Layers, Layers], options: DiffOptions, turned: bool = False
-    ) -> None:
-        self.matching, self.layers, self.options, self.turned = matching, layers, options, turned
+    def __init__(self, matching: Matching, options: DiffOptions, turned: bool = False) -> None:
+        self.matching, self.options, self.turned = matching, options, turned
         m, known = matching, matching.functions
         sides = (m.a, m.to_b, m.scope_to_b), (m.b, m.to_a, m.scope_to_a)
         before, after = sides[::-1] if turned else sides
         self.old_side, self.to_new, self.scope_to_new = before
         self.new_side, self.to_old, self.scope_to_old = after
         self.functions = {other: mine for mine, other in known.items()} if turned else known
-        self.both_layers = layers[::-1] if turned else layers
+        self.both_layers = matching.layers[::-1] if turned else matching.layers
 
     @property
     def old(self) -> Graph:
@@ -76,23 +74,17 @@ class MatchedGraphs:
         """Return the costs of the ops of both graphs."""
         return NodeQuantities(*self.both_layers, self.to_new, self.to_old)
 
-    @cached_property
-    def classes(self) -> tuple[LayerClasses, LayerClasses]:
-        """Return the classes of the layers of the old and of the new graph."""
-        old, new = self.both_layers
-        return LayerClasses(old), LayerClasses(new)
-
     def in_order(self, changes: Iterable[Change]) -> tuple[Change, ...]:
         """Changes by severity, then from the inputs to the results."""
         return sort_by_flow(self.both_layers, changes)
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
         """Return the layers of a change that exist on both sides, for `old` and `new`."""
-        edits, (before, after) = change.edits, self.classes
+        edits, (before, after) = change.edits, self.both_layers
         pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
         kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
-        old = {before.layers.layer_of_node(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
-        new = {after.layers.layer_of_node(node) for node in (*edits.added, *(pair[1] for pair in kept))}
+        old = {before.layer_of_node(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
+        new = {after.layer_of_node(node) for node in (*edits.added, *(pair[1] for pair in kept))}
         old |= _name_partners(new, self.to_old, self.scope_to_old)
         new |= _name_partners(old, self.to_new, self.scope_to_new)
         return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
@@ -107,7 +99,7 @@ class MatchedGraphs:
 
     def inverse(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""
-        return MatchedGraphs(self.matching, self.layers, self.options, not self.turned)
+        return MatchedGraphs(self.matching, self.options, not self.turned)
 
     def rewires(self, old: int, new: int) -> list[Rewire]:
         """Return how the inputs of two matched nodes differ."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import SHAPE, differences_once
 from graphviz_tb.diff.changes.compare import whole_function_changes
-from graphviz_tb.diff.changes.names import are_counted_anew, other_names, renamed_name
+from graphviz_tb.diff.changes.names import are_counted_anew, other_names
 from graphviz_tb.diff.changes.units import (
     compared_blocks,
     input_differences,
@@ -91,7 +91,7 @@ def _names(m: Matching) -> Iterator[LedgerEntry]:
     for each in names:
         if each not in anew:
             aspect = SCOPE if each.scope else NAME
-            yield LedgerEntry(aspect, each.old, each.new, "", renamed_name(m, each, True), renamed_name(m, each, False))
+            yield LedgerEntry(aspect, each.old, each.new, "", *each.names)
 
 
 def _functions(m: Matching) -> Iterator[LedgerEntry]:

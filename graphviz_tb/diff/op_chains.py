@@ -11,7 +11,7 @@ not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import erf
@@ -183,37 +183,39 @@ class ChainFinder:
         """Return the chain through an op that is an activation."""
         tables = [row for row in ACTIVATIONS if row[0] in self.wanted and middle.op in row[3]]
         for data in self._data_before(middle):
-            work = _Work(self, {data: WITNESS})
-            for last in work.steps_after(middle):
+            values = self._values_from(data, WITNESS)
+            for last, value in values.items() if middle.name in values else ():
                 for op, settings, gives, _ in tables:
-                    if _are_close(work.values[last], gives(WITNESS)) and (nodes := self._closed_chain(work, last)):
+                    if _are_close(value, gives(WITNESS)) and (nodes := self._closed_chain(values, data, last)):
                         return Chain(nodes, last, (data,), op, settings)
         return None
 
     def _norm(self, root: NodeDef, norms: AbstractSet[str]) -> Chain | None:
         """Return the chain through a root that is a norm with its weights."""
         for data in self._data_before(root):
-            work = _Work(self, {data: ONE_AXIS_WITNESS})
-            for last in work.steps_after(root):
+            values = self._values_from(data, ONE_AXIS_WITNESS)
+            inputs = [text for name in values if name != data for text in self.nodes[name].input]
+            epsilons = dict.fromkeys(number for text in inputs if (number := self.constant(text)) is not None)
+            for last, value in values.items() if root.name in values else ():
                 for op in norms:
                     above, below = NORMS[op](ONE_AXIS_WITNESS)
-                    for epsilon in work.constants:
-                        if _are_close(work.values[last], above / np.sqrt(below + epsilon)):
-                            return self._with_weights(work, data, last, op, epsilon)
+                    for epsilon in epsilons:
+                        if _are_close(value, above / np.sqrt(below + epsilon)):
+                            return self._with_weights(values, data, last, op, epsilon)
         return None
 
-    def _with_weights(self, work: _Work, data: str, last: str, op: str, epsilon: float) -> Chain | None:
+    def _with_weights(self, values: dict[str, Numbers], data: str, last: str, op: str, epsilon: float) -> Chain | None:
         """Return a norm with the scale and the offset that follow it; None without a scale."""
         weights: list[str] = []
         for join in ("onnx::Mul", "onnx::Add")[: 2 if op == "onnx::LayerNormalization" else 1]:
-            users = [self.nodes[user] for user in self.users.get(last, ()) if user in self.nodes]
+            users = [self.nodes[user] for user in self.users.get(last, ())]
             weight = self._joined_vector(users[0], last) if len(users) == 1 and users[0].op == join else ""
             if not weight:
                 break
             weights.append(weight)
             last = users[0].name
-            work.values[last] = ONE_AXIS_WITNESS
-        nodes = self._closed_chain(work, last)
+            values[last] = ONE_AXIS_WITNESS
+        nodes = self._closed_chain(values, data, last)
         if not weights or not nodes:
             return None
         # As files write it, in 32 bits; the default is left out.
@@ -250,12 +252,12 @@ class ChainFinder:
             self._constants[text] = float(numbers) if isinstance(numbers, int | float) else None
         return self._constants[text]
 
-    def _closed_chain(self, work: _Work, last: str) -> frozenset[str]:
+    def _closed_chain(self, values: Mapping[str, Numbers], data: str, last: str) -> frozenset[str]:
         """Return the nodes of a chain that ends with `last`; none if a value inside of it is used elsewhere."""
         needed, waiting = {last}, [last]
         while waiting:
             for text in self.nodes[waiting.pop()].input:
-                if text in work.values and text not in work.given and text not in needed:
+                if text in values and text != data and text not in needed:
                     needed.add(text)
                     waiting.append(text)
         inside = needed - {last}
@@ -263,71 +265,32 @@ class ChainFinder:
             return frozenset()
         return frozenset(needed)
 
+    def _values_from(self, data: str, witness: Numbers) -> dict[str, Numbers]:
+        """Return what can be worked out from one value and constants, the nearest first, by the text of the input."""
+        values, waiting = {data: witness}, [data]
+        while waiting and len(values) < 4 * MAX_CHAIN_OPS:
+            for user in self.users.get(_maker(waiting.pop(0)), ()):
+                node = self.nodes[user]
+                takes = [values[text] if text in values else self.constant(text) for text in node.input]
+                if user not in values and node.op in KNOWN_STEPS and not any(each is None for each in takes):
+                    value = _work_out(node, takes)
+                    if value is not None:
+                        values[user] = value
+                        waiting.append(user)
+        return values
 
-class _Work:
-    """Values worked out from one value that is given, by the text of the input that they are."""
 
-    def __init__(self, finder: ChainFinder, given: Mapping[str, Numbers]) -> None:
-        self.finder, self.given = finder, given
-        self.values: dict[str, Numbers] = dict(given)
-        self.constants: dict[float, None] = {}
-
-    def steps_after(self, node: NodeDef) -> Iterator[str]:
-        """Yield the ops from a node on whose value can be worked out, as far as each has one user that has."""
-        current: NodeDef | None = node
-        for _ in range(MAX_CHAIN_OPS):
-            if current is None or self._value_of(current.name) is None:
-                return
-            yield current.name
-            current = next(
-                (
-                    self.finder.nodes[user]
-                    for user in self.finder.users.get(current.name, ())[:2]
-                    if user in self.finder.nodes and user not in self.values and self._value_of(user) is not None
-                ),
-                None,
-            )
-
-    def _value_of(self, text: str) -> Numbers | None:
-        """Return a value, computing the values before it first, at most as many as a chain has."""
-        waiting = [text]
-        for _ in range(4 * MAX_CHAIN_OPS):
-            if not waiting:
-                break
-            each = waiting[-1]
-            node = self.finder.nodes.get(each)
-            if each in self.values or self._is_number(each):
-                waiting.pop()
-            elif node is None or node.op not in KNOWN_STEPS:
-                return None
-            elif lacking := [name for name in node.input if not (name in self.values or self._is_number(name))]:
-                waiting += lacking
-            else:
-                value = self._work_out(node)
-                if value is None:
-                    return None
-                self.values[each] = value
-                waiting.pop()
-        return self.values.get(text)
-
-    def _is_number(self, text: str) -> bool:
-        number = self.finder.constant(text)
-        if number is not None:
-            self.constants.setdefault(number)
-        return number is not None
-
-    def _work_out(self, node: NodeDef) -> Numbers | None:
-        takes = [self.values[text] if text in self.values else self.finder.constant(text) for text in node.input]
-        with np.errstate(all="ignore"):
-            try:
-                if node.op in REDUCTIONS:
-                    return _reduce(node, np.asarray(takes[0]))
-                if node.op in SETTING_STEPS:
-                    settings = {key: node.attr[key].f for key in ("alpha", "beta") if key in node.attr}
-                    return SETTING_STEPS[node.op](np.asarray(takes[0]), **settings)
-                return np.asarray(STEPS[node.op](*takes), float)
-            except (TypeError, ValueError):
-                return None
+def _work_out(node: NodeDef, takes: Sequence[Any]) -> Numbers | None:
+    with np.errstate(all="ignore"):
+        try:
+            if node.op in REDUCTIONS:
+                return _reduce(node, np.asarray(takes[0]))
+            if node.op in SETTING_STEPS:
+                settings = {key: node.attr[key].f for key in ("alpha", "beta") if key in node.attr}
+                return SETTING_STEPS[node.op](np.asarray(takes[0]), **settings)
+            return np.asarray(STEPS[node.op](*takes), float)
+        except (TypeError, ValueError):
+            return None
 
 
 def _reduce(node: NodeDef, value: Numbers) -> Numbers | None:

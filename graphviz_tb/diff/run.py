@@ -11,7 +11,6 @@ import numpy as np
 from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff.changes.compare import compare_matched, ignored_counts
 from graphviz_tb.diff.changes.interface import inferred_output_changes, signature_changes, with_signatures
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -105,13 +104,12 @@ def _compare_oriented(
     advance("match nodes", 2, 4)
     m = match_graphs(a, b)
     advance("compare nodes", 3, 4)
-    layers = Layers(a), Layers(b)
-    changes = add_open_changes(m, compare_matched(m, options, layers), options)
+    changes = add_open_changes(m, compare_matched(m, options), options)
     promised = signature_changes(m, before.signatures, after.signatures)
     # Files with signatures declare their outputs; equal graphs need no inferred shapes.
     if changes and not (before.signatures and after.signatures):
-        promised += inferred_output_changes(m, layers)
-    source = MatchedGraphs(m, layers, options)
+        promised += inferred_output_changes(m)
+    source = MatchedGraphs(m, options)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
     signed = with_signatures(source.in_order(changes), promised)
     items = source.in_order(signed) or total_changes(m, source.numbers)
@@ -124,7 +122,7 @@ def _compare_oriented(
         ignored=ignored_counts(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*before.notices, *after.notices, *form_notices(before.graph, after.graph), *m.notices),
-        left_out=invisible_properties(layers),
+        left_out=invisible_properties(m.layers),
         source=source,
     )
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.settings import _attention_settings, _weight_words
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.match.by_name import _align_scopes
 from graphviz_tb.diff.match.containers import FreeScopes, _free_scopes, _is_same_inside
 from graphviz_tb.diff.match.matching import Member, Reason, node_pairs, scope_pairs

@@ -14,9 +14,9 @@ from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.attributes import _sizing_nodes
 from graphviz_tb.diff.changes.causes import _main_derived_part
 from graphviz_tb.diff.changes.compare import _feeds_graph
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import training_of
 from graphviz_tb.diff.columns.labels import _setting_constants
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import _align_scopes
 from graphviz_tb.diff.match.matching import Findings, Matching, Member, Reason, common_subsequence, node_pairs

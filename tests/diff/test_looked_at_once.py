@@ -11,7 +11,7 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import numbers
 from graphviz_tb.diff.changes.called import group_counts
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting

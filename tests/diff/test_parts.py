@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.layers import sort_parts_by_flow
+from graphviz_tb.diff.changes.places import sort_parts_by_flow
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Unit

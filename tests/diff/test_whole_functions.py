@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.diff.changes.compose import compose_change
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Unit
 from tests.diff.test_causes import graph

@@ -10,8 +10,8 @@ import numpy as np
 from each_kind import keras_pairs, op_pairs
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import training_of
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.errors import TbGraphError
 

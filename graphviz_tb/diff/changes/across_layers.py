@@ -12,8 +12,8 @@ from typing import Any
 
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, WHOLE_TYPES, Difference, computes_only_sizes
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
@@ -233,12 +233,12 @@ NUMBERED = (-1, -2, -3)  # depths: blocks that are not scopes, but have numbered
 NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # the rest of a name behind a number
 
 
-def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
+def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
     """Merge rewired inputs that show a new order of layers into one change."""
     order = None
     pairs = [pair for change in changes for pair in change.edits.inputs]
-    new = _layer_order(layers[1], [new for _, new in pairs], layers[1].name)
-    old = _layer_order(layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layers, layer))
+    new = _layer_order(m.layers[1], [new for _, new in pairs], m.layers[1].name)
+    old = _layer_order(m.layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layer))
     # The same layers in another order, said once where it is that of several blocks.
     if set(old) == set(new) and old != new:
         blocks = _repeated_order(old, new)
@@ -327,12 +327,12 @@ def _common_scope_cut(name: str, depth: int) -> tuple[str, str]:
     return "/".join(segments[:depth]), "/".join(segments[depth:])
 
 
-def _partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
+def _partner_name(m: Matching, layer: int) -> str:
     """Return the name that an old layer has now."""
     partner = int(m.scope_to_b[layer] if exists(layer) else m.to_b[-1 - layer])
     if not exists(partner):
-        return layers[0].name(layer)
-    return layers[1].name(partner if exists(layer) else -1 - partner)
+        return m.layers[0].name(layer)
+    return m.layers[1].name(partner if exists(layer) else -1 - partner)
 
 
 def _layer_order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
@@ -361,7 +361,7 @@ READING_OPS = VARIABLE_READ_OPS | IDENTITY_OPS
 WEIGHT_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
 
 
-def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:
+def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | None:
     """Return one change of the layer if only weights were added, for ops that used the weights of another layer that
     still exists."""
     for kind, which in (("added", 1), ("removed", 0)):
@@ -371,17 +371,17 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
             continue
         if any(change.unit and not change.unit.op_types.keys() <= WEIGHT_OPS for change in parts):
             continue
-        shared = {name for change in parts for name in _former_lenders(m, layers, change, which)}
+        shared = {name for change in parts for name in _former_lenders(m, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients take the same weights: that is not sharing.
-        forward = [pair for pair in users if layers[which].forward[pair[which]]]
-        takers = {layers[which].name_around(pair[which]) for pair in forward}
+        forward = [pair for pair in users if m.layers[which].forward[pair[which]]]
+        takers = {m.layers[which].name_around(pair[which]) for pair in forward}
         if len(shared | takers) < 2 and len(forward) < len(users):
             continue
         # The layer that lends its weights may be rewired too; it is not the one that has its own now.
-        apart = [pair for pair in users if layers[which].name_around(pair[which]) not in shared]
+        apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
         if users and shared:
-            own = [[layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
+            own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
             old, new = (names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own)
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
             lender = f"shared with {lenders_of}" if apart and lenders_of else "shared"
@@ -411,9 +411,9 @@ def _common_scope(names: Sequence[str]) -> str:
     return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
 
 
-def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: int) -> list[str]:
+def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
     """Return the layers, other than the users' own, whose weights the ops took on the other side."""
-    other = layers[1 - which]
+    other = m.layers[1 - which]
     index = other.side.graph.index[0]
     names = []
     # The former sources of the rewired ops, on the side where the weights were shared.

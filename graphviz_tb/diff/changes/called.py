@@ -10,15 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphviz_tb.diff.changes.layers import (
-    DENSE_CONVOLUTIONS,
-    QUIET_OPS,
-    SHAPE_PLUMBING,
-    VALUE_PLUMBING,
-    LayerClasses,
-    Layers,
-)
 from graphviz_tb.diff.changes.names import without_counters
+from graphviz_tb.diff.columns.layers import DENSE_CONVOLUTIONS, QUIET_OPS, SHAPE_PLUMBING, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.traced import WIDTH_OPS, result_width
 from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_units, known_sizes
@@ -91,7 +84,7 @@ def layer_division(
     split = len(other) == 2 and other[1] == first + 1 and pair[0] * old[first + 1] == pair[1] * new[first + 1]
     if min(pair) <= 0:
         return None
-    if split and LayerClasses(layers).class_of(layers.layer_of_node(user)) == GROUPED_OPS:
+    if split and layers.class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
     # Beside another width or none, the number of heads is the last but one; before it are the batch and the places of
     # a sequence.
@@ -150,7 +143,7 @@ def shaped_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, in
         return None
     is_product = side.op_type(made) in MATRIX_PRODUCT_OPS and _takes_weight(layers, made)
     is_bias = {*old[:-1], *new[:-1]} == {1} and _takes_weight(layers, user)
-    is_bias = is_bias and CONVOLUTION in LayerClasses(layers).class_of(layers.layer_of_node(user))
+    is_bias = is_bias and CONVOLUTION in layers.class_of(layers.layer_of_node(user))
     return (FILTERS if is_bias else UNITS, old[-1], new[-1]) if is_product or is_bias else None
 
 
@@ -242,7 +235,6 @@ class LayerCalls:
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
-        self.classes = LayerClasses(layers)
 
     def of(self, change: Change) -> tuple[LayerExpression, ...]:
         """Return the layers that a change adds or removes, in the order of flow; an empty list if none is a known
@@ -292,7 +284,7 @@ class LayerCalls:
             kind = enclosing_module_class(name) if exists(layer) or is_module(last_segment(name)) else ""
             given = tuple(self.traced_arguments(members)) if kind else ()
             return LayerExpression(kind or self.op_types_of(members), given), True
-        if exists(layer) and (kind := self.classes.class_of(layer)):
+        if exists(layer) and (kind := self.layers.class_of(layer)):
             return LayerExpression(kind, tuple(self.arguments(kind, nodes))), True
         # A scope of several ops has a name that says more than their types.
         word = without_counters(last_segment(name)) if len(members) > 1 else self.op_types_of(members)

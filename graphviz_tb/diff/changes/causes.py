@@ -39,8 +39,7 @@ from graphviz_tb.diff.changes.edits import (
     pairs_by_layer,
     pairs_by_replacement,
 )
-from graphviz_tb.diff.changes.layers import LayerClasses, Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
+from graphviz_tb.diff.changes.names import ScopeRenames, scope_replacement
 from graphviz_tb.diff.changes.number_types import dtype_changes, quantising_changes
 from graphviz_tb.diff.changes.places import (
     change_wording,
@@ -59,6 +58,8 @@ from graphviz_tb.diff.changes.training_parts import (
     name_loss_part,
 )
 from graphviz_tb.diff.changes.witnesses import Witnesses
+from graphviz_tb.diff.columns.layers import Layers
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
@@ -72,9 +73,7 @@ PAIR_SIZE = 2  # one thing that went and one that came
 FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 
 
-def explain_changes(
-    m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]], witnesses: Witnesses
-) -> list[Change]:
+def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witnesses: Witnesses) -> list[Change]:
     """Return the changes of a graph, each with its consequences.
 
     For graphs with little in common return all differences; if there are too many, merge similar ones.
@@ -85,33 +84,33 @@ def explain_changes(
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
     folded = [(change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
-    items = [make_item(m, layers, change, follows, witnesses.is_size) for change, follows in folded]
+    items = [make_item(m, change, follows, witnesses.is_size) for change, follows in folded]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     whole, items = _split_whole_changes(m, items, witnesses)
     scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
     items = [item for item in items if item.change not in scaling]
-    exchanged = _layers_of_other_class(m, layers, items)
+    exchanged = _layers_of_other_class(m, items)
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
-    groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
+    groups, attached = _split_from_model(m, groups, items, following, witnesses)
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
-    apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
+    apart = [compose_change(m, [item.change for item in group]) for group in groups]
     apart = [_name_training_part(change, witnesses) for change in apart]
     derived += scaling
-    trained = witnesses.trained() if derived or groups or m.b.graph.is_exported else ()
+    trained = witnesses.trained if derived or groups or m.b.graph.is_exported else ()
     trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, layers, items, exchanged)
-    causes, others = _name_causes(m, layers, own, others)
+    own, behind = _edits_of_model(m, items, exchanged)
+    causes, others = _name_causes(m, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*whole, *outputs, *trained, *apart]
-    causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
+    causes, behind, derived = _with_a_cause(m, causes, behind, derived, witnesses)
     forward = (item for item in items if item.forward and item.change.severity == "op")
     exchanging = [item for item in forward if item.change.kind in ("added", "removed", "changed")]
     in_place = frozenset(layer for item in exchanging for layer in item.layers)
-    names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
+    names = [change for change in others if is_inner_name(m, change, near, in_place, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
         behind += names
@@ -119,14 +118,13 @@ def explain_changes(
     return [
         *others,
         *_attach_consequences(
-            merge_by_number(merge_at_places(m, with_layer_calls(layers, causes))), [*behind, *derived]
+            merge_by_number(merge_at_places(m, with_layer_calls(m.layers, causes))), [*behind, *derived]
         ),
     ]
 
 
 def _with_a_cause(
     m: Matching,
-    layers: tuple[Layers, Layers],
     causes: list[Change],
     behind: list[Change],
     derived: list[Change],
@@ -135,13 +133,13 @@ def _with_a_cause(
     """Return causes, and the consequences in the model and outside of it. If all differences would be consequences, one
     of them becomes the cause, so that none is lost."""
     if not causes and behind:
-        whole = split_weights_change(m, layers, behind)
+        whole = split_weights_change(m, behind)
         # The same difference elsewhere is the same edit.
         first = group_by_wording(behind)[0]
         causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
     if derived and not causes:
         main = _main_derived_part(derived)
-        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
+        main_change = _name_training_part(compose_change(m, main), witnesses)
         causes, derived = [main_change], without_objects(derived, main)
     return causes, behind, derived
 
@@ -277,7 +275,6 @@ def _writes_only(change: Change, witnesses: Witnesses, kind: int) -> bool:
 
 def _split_from_model(
     m: Matching,
-    layers: tuple[Layers, Layers],
     groups: Sequence[list[Item]],
     items: Sequence[Item],
     following: Sequence[Item],
@@ -309,7 +306,7 @@ def _split_from_model(
             continue
         new = kinds == {"added"}
         whole = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
-        before, with_model = _inputs_outside_model(m, layers, whole, new, witnesses)
+        before, with_model = _inputs_outside_model(m, whole, new, witnesses)
         if with_model:
             attached.update(map(id, group))
             attached.update(
@@ -321,12 +318,12 @@ def _split_from_model(
 
 
 def _inputs_outside_model(
-    m: Matching, layers: tuple[Layers, Layers], nodes: AbstractSet[int], new: bool, witnesses: Witnesses
+    m: Matching, nodes: AbstractSet[int], new: bool, witnesses: Witnesses
 ) -> tuple[set[int], bool]:
     """Follow inputs from some nodes back through additions or removals outside of the model and of gradients. Return
     these, and whether they lead to an addition or removal in the model."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
-    gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
+    gradient, forward = witnesses.bodies[new].gradient, m.layers[new].forward
     seen, todo, with_model = set(nodes), sorted(nodes), False
     while todo:
         for source in side.data_sources(todo.pop()):
@@ -340,7 +337,7 @@ def _inputs_outside_model(
 
 
 def _edits_of_model(
-    m: Matching, layers: tuple[Layers, Layers], items: list[Item], exchanged: frozenset[LayerKey]
+    m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Change]]:
     """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
     Weights that two layers share now, or no longer, are an edit."""
@@ -348,18 +345,18 @@ def _edits_of_model(
     shared: list[Item] = []
     following: list[Change] = []
     groups = group_into_edits(m, [item for item in items if item.forward], exchanged)
-    for group in (part for whole in groups for part in _split_bodies(m, layers, whole)):
+    for group in (part for whole in groups for part in _split_bodies(m, whole)):
         members = [item.change for item in group]
         if not all(item.follows for item in group):
             own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
-        elif split_weights_change(m, layers, members):
+        elif split_weights_change(m, members):
             shared += group
         else:
             following += members
     return [*own, *([shared] if shared else [])], following
 
 
-def _split_bodies(m: Matching, layers: tuple[Layers, Layers], group: list[Item]) -> list[list[Item]]:
+def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
     """Split functions that have the same arguments and results, but do something else with them, from the edit at their
     call, unless they repeat it."""
     bodies = [
@@ -372,7 +369,7 @@ def _split_bodies(m: Matching, layers: tuple[Layers, Layers], group: list[Item])
     if not bodies or len(group) == 1:
         return [group]
     at_call = [item.change for item in rest]
-    said = _words_of([*at_call, *([compose_change(m, layers, at_call)] if rest else [])])
+    said = _words_of([*at_call, *([compose_change(m, at_call)] if rest else [])])
     apart = [item for item in bodies if not _words_of(item.change.inside) <= said]
     kept = without_objects(group, apart)
     return [*([kept] if kept else []), *([item] for item in apart)]
@@ -385,9 +382,9 @@ def _words_of(changes: Sequence[Change]) -> set[str]:
     return settings | {change_wording(change) for change in changes if not change.setting}
 
 
-def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
+def _layers_of_other_class(m: Matching, items: Sequence[Item]) -> frozenset[LayerKey]:
     """Return the layers with changed inputs whose class changed."""
-    classes = [LayerClasses(side) for side in layers]
+    classes = m.layers
     rows = {row for item in items if item.change.edits.inputs for word, row in item.layers if word == "new"}
     kinds = {
         row: (classes[0].class_of(int(m.scope_to_a[row])), classes[1].class_of(row))
@@ -469,7 +466,7 @@ def _merge_places(members: Sequence[Change]) -> Change:
 
 
 def _name_causes(
-    m: Matching, layers: tuple[Layers, Layers], groups: Sequence[Sequence[Item]], others: Sequence[Change]
+    m: Matching, groups: Sequence[Sequence[Item]], others: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
     """Return one change for each group of items, and the other changes that remain: a replacement also renames its
     scope, and both are one change."""
@@ -478,13 +475,13 @@ def _name_causes(
     renames = ScopeRenames(m, others)
     for group in groups:
         led, behind = _split_consequences(m, group)
-        change = compose_change(m, layers, [item.change for item in led])
-        change = bias_change(m, layers, change) or change
+        change = compose_change(m, [item.change for item in led])
+        change = bias_change(m, change) or change
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around([item.change for item in group]) or renames.rename_of_change(change)
-        change = scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change
-        causes.append(name_loss_part(layers, change))
+        change = scope_replacement(name, change, _exchanged_classes(m.layers, change)) if name else change
+        causes.append(name_loss_part(m.layers, change))
         named.update([name] if name else [])
     # Not a name where everything that has a new one is a replacement.
     said = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
@@ -494,7 +491,7 @@ def _name_causes(
 def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:
     """Return the classes of a replaced layer and of its replacement, if a change names them."""
     kinds = [
-        {LayerClasses(side).class_of(row) for row in side.rows.get(name or "", ())}
+        {side.class_of(row) for row in side.rows.get(name or "", ())}
         for side, name in zip(layers, (change.old, change.new), strict=True)
     ]
     old, new = (change.setting.old, change.setting.new) if change.setting else ("", "")

@@ -16,7 +16,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -38,10 +37,8 @@ from graphviz_tb.diff.changes.interface import (
     model_setting_changes,
     version_changes,
 )
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import name_changes, without_counters
 from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
-from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import (
     Units,
     compared_blocks,
@@ -56,6 +53,7 @@ from graphviz_tb.diff.changes.units import (
 )
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.labels import NODE_CLASSES
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
@@ -88,16 +86,15 @@ ChangesByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the
 Finding = tuple[Change, bool]  # a change, and whether it may only follow from another one
 
 
-def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
+def compare_matched(m: Matching, options: DiffOptions) -> tuple[Change, ...]:
     """Return all changes, the most severe first."""
-    training = cache(partial(training_changes, m, layers))  # of both whole files, asked for by each function
-    witnesses = Witnesses(m, layers, training)
-    by_block = _find_differences(m, layers, options, witnesses)
+    witnesses = Witnesses(m)
+    by_block = _find_differences(m, options, witnesses)
     # Functions first: a changed body is one change among those of the main graph.
     main = by_block.pop(0, [])
     blocks: ChangesByBlock = defaultdict(list)
     for block, inside in by_block.items():
-        blocks[block] = explain_changes(m, layers, inside, witnesses)
+        blocks[block] = explain_changes(m, inside, witnesses)
     for block, changed in function_signatures(m).items():
         blocks[block] += changed
     bodies = _function_changes(m, blocks)
@@ -105,32 +102,28 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
     main += [(change, False) for change in whole_function_changes(m)]
     main = _with_renamed_bodies(m, main)
     main += [(change, False) for change in model_setting_changes(m)]
-    return sort_by_severity([*explain_changes(m, layers, main, witnesses), *version_changes(m, options)])
+    return sort_by_severity([*explain_changes(m, main, witnesses), *version_changes(m, options)])
 
 
-def _find_differences(
-    m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
-) -> dict[int, list[Finding]]:
+def _find_differences(m: Matching, options: DiffOptions, witnesses: Witnesses) -> dict[int, list[Finding]]:
     """Return every difference by block of the new graph, and whether it may only be a consequence."""
     blocks_of, apart = compared_blocks(m), witnesses.unproven
-    old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, blocks_of[0], apart[0], layers[0].forward)
-    new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], layers[1].forward)
+    old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, blocks_of[0], apart[0], m.layers[0].forward)
+    new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], m.layers[1].forward)
     wires = link_units(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
     taken, wires = taken_constants(m, wires)
-    units = _unit_changes(m, layers, old_units, new_units, apart)
+    units = _unit_changes(m, old_units, new_units, apart)
     for blocks in (name_changes(m), {0: taken}, wire_changes(m, wires), units):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in share_modules(m, changes)]
-    for block, change, follows in _node_changes(m, layers, options, witnesses):
+    for block, change, follows in _node_changes(m, options, witnesses):
         by_block[block].append((change, follows))
     by_block[0] += [(change, False) for change in traced_width_changes(m)]
     return by_block
 
 
-def _node_changes(
-    m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
-) -> Iterator[tuple[int, Change, bool]]:
+def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> Iterator[tuple[int, Change, bool]]:
     """Yield the changes of matched nodes; one difference at many nodes is one change."""
     old, new = m.matched_pairs()
     differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(is_left_behind(m.a)[old] & is_left_behind(m.b)[new])
@@ -148,7 +141,7 @@ def _node_changes(
                 for difference in own
                 if difference.key == "op" or None not in (difference.old, difference.new)
             ]
-        own = [_as_division(layers[1], other, difference) for difference in own]
+        own = [_as_division(m.layers[1], other, difference) for difference in own]
         for difference in (_word_batch_size(m, other, difference, batches) for difference in own):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
@@ -160,14 +153,14 @@ def _node_changes(
                     text = fingerprint([difference.key, difference.old, difference.new])
                     worded[id(difference)] = difference, text
                 wording = worded[id(difference)][1]
-                forward = layers[1].forward[other]
-                layer = layers[1].layer_of_node(other) if forward else None  # places are put together in the end
+                forward = m.layers[1].forward[other]
+                layer = m.layers[1].layer_of_node(other) if forward else None  # places are put together in the end
                 proven = not forward and witnesses.value_follows(mine, other, difference)
                 groups[int(m.b.block[other]), wording, layer, proven].append((mine, other, difference))
     for (block, _, layer, proven), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
         if layer is None:
-            yield block, _attribute_change(m, layers, members), proven
+            yield block, _attribute_change(m, members), proven
             continue
         old_value = members[0][2].old
         # A layer of Keras has its sizes from the program, an op of PyTorch from other ops.
@@ -175,9 +168,9 @@ def _node_changes(
         follows = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
         follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
         follows = follows or all(is_size_of_input(m, *member) for member in members)
-        yield block, _attribute_change(m, layers, members), follows
-    yield from weight_changes(m, layers, weights, witnesses)
-    yield from setting_changes(m, layers, settings, witnesses)
+        yield block, _attribute_change(m, members), follows
+    yield from weight_changes(m, weights, witnesses)
+    yield from setting_changes(m, settings, witnesses)
 
 
 def _as_division(layers: Layers, node: int, difference: Difference) -> Difference:
@@ -233,11 +226,12 @@ def _is_inner_input(m: Matching, nodes: Sequence[int]) -> bool:
     return bool((m.b.in_start[rows + 1] > m.b.in_start[rows]).all())
 
 
-def _attribute_change(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) -> Change:
+def _attribute_change(m: Matching, members: list[Atom]) -> Change:
     first = members[0][2]
     divided = first.key in DIVISION_KEYS
+    before, after = m.layers
     places = sorted(
-        {(_setting_place(layers[0], old, divided), _setting_place(layers[1], new, divided)) for old, new, _ in members}
+        {(_setting_place(before, old, divided), _setting_place(after, new, divided)) for old, new, _ in members}
     )
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
     named = () if attributes == [first.key] else tuple(attributes)
@@ -274,30 +268,28 @@ def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity
     return "op" if difference.key == "op" or is_tying(difference) else "attribute"
 
 
-def _unit_changes(
-    m: Matching, layers: tuple[Layers, Layers], old_units: Units, new_units: Units, apart: tuple[Bools, Bools]
-) -> ChangesByBlock:
+def _unit_changes(m: Matching, old_units: Units, new_units: Units, apart: tuple[Bools, Bools]) -> ChangesByBlock:
     """Return the changes for added and removed units, by block."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
     forth = {mine: other for other, mine in back.items()}
     blocks: ChangesByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
-        for group in group_mirrors(units, layers[new].forward, apart[new]):
+        for group in group_mirrors(units, m.layers[new].forward, apart[new]):
             block = group[0].block
             # Changes are filed by block of the new graph: `forth` translates that of an old function.
-            blocks[block if new or not block else forth[block]].append(_unit_change(m, layers, group, new))
+            blocks[block if new or not block else forth[block]].append(_unit_change(m, group, new))
     return blocks
 
 
-def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: Units, new: bool) -> Change:
+def _unit_change(m: Matching, group: Units, new: bool) -> Change:
     side = m.b if new else m.a
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
     shown = shown_ops(side, nodes)
-    own = layers[new].forward[nodes].any()
+    own = m.layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
     links = sorted_wires(
-        link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own
+        link.wire for unit in group for link in unit.links if m.layers[1].forward[link.pair[1]] or not own
     )
     equals = m.equals.get(("new" if new else "old", True, first.row), 0) if exists(first.row) else 0
     content = Unit(exists(first.row), count_op_types(side, shown), tuple(links) or None, equals)

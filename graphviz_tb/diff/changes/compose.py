@@ -12,16 +12,18 @@ from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_ch
 from graphviz_tb.diff.changes.attributes import differences
 from graphviz_tb.diff.changes.called import CONVOLUTION, group_counts
 from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION
-from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import (
     change_wording,
     edits_of_changes,
+    is_quiet_part,
     other_places,
     setting_part,
+    sort_parts_by_flow,
     without_objects,
 )
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
+from graphviz_tb.diff.columns.layers import QUIET_OPS, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
@@ -69,16 +71,16 @@ KEYS_BY_TELLING = (
 )
 
 
-def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
+def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
     """Return one change for all."""
-    if own := split_weights_change(m, layers, changes):
+    if own := split_weights_change(m, changes):
         return own
     if len(changes) == 1:
         return changes[0]
     functions = [change for change in changes if change.kind == "function-changed"]
     if functions:
         rest = [change for change in changes if change.kind != "function-changed"]
-        first = compose_change(m, layers, rest) if rest else functions.pop(0)
+        first = compose_change(m, rest) if rest else functions.pop(0)
         return replace(first, consequences=sort_by_severity([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
     ordered = list(sort_by_severity(changes))
@@ -88,29 +90,27 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
         return replace(first, ops=ops, also=other_places(ordered, first), edits=edits_of_changes(ordered))
     severity = min((change.severity for change in ordered), key=SEVERITIES.index)
     if kinds <= {"added", "rewired"} and "added" in kinds:
-        return _chain_change(m, layers, ordered, "added", severity)
+        return _chain_change(m, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
-        return _chain_change(m, layers, ordered, "removed", severity)
+        return _chain_change(m, ordered, "removed", severity)
     # Functions added and removed as a whole are not replaced ops.
     nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
     if {"added", "removed"} <= kinds and nodes:
-        return _exchange_change(m, layers, ordered, severity)
+        return _exchange_change(m, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
     if activation := activation_change(m, ordered):
         return activation
     # One op was replaced, with further additions or removals.
     units = any(change.edits.added or change.edits.removed for change in ordered)
-    if units and (any(change.edits.ops for change in ordered) or _is_other_convolution(layers, ordered)):
-        return _exchange_change(m, layers, ordered, severity)
+    if units and (any(change.edits.ops for change in ordered) or _is_other_convolution(m.layers, ordered)):
+        return _exchange_change(m, ordered, severity)
     if kinds == {"rewired"}:
-        return merge_order_changes(m, layers, ordered)
+        return merge_order_changes(m, ordered)
     return _most_telling_change(ordered, severity)
 
 
-def _chain_change(
-    m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
-) -> Change:
+def _chain_change(m: Matching, changes: list[Change], kind: ChangeKind, severity: Severity) -> Change:
     """Return a chain of added or removed ops or scopes as one change."""
     side = m.b if kind == "added" else m.a
     parts = sort_parts_by_flow(side, [change for change in changes if change.kind == kind])
@@ -133,7 +133,7 @@ def _chain_change(
         tuple(around) if links else None,
         unit.equal,
         tuple(named) if len(named) > 1 else (),
-        _layers_of_read_weights(layers[kind == "added"], nodes),
+        _layers_of_read_weights(m.layers[kind == "added"], nodes),
     )
     edits = edits_of_changes(changes)
     return Change(kind, severity, first.old, first.new, len(shown), content, first.also, edits=edits)
@@ -153,27 +153,27 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
     return tuple(sorted(owners))
 
 
-def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
+def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> Change:
     """Return the replacement of one thing by another as one change."""
     edits = edits_of_changes(changes)
     kept = edits.ops if edits.ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
     went = [*edits.removed, *(old for old, _ in kept)]
     came = [*edits.added, *(new for _, new in kept)]
-    words = _describe_nodes(layers[0], went), _describe_nodes(layers[1], came)
+    words = _describe_nodes(m.layers[0], went), _describe_nodes(m.layers[1], came)
     # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
-        words = _main_op_types(layers[0], went), _main_op_types(layers[1], came)
+        words = _main_op_types(m.layers[0], went), _main_op_types(m.layers[1], came)
     beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
-    counts = group_counts(layers, changes)
-    old, new = _main_layer(layers[0], went), _main_layer(layers[1], came)
+    counts = group_counts(m.layers, changes)
+    old, new = _main_layer(m.layers[0], went), _main_layer(m.layers[1], came)
     # The new thing may be a scope in the layer that held the old.
-    if exists(new) and exists(old) and 0 < layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
+    if exists(new) and exists(old) and 0 < m.layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
         new = int(m.scope_to_b[old])
     if exists(old) and not exists(new) and exists(m.scope_to_b[old]):
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
-    kinds = _exchanged_classes_of(layers, old, new, (went, came))
+    kinds = _exchanged_classes_of(m.layers, old, new, (went, came))
     if kinds and all(kind in GATE_COUNTS for kind in kinds):
         beside = _without_gates(beside, kinds, m.a.graph.is_exported or m.b.graph.is_exported)
     behind: list[Change] = []
@@ -184,8 +184,8 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
-    content = _with_other_settings(m, layers, (went, came), content)
-    names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
+    content = _with_other_settings(m, (went, came), content)
+    names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
     edits = edits_of_changes(without_objects(changes, behind))
     return Change("changed", grave, *names, ops, content, edits=edits, consequences=tuple(behind))
@@ -199,18 +199,16 @@ def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Chang
     """Return whether a layer, found by its changed settings, is a convolution of another class now."""
     pairs = _pairs_with_settings(changes)[:1]
     rows = [(layers[0].layer_of_node(old), layers[1].layer_of_node(new)) for old, new in pairs]
-    kinds = {LayerClasses(side).class_of(row) for pair in rows for side, row in zip(layers, pair, strict=True)}
+    kinds = {side.class_of(row) for pair in rows for side, row in zip(layers, pair, strict=True)}
     return len(kinds) > 1 and all(CONVOLUTION in kind for kind in kinds)
 
 
-def _with_other_settings(
-    m: Matching, layers: tuple[Layers, Layers], nodes: tuple[Sequence[int], Sequence[int]], content: Setting
-) -> Setting:
+def _with_other_settings(m: Matching, nodes: tuple[Sequence[int], Sequence[int]], content: Setting) -> Setting:
     """Return an exchange with the settings that both ops have and in which they differ, if one op took the place of
     one; ops of one type differ in these alone."""
     loud = [
         [node for node in some if side.side.op_type(node) not in QUIET_OPS]
-        for side, some in zip(layers, nodes, strict=True)
+        for side, some in zip(m.layers, nodes, strict=True)
     ]
     if [len(some) for some in loud] != [1, 1]:
         return content
@@ -253,7 +251,7 @@ def _exchanged_classes_of(
 ) -> tuple[str, str] | None:
     """Return the classes of a layer and of its replacement, if both are known and most ops of one of them were
     replaced; None if the classes are equal or unknown."""
-    kinds = tuple(LayerClasses(side).class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
+    kinds = tuple(side.class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
     if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
         return None
     sizes = [side.side.scopes.size(layer) for side, layer in zip(layers, (old, new), strict=True)]
@@ -430,12 +428,12 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
 
 
-def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Change | None:
+def bias_change(m: Matching, change: Change) -> Change | None:
     """Return the change of a layer that only lost, or got, the vector that it adds to its product; None for others."""
     if change.kind not in ("added", "removed") or change.also or change.function is not None:
         return None
     new = change.kind == "added"
-    owner, nodes = layers[new], change.edits.added or change.edits.removed
+    owner, nodes = m.layers[new], change.edits.added or change.edits.removed
     graph = owner.side.graph
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
     if len(loud) != 1 or graph.op_types[graph.op[loud[0]]] not in BIAS_OPS:
@@ -451,8 +449,7 @@ def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> C
     known = graph.meaning.weights.get(weights[0])
     if known is None or known.shape is None or len(known.shape) != 1 or owner.layer_of_node(products[0]) != layer:
         return None
-    names = (
-        (layers[0].name(partner), layers[1].name(layer)) if new else (layers[0].name(layer), layers[1].name(partner))
-    )
+    rows = (partner, layer) if new else (layer, partner)
+    names = m.layers[0].name(rows[0]), m.layers[1].name(rows[1])
     content, behind = Setting("use_bias", not new, new), change.consequences
     return Change("changed", "attribute", *names, change.ops, content, edits=change.edits, consequences=behind)

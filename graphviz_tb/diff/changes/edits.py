@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
-from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
+from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
@@ -54,9 +54,7 @@ class Item:
     near: frozenset[LayerKey]
 
 
-def make_item(
-    m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool, is_size: Callable[[Any, Any], bool]
-) -> Item:
+def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any, Any], bool]) -> Item:
     """Make the item of a change: its layers, and whether it may be a consequence. `is_size` says whether weights or
     inputs have an old and a new size."""
     old, new = touched_nodes(change)
@@ -70,13 +68,11 @@ def make_item(
     # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
     follows = follows or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
     # One node of the model is enough: derived nodes depend on it.
-    forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
+    forward = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
-        follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, layers, change))
-    mine = frozenset(
-        [*(_layer_key(m, layers, node, True) for node in new), *(_layer_key(m, layers, node, False) for node in old)]
-    )
-    near = frozenset(_rewired_layers(m, layers, change)) if change.kind == "rewired" else frozenset()
+        follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
+    mine = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
+    near = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
     return Item(change, follows, forward, mine, near)
 
 
@@ -85,10 +81,10 @@ def is_plumbing(change: Change) -> bool:
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
-def _is_in_model_wire(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
+def _is_in_model_wire(m: Matching, change: Change) -> bool:
     """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself, or
     has a weight more or less."""
-    loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
+    loud = any(m.layers[1].forward[new] for _, new in change.edits.inputs)
     own = op_types_of(change) <= VARIABLE_OPS and all(
         m.a.op_type(old) == m.b.op_type(new) and new not in m.b.functions_called_by_node
         for old, new in change.edits.inputs
@@ -171,23 +167,23 @@ def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
     return {node for node in old if not exists(m.to_b[node])}, new
 
 
-def _layer_key(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> LayerKey:
+def _layer_key(m: Matching, node: int, new: bool) -> LayerKey:
     """Return the layer of a node; that of an old node as the new graph has it, where it has one."""
     if new:
-        return "new", layers[1].layer_of_node(node)
-    layer = layers[0].layer_of_node(node)
+        return "new", m.layers[1].layer_of_node(node)
+    layer = m.layers[0].layer_of_node(node)
     partner = int(m.scope_to_b[layer]) if exists(layer) else -1
     return ("new", partner) if exists(partner) else ("old", layer)
 
 
-def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
+def _rewired_layers(m: Matching, change: Change) -> Iterable[LayerKey]:
     """Yield the layers at the source of rewired inputs, before and after."""
     for old, new in change.edits.inputs:
         before = set(m.a.sources(old))
         after = set(m.b.sources(new))
         kept = {int(m.to_b[node]) for node in before if exists(m.to_b[node])}
         for node in kept ^ after:
-            yield "new", layers[1].layer_of_node(node)
+            yield "new", m.layers[1].layer_of_node(node)
 
 
 FUSED_ACTIVATION = "activation"  # the attribute of an op that applies an activation to its result
@@ -513,7 +509,6 @@ PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
 def is_inner_name(
     m: Matching,
-    layers: tuple[Layers, Layers],
     change: Change,
     near: frozenset[LayerKey],
     exchanged: frozenset[LayerKey],
@@ -523,30 +518,30 @@ def is_inner_name(
     single derived ops, of constants; if the training changed (`trained`), all derived names."""
     if change.kind not in ("renamed", "moved"):
         return False
-    if change.severity == "cosmetic" or _moves_weight_in_layer(m, layers, change):
+    if change.severity == "cosmetic" or _moves_weight_in_layer(m, change):
         return True
-    scopes, forward = layers[1].side.scopes, layers[1].forward
+    scopes, forward = m.layers[1].side.scopes, m.layers[1].forward
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
     quiet = trained or change.kind == "moved" or not all(derived)
     quiet |= all(gradient_scope(f"{scopes.name[new]}/") for _, new in change.edits.scopes)  # nobody names gradients
     for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
         if follows and quiet:
             continue
-        layer = int(layers[1].of_row[new])
-        holds = {_layer_key(m, layers, node, True) for node in scopes.nodes(new).tolist()}
+        layer = int(m.layers[1].of_row[new])
+        holds = {_layer_key(m, node, True) for node in scopes.nodes(new).tolist()}
         if layer == new and ("new", layer) in exchanged:
             continue
         if (layer in (-1, new) or ("new", layer) not in near) and not (holds and holds <= near - {("new", new)}):
             return False
-    side = layers[0].side
+    side = m.layers[0].side
     for old, new in change.edits.nodes:
         plumbing = side.op_type(old) in PLUMBING
-        if layers[0].forward[old] and not plumbing and _layer_key(m, layers, new, True) not in near:
+        if m.layers[0].forward[old] and not plumbing and _layer_key(m, new, True) not in near:
             return False
     return True
 
 
-def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
+def _moves_weight_in_layer(m: Matching, change: Change) -> bool:
     """Return whether only ops that provide a weight, such as a cast, moved to another scope of their layer."""
     if change.kind != "moved":
         return False
@@ -556,6 +551,6 @@ def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: C
     return all(
         m.a.graph.op_types[m.a.graph.op[old]] in VALUE_PLUMBING
         and exists(new)
-        and _layer_key(m, layers, old, False) == _layer_key(m, layers, new, True)
+        and _layer_key(m, old, False) == _layer_key(m, new, True)
         for old, new in nodes
     )

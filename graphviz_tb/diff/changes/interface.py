@@ -13,12 +13,12 @@ import numpy as np
 from graphviz_tb.diff.changes.across_layers import BATCH_SIZE
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.edits import op_types_of
-from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.number_types import is_precision
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.columns.labels import plain_configuration, plain_setting, setting_differences
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
@@ -259,14 +259,14 @@ def _partner_name(
 # Outputs of a model whose file declares no signature: results that nobody uses, with their inferred shapes.
 
 
-def inferred_output_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
+def inferred_output_changes(m: Matching) -> list[Change]:
     """Return the outputs that have another type or shape now, as one change; [] where there are none.
 
     Before: a file declares no signatures. A size that is known on one side only makes no difference.
     """
     changed = [
         outputs
-        for outputs in (_keras_results(m) if m.a.graph.layers else _op_results(m, layers))
+        for outputs in (_keras_results(m) if m.a.graph.layers else _op_results(m))
         if _differ(outputs[1], outputs[3])
     ]
     if not changed:
@@ -343,9 +343,9 @@ def _layer_outputs(layer: Layer) -> list[Tensor]:
     return [Tensor(shape, kind) for shape in layer.outputs]
 
 
-def _op_results(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[ResultSpecs]:
+def _op_results(m: Matching) -> Iterator[ResultSpecs]:
     """Outputs of graphs of ops, with their partners; where as many are left on both sides, those by name."""
-    old, new = _result_ops(layers[0]), _result_ops(layers[1])
+    old, new = _result_ops(m.layers[0]), _result_ops(m.layers[1])
     there = set(new)
     pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in there]
     known, taken = ({pair[side] for pair in pairs} for side in (0, 1))
@@ -354,7 +354,7 @@ def _op_results(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[ResultSp
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
     # Costs infer all shapes, in the order of the file; asked for from the end, each op would wait for its inputs.
-    _ = [side.node_costs for side in layers]
+    _ = [side.node_costs for side in m.layers]
     decode = m.a.tensors.tensors_of_node, m.b.tensors.tensors_of_node
     for mine, other in sorted(pairs, key=lambda pair: names[1][pair[1]]):
         yield names[0][mine], [decode[0](mine)("0")], names[1][other], [decode[1](other)("0")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product, takewhile
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.changes.units import is_left_behind, touched_nodes
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
 from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
 from graphviz_tb.model.change_content import Move, Rename, Setting
-from graphviz_tb.model.columns import Ints, distinct_values, exists
+from graphviz_tb.model.columns import Ints, Longs, distinct_values, exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
 
@@ -25,7 +26,8 @@ from graphviz_tb.ops.roles import CONSTANT_OPS
 
 @dataclass(frozen=True, slots=True)
 class NameChange:
-    """A matched scope or node whose own name, not that of an enclosing scope, differs.
+    """A matched scope or node whose own name, not that of an enclosing scope, differs: both names, and the rows of the
+    scopes `around`.
 
     `moved`: the enclosing scope differs too.
     """
@@ -35,33 +37,21 @@ class NameChange:
     scope: bool
     moved: bool
     block: int
+    names: tuple[str, str]
+    around: tuple[int, int]
+
+    @property
+    def leaves(self) -> tuple[str, str]:
+        """Return the last segments of the old and of the new name."""
+        return last_segment(self.names[0]), last_segment(self.names[1])
+
+    @property
+    def counters(self) -> tuple[tuple[str, NameNumbers], tuple[str, NameNumbers]]:
+        """Return the same without the numbers that were counted in them, with these."""
+        old, new = map(_name_counter, self.leaves)
+        return old, new
 
 
-def _leaves(m: Matching, renamed: NameChange) -> tuple[str, str]:
-    """Return the last segments of the old and of the new name."""
-    return last_segment(renamed_name(m, renamed, True)), last_segment(renamed_name(m, renamed, False))
-
-
-def _counters(m: Matching, renamed: NameChange) -> tuple[tuple[str, NameNumbers], tuple[str, NameNumbers]]:
-    """Return the same without the numbers that were counted in them, with these."""
-    old, new = map(_name_counter, _leaves(m, renamed))
-    return old, new
-
-
-def renamed_name(m: Matching, renamed: NameChange, old: bool) -> str:
-    """Return the whole name."""
-    side, row_or_node = (m.a, renamed.old) if old else (m.b, renamed.new)
-    return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
-
-
-def _enclosing_scope(m: Matching, renamed: NameChange, old: bool) -> int:
-    """Return the row of the scope around it."""
-    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
-    return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])
-
-
-# e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
-COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 EditKey = tuple[object, ...]
 NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
 NameNumbers = tuple[int, ...]
@@ -85,38 +75,30 @@ def _is_shift(m: Matching, renamed: NameChange) -> bool:
 
 def _all_name_changes(m: Matching) -> list[NameChange]:
     """Everything whose own name changed."""
+    rows = np.flatnonzero(exists(m.scope_to_b) & exists(m.a.scopes.parent))
+    return [*_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())]
+
+
+def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> Iterator[NameChange]:
     a, b = m.a.scopes, m.b.scopes
-    rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
-    partner = m.scope_to_b[rows]
+    before, after = (a.parent[old], b.parent[new]) if scope else (a.of_node[old], b.of_node[new])
+    names, blocks = ((a.name, b.name), b.block) if scope else ((m.a.graph.name, m.b.graph.name), m.b.block)
     # Moved: the enclosing scope is not matched with that of the partner.
-    moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
-    stays = [
-        _new_scope_name(m, int(a.parent[old])) == b.name[b.parent[new]]
-        for old, new in zip(rows[moved], partner[moved], strict=True)
-    ]
-    moved[np.flatnonzero(moved)[np.array(stays, bool)]] = False
+    moved = m.scope_to_b[before] != after
+    for at in np.flatnonzero(moved).tolist():
+        row, other = int(before[at]), int(after[at])
+        is_named = _new_scope_name(m, row) == b.name[other]
+        moved[at] = not (is_named and (scope or a.block[row] == 0 == b.block[other]))
     # Where only a scope further out has another name, that scope is reported, and nothing in it.
-    other = (a.leaf_hash[rows] != b.leaf_hash[partner]) | moved
-    renamed = [
-        NameChange(old, new, True, gone, int(b.block[new]))
-        for old, new, gone in zip(rows[other].tolist(), partner[other].tolist(), moved[other].tolist(), strict=True)
-    ]
-    old_nodes, new_nodes = m.matched_pairs()
-    moved = ~m.parents_match(old_nodes, new_nodes)
-    around = zip(a.of_node[old_nodes[moved]].tolist(), b.of_node[new_nodes[moved]].tolist(), strict=True)
-    stays = [
-        _new_scope_name(m, old) == b.name[new] and m.a.scopes.block[old] == 0 == m.b.scopes.block[new]
-        for old, new in around
-    ]
-    moved[np.flatnonzero(moved)[np.array(stays, bool)]] = False
-    other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~is_left_behind(m.a)[old_nodes]
-    renamed += [
-        NameChange(old, new, False, gone, int(m.b.block[new]))
-        for old, new, gone in zip(
-            old_nodes[other].tolist(), new_nodes[other].tolist(), moved[other].tolist(), strict=True
-        )
-    ]
-    return renamed
+    if scope:
+        differ = (a.leaf_hash[old] != b.leaf_hash[new]) | moved
+    else:
+        differ = ((a.node_leaf_hash[old] != b.node_leaf_hash[new]) | moved) & ~is_left_behind(m.a)[old]
+    for at in np.flatnonzero(differ).tolist():
+        mine, other = int(old[at]), int(new[at])
+        around = int(before[at]), int(after[at])
+        both = names[0][mine], names[1][other]
+        yield NameChange(mine, other, scope, bool(moved[at]), int(blocks[other]), both, around)
 
 
 def _new_scope_name(m: Matching, row: int) -> str:
@@ -127,7 +109,7 @@ def _new_scope_name(m: Matching, row: int) -> str:
 
 def _is_counter_shift(m: Matching, renamed: NameChange) -> bool:
     """Return whether a new number follows from an insertion into another series of the same words."""
-    before, after = _leaves(m, renamed)
+    before, after = renamed.leaves
     here, there = split_number(before), split_number(after)
     if here is None or there is None or here[0] != there[0] or here[0] not in m.shifts:
         return False
@@ -160,7 +142,7 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
     counted = _moved_and_counted(m, names)
     for renamed in names:
         if renamed not in recounted:
-            groups[_key(m, renamed, renamed in counted)].append(renamed)
+            groups[_key(renamed, renamed in counted)].append(renamed)
     by_block: dict[int, list[Change]] = defaultdict(list)
     for key, members in _single_substitution(m, groups).items():
         by_block[members[0].block].append(
@@ -177,7 +159,7 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     """
     # Numbers last: they join no other group. Then the largest, which shows the substitution best.
     order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
-    uncounted = {key: [_uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
+    uncounted = {key: [_uncounted_names(renamed) for renamed in members] for key, members in groups.items()}
     merged: NamesByEdit = {}
     taken: set[EditKey] = set()
     work = Meter(MAX_EXCHANGED_LETTERS)
@@ -203,9 +185,9 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     return merged
 
 
-def _uncounted_names(m: Matching, renamed: NameChange) -> tuple[str, str]:
+def _uncounted_names(renamed: NameChange) -> tuple[str, str]:
     """Return the whole old and new name, without counted numbers."""
-    old, new = (COUNTER_AT_END.sub("", renamed_name(m, renamed, side)) for side in (True, False))
+    old, new = (COUNTER_AT_END.sub("", name) for name in renamed.names)
     return old, new
 
 
@@ -233,7 +215,7 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     anew: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for renamed in names:
-        (base, _), (new_base, _) = _counters(m, renamed)
+        (base, _), (new_base, _) = renamed.counters
         counted = not renamed.moved and base == new_base
         # Updates and savers are known by their variables.
         derived = counted and not renamed.scope and outside[renamed.old]
@@ -247,7 +229,7 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
         ):
             anew.add(renamed)
         elif counted:
-            groups[renamed.scope, _enclosing_scope(m, renamed, True), base].append(renamed)
+            groups[renamed.scope, renamed.around[0], base].append(renamed)
     known: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
         if (scope, row) not in known:
@@ -284,14 +266,13 @@ def _moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
     order."""
     groups: dict[tuple[bool, int, int, str], list[NameChange]] = defaultdict(list)
     for renamed in names:
-        (base, _), (new_base, _) = _counters(m, renamed)
+        (base, _), (new_base, _) = renamed.counters
         if renamed.moved and base == new_base:
-            scopes = _enclosing_scope(m, renamed, True), _enclosing_scope(m, renamed, False)
-            groups[renamed.scope, *scopes, base].append(renamed)
+            groups[renamed.scope, *renamed.around, base].append(renamed)
     found: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for (scope, *_), members in groups.items():
-        if _keep_order((old[1], new[1]) for old, new in (_counters(m, each) for each in members)):
+        if _keep_order((old[1], new[1]) for old, new in (each.counters for each in members)):
             found.update(members)
         elif not scope:
             found.update(each for each in members if outside[each.old])
@@ -310,7 +291,7 @@ def _without_trace_number(name: str) -> str:
 
 def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     """Return whether both names are only a number, or contain one from PyTorch's tracer: `input.35`."""
-    names = _leaves(m, renamed)
+    names = renamed.leaves
     # "aten::add": PyTorch's op types have their namespace in front.
     if not renamed.scope and "::" in m.a.op_type(renamed.old):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
@@ -341,15 +322,14 @@ def _name_counter(leaf: str) -> tuple[str, NameNumbers]:
     return COUNTER_AT_END.sub("", leaf), tuple(int(number) for number in COUNTER_AT_END.findall(leaf))
 
 
-def _key(m: Matching, renamed: NameChange, counted: bool) -> tuple[object, ...]:
-    before, after = _leaves(m, renamed)
+def _key(renamed: NameChange, counted: bool) -> tuple[object, ...]:
+    before, after = renamed.leaves
     if renamed.moved:
         same = before == after or counted
         return (
             "moved",
             renamed.block,
-            _enclosing_scope(m, renamed, True),
-            _enclosing_scope(m, renamed, False),
+            *renamed.around,
             # Children that moved with their names are one move; one that has another name too is its own.
             *(() if same else (before, after)),
         )
@@ -370,28 +350,23 @@ def _edits(members: list[NameChange]) -> NodeEdits:
     )
 
 
-def _places(m: Matching, members: list[NameChange]) -> list[NamePair]:
+def _places(members: list[NameChange]) -> list[NamePair]:
     """Return the places of some renames, the outermost first; an op and the scope of its name are one place."""
-    places = sorted({(renamed_name(m, renamed, True), renamed_name(m, renamed, False)) for renamed in members})
+    places = sorted({renamed.names for renamed in members})
     # Stable: by name among those of one depth.
     return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 
 def _move_change(m: Matching, members: list[NameChange]) -> Change:
-    places = _places(m, members)
-    old_row, new_row = _enclosing_scope(m, members[0], True), _enclosing_scope(m, members[0], False)
-    content = Move(_root_word(m, old_row, True), _root_word(m, new_row, False), len(places))
+    places = _places(members)
+    sides = zip((m.a.scopes, m.b.scopes), members[0].around, strict=True)
+    old, new = (scopes.name[row] if exists(scopes.parent[row]) else "" for scopes, row in sides)
+    content = Move(old, new, len(places))
     return Change("moved", "rename", *places[0], _ops(m, members), content, tuple(places[1:]), edits=_edits(members))
 
 
-def _root_word(m: Matching, row: int, old: bool) -> str:
-    """Return the name of a scope; "" for the root."""
-    scopes = (m.a if old else m.b).scopes
-    return scopes.name[row] if exists(scopes.parent[row]) else ""
-
-
 def _rename_change(m: Matching, members: list[NameChange], key: tuple[object, ...]) -> Change:
-    places = _places(m, members)
+    places = _places(members)
     cosmetic = key[0] == "number"
     words: Any = key[2:]
     content = Rename(series="N".join(words[0])) if cosmetic else Rename(*words)

@@ -12,9 +12,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import training_of
 from graphviz_tb.diff.changes.training_parts import keeps_rate_in_variable
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_QUANTITY

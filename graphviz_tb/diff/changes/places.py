@@ -6,16 +6,19 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 from typing import Any, TypeVar
 
 from graphviz_tb.diff.changes.attributes import computes_only_sizes, differences_once
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.columns.labels import CALLS_KEY, own_settings
+from graphviz_tb.diff.columns.layers import QUIET_OPS, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, NamePair, NodeEdits, concat_node_edits, sort_by_severity
+from graphviz_tb.limits import MAX_COSTED_NODES
+from graphviz_tb.model.change import SEVERITIES, Change, NamePair, NodeEdits, concat_node_edits, sort_by_severity
 from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Unit
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.signatures import is_size_input
@@ -245,3 +248,79 @@ def merge_changes(members: Sequence[Change]) -> Change:
     ops = sum(member.ops for member in members)
     edits = edits_of_changes(members)
     return replace(first, content=content, also=tuple(also), ops=ops, edits=edits, consequences=behind)
+
+
+# The parts of a chain of added or removed ops and scopes, in flow order.
+
+
+def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
+    """Sort parts by data flow, independent ones by name; parts with only constants and reads come last."""
+    # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
+    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
+    ahead: list[set[int]] = [set() for _ in parts]
+    behind: list[set[int]] = [set() for _ in parts]
+    for node, number in of.items():
+        for source in side.sources(node):
+            if of.get(source, number) != number:
+                ahead[number].add(of[source])
+                behind[of[source]].add(number)
+    ranks = [(is_quiet_part(side, part), part.name, number) for number, part in enumerate(parts)]
+    ready = [rank for rank in ranks if not ahead[rank[-1]]]
+    heapify(ready)
+    ordered: dict[int, bool] = {}  # part → whether it is quiet
+    # On a cycle nothing is ready: continue with the first remaining one by name.
+    for otherwise in (*sorted(ranks), None):
+        while ready:
+            quiet, _, number = heappop(ready)
+            if number in ordered:
+                continue
+            ordered[number] = quiet
+            for follower in behind[number]:
+                ahead[follower].discard(number)
+                if not ahead[follower]:
+                    heappush(ready, ranks[follower])
+        if otherwise is not None:
+            ready.append(otherwise)
+    return [parts[number] for number in sorted(ordered, key=ordered.__getitem__)]
+
+
+def is_quiet_part(side: GraphColumns, change: Change) -> bool:
+    """Return whether only constants, reads and the like were added or removed."""
+    nodes = (*change.edits.added, *change.edits.removed)
+    return all(side.op_type(node) in QUIET_OPS for node in nodes)
+
+
+# Positions in the forward pass: causes are listed from the inputs to the results.
+
+
+def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Sort changes by severity, then the model first, then by data flow, then by name. Very large graphs are sorted by
+    name only. `layers` are those of the old and of the new graph."""
+    ordered = sort_by_severity(changes)
+    if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
+        return ordered
+    old, new = layers
+    # By the position in the new graph; removals by their former position.
+    ranks = [
+        (
+            SEVERITIES.index(change.severity),
+            *min(_first_place(new, _edited_nodes(change)), _first_place(old, change.edits.removed)),
+        )
+        for change in ordered
+    ]
+    return tuple(ordered[number] for number in sorted(range(len(ordered)), key=ranks.__getitem__))
+
+
+def _edited_nodes(change: Change) -> Sequence[int]:
+    edits = change.edits
+    pairs = (*edits.ops, *edits.inputs) if not edits.added else ()
+    return [*edits.added, *(new for _, new in pairs), *(new for _, new, _ in edits.attributes)]
+
+
+def _first_place(layers: Layers, nodes: Iterable[int]) -> tuple[bool, float]:
+    """Return whether no node is in the model, and the position of the first one that is; an op that only provides a
+    value has the position of its user."""
+    used = [layers.first_user(node) for node in nodes]
+    places = [layers.depth[node] for node in used if layers.forward[node]]
+    # Unused constants have no position, if anything else has one.
+    return not places, min(filter(None, places), default=0.0)

@@ -12,10 +12,10 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, FILTERS, UNITS, layer_division, shaped_width
-from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
+from graphviz_tb.diff.columns.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
@@ -59,18 +59,16 @@ def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     return difference.key == "shape" and m.b.op_type(new) in VARIABLE_READ_OPS | VARIABLE_OPS
 
 
-def weight_changes(
-    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom], witnesses: Witnesses
-) -> list[tuple[int, Change, bool]]:
+def weight_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) -> list[tuple[int, Change, bool]]:
     """Return one change for each layer: its block, the change, and whether it may only follow from another one."""
     groups: dict[tuple[int, int, bool], list[Atom]] = defaultdict(list)
     for atom in atoms:
-        follows = not layers[1].forward[atom[1]] and witnesses.value_follows(*atom)
-        groups[int(m.b.block[atom[1]]), layers[1].layer_of_node(atom[1]), follows].append(atom)
+        follows = not m.layers[1].forward[atom[1]] and witnesses.value_follows(*atom)
+        groups[int(m.b.block[atom[1]]), m.layers[1].layer_of_node(atom[1]), follows].append(atom)
     found = []
     settings = cache(_weight_settings)  # thousands of layers may have the same weights
     for (block, layer, proven), members in groups.items():
-        change, follows = _layer_weight_change(layers, layer, members, settings)
+        change, follows = _layer_weight_change(m.layers, layer, members, settings)
         found.append((block, change, proven or follows))
     return found
 
@@ -284,33 +282,32 @@ def _is_whole(value: Any) -> bool:
     return all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
 
 
-def setting_changes(
-    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom], witnesses: Witnesses
-) -> list[tuple[int, Change, bool]]:
+def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) -> list[tuple[int, Change, bool]]:
     """Return one change for each (input, old, new) in each layer, and in all that is derived: its block, the change,
     and whether it may only follow from another one."""
     groups: dict[tuple[object, ...], list[tuple[Atom, int, int, bool]]] = defaultdict(list)
     for atom in atoms:
-        user, slot = _constant_user(layers[1], atom[1])
+        user, slot = _constant_user(m.layers[1], atom[1])
         word = _setting_term(m, atom[1], user, slot)
         op = m.b.op_type(user)
         whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
         # A slice of a constant list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
         shape = op in SLICE_OPS and not slot and isinstance(atom[2].old, list)
         size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
-        users = _constant_user(layers[0], atom[0])[0], user
-        taken = witnesses.incoming_sizes(users, atom[:2]) if size and layers[1].forward[user] else frozenset()
-        if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new, taken)):
+        users = _constant_user(m.layers[0], atom[0])[0], user
+        taken = witnesses.incoming_sizes(users, atom[:2]) if size and m.layers[1].forward[user] else frozenset()
+        is_forward = m.layers[1].forward[user]
+        if is_forward and (divided := layer_division(m.layers[1], user, atom[2].old, atom[2].new, taken)):
             word, before, after = divided
             atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
-        layer = layers[1].layer_of_node(user) if layers[1].forward[user] else None
+        layer = m.layers[1].layer_of_node(user) if m.layers[1].forward[user] else None
         if layer is None:
             size = witnesses.value_follows(*atom)
         elif word in DIVISION_KEYS:
             size = False
         elif size:
             size = witnesses.is_size(atom[2].old, atom[2].new, taken)
-            found = None if size else shaped_width(layers[1], user, atom[2].old, atom[2].new)
+            found = None if size else shaped_width(m.layers[1], user, atom[2].old, atom[2].new)
             if found and witnesses.is_size(atom[2].old, atom[2].new, taken | {found[1:]}):
                 word, atom = found[0], (*atom[:2], replace(atom[2], old=str(found[1]), new=str(found[2])))
         values = repr((atom[2].old, atom[2].new))
@@ -319,7 +316,7 @@ def setting_changes(
     return [
         (
             int(m.b.block[members[0][0][1]]),
-            _setting_change(layers, str(key[1]), members),
+            _setting_change(m.layers, str(key[1]), members),
             all(size for *_, size in members),
         )
         for key, members in groups.items()

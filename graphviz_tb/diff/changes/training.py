@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
-from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
+from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
@@ -163,9 +163,9 @@ def is_whole_training(side: GraphColumns, node: int) -> bool:
     return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in WHOLE
 
 
-def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
+def training_changes(m: Matching) -> list[Change]:
     """Return the changes of optimizer, and of the set of trained variables."""
-    old, new = training_of(layers[0]), training_of(layers[1])
+    old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
         content = Setting("optimizer", old.optimizer, new.optimizer)
@@ -179,26 +179,27 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
     if not (old.trained and new.trained) and not (old.is_stated and new.is_stated):
         return changes
     # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
-    sides = zip(layers, (old, new), strict=True)
+    sides = zip(m.layers, (old, new), strict=True)
     feeds = [each.side.graph.meaning.flow().forward | training.is_stated for each, training in sides]
-    # Variables that either side trains, with their partners; -1 where there is none.
-    pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
+    others = [pair for pair in otherwise_trained(m, old, new) if feeds[0][pair[0]] and feeds[1][pair[1]]]
     for word in (False, True):
-        differences = {
-            (mine, other)
-            for mine, other in pairs
-            if exists(mine)
-            and exists(other)
-            and feeds[0][mine]
-            and feeds[1][other]
-            and (mine in old.trained) != word
-            and (other in new.trained) == word
-        }
-        places = sorted({(layers[0].name_around(mine), layers[1].name_around(other)) for mine, other in differences})
+        differences = [pair for pair in others if (pair[1] in new.trained) == word]
+        named = ((m.layers[0].name_around(mine), m.layers[1].name_around(other)) for mine, other in differences)
+        places = sorted(set(named))
         if places:
             content, also = Setting("trainable", not word, word), tuple(places[1:])
             changes.append(Change("changed", "attribute", *places[0], len(differences), content, also))
     return changes
+
+
+def otherwise_trained(m: Matching, old: TrainedVariables, new: TrainedVariables) -> list[tuple[int, int]]:
+    """Return the variables that both sides have and one trains."""
+    pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
+    return sorted(
+        (mine, other)
+        for mine, other in pairs
+        if exists(mine) and exists(other) and (mine in old.trained) != (other in new.trained)
+    )
 
 
 # The body of each node outside of the model: the computation behind it, down to gradients, variables or the model.

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
-from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.training import (
     ACCUMULATION,
@@ -22,6 +21,7 @@ from graphviz_tb.diff.changes.training import (
     training_of,
     written_variables,
 )
+from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import reachable_mask

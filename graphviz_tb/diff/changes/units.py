@@ -6,15 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, combine_hashes, run_sums
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.limits import MAX_TABLE_CELLS
+from graphviz_tb.diff.match.matching import Matching, align_once
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import InputWire, Rewiring, Sides
 from graphviz_tb.model.columns import Bools, Ints, Longs, exists
@@ -277,10 +275,12 @@ def _aligned_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     """Align inputs if some were added or removed: keep those that match, and pair the others between them."""
-    pairs = _kept_inputs(m, [token for token, _ in before], [token for token, _ in after])
+    pairs = align_once(m, [token for token, _ in before], [token for token, _ in after])
+    if pairs is None:
+        m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
     changed, position = [], (0, 0)
     # Between two kept inputs: pair the first removed with the first added, and so on.
-    for stop in [*pairs, (len(before), len(after))]:
+    for stop in [*(pairs or ()), (len(before), len(after))]:
         mine, other = before[position[0] : stop[0]], after[position[1] : stop[1]]
         for place in range(max(len(mine), len(other))):
             gone = mine[place][1] if place < len(mine) else -1
@@ -290,49 +290,15 @@ def _aligned_wires(
     return changed
 
 
-def _kept_inputs(m: Matching, before: list[Token], after: list[Token]) -> list[tuple[int, int]]:
-    """Return the places of the inputs that stayed; none where there are too many to look for them."""
-    start, stop = _equal_ends(before, after)
-    middle = before[start : len(before) - stop], after[start : len(after) - stop]
-    pairs = m.longest_common(*middle) if len(before) * len(after) <= MAX_TABLE_CELLS else None
-    if pairs is None:
-        m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
-        return []
-    return [
-        *((place, place) for place in range(start)),
-        *((start + mine, start + other) for mine, other in pairs),
-        *((len(before) - place, len(after) - place) for place in range(stop, 0, -1)),
-    ]
-
-
-def _equal_ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
-    """Count how many inputs at the begin and at the end stayed: the same on both sides, and nowhere else."""
-    counts = Counter(before), Counter(after)
-
-    def equal_start(mine: Iterable[Token], other: Iterable[Token]) -> int:
-        pairs = zip(mine, other, strict=False)
-        return sum(
-            1 for _ in takewhile(lambda two: two[0] == two[1] and counts[0][two[0]] == counts[1][two[0]] == 1, pairs)
-        )
-
-    start = equal_start(before, after)
-    return start, equal_start(reversed(before[start:]), reversed(after[start:]))
-
-
 def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
     """Return the control inputs that only one side has; they have no order."""
-    here, there = Counter(token for token, _ in before), Counter(token for token, _ in after)
     changed = []
-    for token, edge in before:
-        if here[token] > there[token]:
-            here[token] -= 1
-            changed.append(Rewire(old, new, -1, edge, -1, True))
-    # Count again: the loop above used the counts up.
-    here = Counter(token for token, _ in before)
-    for token, edge in after:
-        if there[token] > here[token]:
-            there[token] -= 1
-            changed.append(Rewire(old, new, -1, -1, edge, True))
+    for own, others, came in ((before, after, False), (after, before, True)):
+        more = Counter(token for token, _ in own) - Counter(token for token, _ in others)
+        for token, edge in own:
+            if more[token] > 0:
+                more[token] -= 1
+                changed.append(Rewire(old, new, -1, -1 if came else edge, edge if came else -1, True))
     return changed
 
 

@@ -13,7 +13,7 @@ A difference without a proof is an edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import isclose, prod
 from typing import Any
@@ -22,18 +22,20 @@ import numpy as np
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs
-from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import (
     OPTIMIZER_KEYS,
     Bodies,
     equal_bodies,
     nodes_only_before,
+    otherwise_trained,
+    training_changes,
     training_of,
     written_variables,
 )
 from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.labels import LOSS_SCALING, is_saver
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
@@ -59,13 +61,17 @@ LIMIT_TOLERANCE = 1e-3  # relative: constants are rounded to float32, or to half
 
 
 class Witnesses:
-    """The proofs for one pair of graphs. `trained` is how the new file is trained."""
+    """The proofs for one pair of graphs."""
 
-    def __init__(self, m: Matching, layers: tuple[Layers, Layers], trained: Callable[[], Sequence[Change]]) -> None:
+    def __init__(self, m: Matching) -> None:
         self.m = m
-        self.layers = layers
-        self.trained = trained
+        self.layers = m.layers
         self.free = ~exists(m.to_b), ~exists(m.to_a)
+
+    @cached_property
+    def trained(self) -> Sequence[Change]:
+        """Return the changes of the training of both whole files."""
+        return training_changes(self.m)
 
     @cached_property
     def bodies(self) -> tuple[Bodies, Bodies]:
@@ -117,7 +123,7 @@ class Witnesses:
         proven: Bools = np.zeros(len(graph), bool)
         if not (free & ~layers.forward).any():
             return proven
-        keys = {change.key for change in self.trained()}
+        keys = {change.key for change in self.trained}
         if self.is_other_model or "trainable" in keys:
             proven |= free & bodies.gradient
         outside = free & bodies.outside
@@ -130,14 +136,14 @@ class Witnesses:
     def optimizing(self) -> tuple[Bools, Bools]:
         """Return the nodes on either side that belong to a replaced optimizer: everything from gradients to updates,
         and its variables. All False if the optimizer is the same."""
-        if not any(change.key in OPTIMIZER_KEYS for change in self.trained()):
+        if not any(change.key in OPTIMIZER_KEYS for change in self.trained):
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
 
     def only_scales_loss(self, change: Change) -> bool:
         """Return whether a change only adds or removes the scaling of a loss, which is reported with its optimizer."""
-        if not any(each.key == LOSS_SCALING for each in self.trained()):
+        if not any(each.key == LOSS_SCALING for each in self.trained):
             return False
         parts = [training_of(layers).scaling for layers in self.layers]
         nodes = [change.edits.removed, change.edits.added]
@@ -153,17 +159,9 @@ class Witnesses:
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
         """Return the variables that one side trains and the other one has and trains not, on either side."""
-        if not any(change.key == "trainable" for change in self.trained()):
+        if not any(change.key == "trainable" for change in self.trained):
             return [], []
-        sides = [training_of(layers).trained for layers in self.layers]
-        pairs = {(node, int(self.m.to_b[node])) for node in sides[0]} | {
-            (int(self.m.to_a[node]), node) for node in sides[1]
-        }
-        other = [
-            (old, new)
-            for old, new in sorted(pairs)
-            if exists(old) and exists(new) and (old in sides[0]) != (new in sides[1])
-        ]
+        other = otherwise_trained(self.m, *map(training_of, self.layers))
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:

@@ -98,6 +98,10 @@ NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY_NAME = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
 
 
+# e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
+COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
+
+
 def base_name(function: str) -> str:
     """Return a function's name without the number that each trace adds.
 

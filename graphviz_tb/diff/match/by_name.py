@@ -21,10 +21,9 @@ from graphviz_tb.diff.match.matching import (
     Matching,
     Member,
     NameAffixes,
-    NodePairs,
+    Pairs,
     Proposal,
     Reason,
-    ScopePairs,
     align_members,
     gaps_between,
     node_pairs,
@@ -39,11 +38,11 @@ from graphviz_tb.model.columns import Ints, exists
 # The members of numbered series on both sides, aligned: pairs, additions, removals.
 
 Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
+Runs = list[tuple[NameAffixes, list[Member], list[Member]]]  # a series on both sides
+Align = Callable[[NameAffixes, Sequence[Member], Sequence[Member]], list[tuple[int, int]] | None]
 
 
-def _shared_runs(
-    there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]
-) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
+def _shared_runs(there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]) -> Runs:
     """Return the series on both sides that differ in their numbers or, by all of some hashes, in their members."""
     runs_b = series_runs(there_b, there_a)
     runs = []
@@ -51,8 +50,8 @@ def _shared_runs(
         other = runs_b.get(words)
         if other is None or (len(run) == 1 and run.keys() == other.keys()):  # one and the same: no series
             continue
-        mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
-        others = [Member(number, there_b[other[number]]) for number in sorted(other)]
+        mine = [Member(number, there_a[run[number]], run[number]) for number in sorted(run)]
+        others = [Member(number, there_b[other[number]], other[number]) for number in sorted(other)]
         # Equal numbers with equal content need no alignment: they are matched by name.
         if [member.number for member in mine] != [member.number for member in others] or not any(
             [hash_a[member.id] for member in mine] == [hash_b[member.id] for member in others]
@@ -77,16 +76,31 @@ def _align_scopes(
     m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
 ) -> list[tuple[int, int]] | None:
     """Align the members of a series of scopes: by content, then by structure, then by similarity."""
-    tiers = [
-        ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
-        for hashes_a, hashes_b in (
-            (m.a.exact_scope_hashes, m.b.exact_scope_hashes),
-            (m.a.structural_scope_hashes, m.b.structural_scope_hashes),
-        )
-    ]
+    exact = m.a.exact_scope_hashes, m.b.exact_scope_hashes
     likely = _likely_pairs(m, words, mine, others)
-    pairs = align_members(m, tiers, likely)
+    tiers = exact, (m.a.structural_scope_hashes, m.b.structural_scope_hashes)
+    pairs = align_members(m, [_hashes_of_members(mine, others, *tier) for tier in tiers], likely)
     return None if pairs is None else sorted(pairs + _alike_in_gaps(m, mine, others, pairs, likely))
+
+
+def _align_ops(
+    m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
+) -> list[tuple[int, int]] | None:
+    """Align the members of a series of ops: by their neighbourhoods, then by their labels."""
+    tiers = (
+        (m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)),
+        (m.a.neighbourhood_hashes(1, "in"), m.b.neighbourhood_hashes(1, "in")),
+        (m.a.node_label, m.b.node_label),
+        (m.a.labels.op, m.b.labels.op),
+    )
+    hashes = [_hashes_of_members(mine, others, *tier) for tier in tiers]
+    return align_members(m, hashes, _likely_pairs(m, words, mine, others))
+
+
+def _hashes_of_members(
+    mine: Sequence[Member], others: Sequence[Member], hash_a: Hashes, hash_b: Hashes
+) -> tuple[list[int], list[int]]:
+    return [int(hash_a[member.id]) for member in mine], [int(hash_b[member.id]) for member in others]
 
 
 def _alike_in_gaps(
@@ -164,20 +178,6 @@ def _common_share(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, like
     return max(share, dice_coefficient(names_a, names_b))
 
 
-def _match_series(
-    m: Matching,
-    scopes: bool,
-    words: NameAffixes,
-    mine: Sequence[Member],
-    others: Sequence[Member],
-    pairs: list[tuple[int, int]],
-) -> Aligned:
-    """Return a series as it was aligned; of scopes also which members cannot be distinguished from their neighbours."""
-    gone = _equal_neighbours(m.a, mine, {i for i, _ in pairs}) if scopes else {}
-    come = _equal_neighbours(m.b, others, {j for _, j in pairs}) if scopes else {}
-    return Aligned(scopes, words, mine, others, pairs, gone, come)
-
-
 def _equal_neighbours(side: GraphColumns, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
     """Return for each member without a partner how many of its neighbours in the series are equal, itself included."""
     counts: dict[int, int] = {}
@@ -238,9 +238,7 @@ def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dic
     )
 
 
-def _indistinct_series(
-    m: Matching, there_a: dict[str, int], there_b: dict[str, int]
-) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
+def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, int]) -> Runs:
     """Return the series of scopes that differ in more than settings. Where all names and wires are equal, each member
     changed in place, even if it now resembles another one."""
     same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
@@ -257,45 +255,56 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     rows_b, names_b = b.scopes_below(new)
     # Content and names below have equal hashes: sorted by names, both columns agree row by row.
     if len(rows_a) == len(rows_b):
-        yield ScopePairs(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
+        order = (rows[np.argsort(names, kind="stable")] for rows, names in ((rows_a, names_a), (rows_b, names_b)))
+        yield Pairs(*order, reason, scopes=True)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
     order_a = np.lexsort((m.a.neighbourhood_hashes(1)[nodes_a], m.a.node_label[nodes_a], a.hashes_below(old, nodes_a)))
     order_b = np.lexsort((m.b.neighbourhood_hashes(1)[nodes_b], m.b.node_label[nodes_b], b.hashes_below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
-        yield NodePairs(nodes_a[order_a], nodes_b[order_b], reason)
+        yield Pairs(nodes_a[order_a], nodes_b[order_b], reason)
+
+
+def _match_siblings(
+    m: Matching,
+    scopes: bool,
+    there: tuple[dict[str, int], dict[str, int]],
+    runs: Runs,
+    align: Align,
+    of: str,
+    where: str,
+) -> Generator[Proposal, None, list[tuple[int, int]]]:
+    """Match scopes, or ops, directly in two matched scopes: their series, then by name; return the new pairs."""
+    pairs_for = scope_pairs if scopes else node_pairs
+    made: list[tuple[int, int]] = []
+    for words, mine, others in runs:
+        pairs = align(words, mine, others)
+        if pairs is None:
+            m.note("series-limit", f"series {'N'.join(words)!r}{of} is too long to be aligned: taken by number", where)
+            continue
+        # Of scopes also which members cannot be distinguished from their neighbours.
+        gone = _equal_neighbours(m.a, mine, {i for i, _ in pairs}) if scopes else {}
+        come = _equal_neighbours(m.b, others, {j for _, j in pairs}) if scopes else {}
+        yield Aligned(scopes, words, mine, others, pairs, gone, come)
+        members = [(mine[i], others[j]) for i, j in pairs]
+        # The same pairs twice: those of one name get the better reason, since the first match counts.
+        yield pairs_for([(one.id, other.id) for one, other in members if one.leaf == other.leaf], Reason.NAME)
+        yield pairs_for([(one.id, other.id) for one, other in members], Reason.SERIES)
+        made += [(one.id, other.id) for one, other in members]
+        for names, taken in zip(there, (mine, others), strict=True):
+            for member in taken:
+                # None: `add_1` is a member of the series of `add`, and may also begin that of `add_1_1`.
+                names.pop(member.leaf, None)
+    same = [(mine, there[1][leaf]) for leaf, mine in there[0].items() if leaf in there[1]]
+    yield pairs_for(same, Reason.NAME)
+    return made + same
 
 
 def _match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None, list[tuple[int, int]]]:
     """Match the scopes directly inside two matched scopes; return the new pairs."""
-    a, b = m.a.scopes, m.b.scopes
-    there_a, there_b = _free_children(m, old, new)
-    made: list[tuple[int, int]] = []
-    for words, mine, others in _indistinct_series(m, there_a, there_b):
-        pairs = _align_scopes(m, words, mine, others)
-        if pairs is None:
-            m.note(
-                "series-limit", f"series {'N'.join(words)!r} is too long to be aligned: taken by number", a.name[old]
-            )
-            continue
-        yield _match_series(m, True, words, mine, others, pairs)
-        pairs_by_name = [(mine[i].id, others[j].id) for i, j in pairs]
-        # The same pairs twice: those of one name get the better reason, since the first match counts.
-        yield scope_pairs([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
-        yield scope_pairs(pairs_by_name, Reason.SERIES)
-        made += pairs_by_name
-        _drop(there_a, a.leaf, mine)
-        _drop(there_b, b.leaf, others)
-    same = [(row, there_b[leaf]) for leaf, row in there_a.items() if leaf in there_b]
-    yield scope_pairs(same, Reason.NAME)
-    return made + same
-
-
-def _drop(there: dict[str, int], leaves: Sequence[str], members: Sequence[Member]) -> None:
-    """Take members out of a table of names."""
-    for member in members:
-        # None: `add_1` is a member of the series of `add`, and may also begin that of `add_1_1`.
-        there.pop(leaves[member.id], None)
+    there = _free_children(m, old, new)
+    runs = _indistinct_series(m, *there)
+    return (yield from _match_siblings(m, True, there, runs, partial(_align_scopes, m), "", m.a.scopes.name[old]))
 
 
 def _match_ops(m: Matching, old: int, new: int) -> Findings:
@@ -306,30 +315,10 @@ def _match_ops(m: Matching, old: int, new: int) -> Findings:
         same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
         yield node_pairs([pair for pair in same if m.a.op_type(pair[0]) == m.b.op_type(pair[1])], Reason.NAME)
         return
-    for op, (mine_of, others_of) in _by_op(m, there_a, there_b).items():
-        around_a, around_b = m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)
-        for words, mine, others in _shared_runs(mine_of, others_of, (around_a, around_b), (m.a.in_place, m.b.in_place)):
-            tiers = [
-                ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
-                for hashes_a, hashes_b in (
-                    (around_a, around_b),
-                    (m.a.neighbourhood_hashes(1, "in"), m.b.neighbourhood_hashes(1, "in")),
-                    (m.a.node_label, m.b.node_label),
-                    (m.a.labels.op, m.b.labels.op),
-                )
-            ]
-            pairs = align_members(m, tiers, _likely_pairs(m, words, mine, others))
-            if pairs is None:
-                m.note("series-limit", f"series {'N'.join(words)!r} of {op} is too long to be aligned: taken by number")
-                continue
-            yield _match_series(m, False, words, mine, others, pairs)
-            kept = [(mine[i].id, others[j].id) for i, j in pairs if mine[i].number == others[j].number]
-            # As with scopes: those that kept their number have the better reason.
-            yield node_pairs(kept, Reason.NAME)
-            yield node_pairs([(mine[i].id, others[j].id) for i, j in pairs], Reason.SERIES)
-            _drop(mine_of, m.a.scopes.node_leaf, mine)
-            _drop(others_of, m.b.scopes.node_leaf, others)
-        yield node_pairs([(node, others_of[leaf]) for leaf, node in mine_of.items() if leaf in others_of], Reason.NAME)
+    for op, there in _by_op(m, there_a, there_b).items():
+        around = m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)
+        runs = _shared_runs(*there, around, (m.a.in_place, m.b.in_place))
+        yield from _match_siblings(m, False, there, runs, partial(_align_ops, m), f" of {op}", "")
 
 
 def nodes_by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS, MAX_TABLE_CELLS
@@ -158,21 +161,13 @@ class Reason(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NodePairs:
-    """Matched nodes, `old[i]` with `new[i]`; a node that already has a partner keeps it."""
-
-    old: Ints
-    new: Ints
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScopePairs:
-    """Matched scopes; a scope that already has a partner keeps it."""
+class Pairs:
+    """Matched nodes, or `scopes`: `old[i]` with `new[i]`; what already has a partner keeps it."""
 
     old: Ints | Longs
     new: Ints | Longs
     reason: Reason
+    scopes: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,10 +180,11 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A numbered sibling: its number, its scope's row or its node."""
+    """A numbered sibling: its number, its scope's row or its node, the last segment of its name."""
 
     number: int
     id: int
+    leaf: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +213,16 @@ class Exchanged:
     shifted: Mapping[int, bool]
 
 
-Proposal = NodePairs | ScopePairs | Apart | Aligned | Exchanged
+Proposal = Pairs | Apart | Aligned | Exchanged
 Findings = Iterator[Proposal]
 
 
-def node_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
-    return NodePairs(*_pair_columns(pairs), reason)
+def node_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> Pairs:
+    return Pairs(*_pair_columns(pairs), reason)
 
 
-def scope_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
-    return ScopePairs(*_pair_columns(pairs), reason)
+def scope_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> Pairs:
+    return Pairs(*_pair_columns(pairs), reason, scopes=True)
 
 
 def _pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
@@ -251,7 +247,6 @@ REASON_WORDS = {
 }
 
 
-@dataclass(eq=False)
 class Matching:
     """Partners of nodes and of scopes, -1 for none. Only `take` writes here, what the steps have found.
 
@@ -268,43 +263,32 @@ class Matching:
     `cells` how many cells the tables of common subsequences had.
     """
 
-    a: GraphColumns
-    b: GraphColumns
-    to_b: Ints = field(init=False)
-    to_a: Ints = field(init=False)
-    scope_to_b: Ints = field(init=False)
-    scope_to_a: Ints = field(init=False)
-    reason: Ints = field(init=False)
-    scope_reason: Ints = field(init=False)
-    functions: dict[int, int] = field(default_factory=dict)
-    bodies: tuple[Hashes, Hashes] | None = None
-    renumbered: dict[int, bool] = field(default_factory=dict)
-    renumbered_scopes: dict[int, bool] = field(default_factory=dict)
-    equals: dict[tuple[str, bool, int], int] = field(default_factory=dict)
-    shifts: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
-    tops: dict[tuple[str, str], int] = field(default_factory=dict)
-    caused: dict[tuple[str, str], bool] = field(default_factory=dict)
-    decided: set[tuple[str, str]] = field(default_factory=set)
-    notices: list[Notice] = field(default_factory=list)
-    recounted: int = 0
-    wires: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
-    values: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
-    cells: int = 0
-
-    def __post_init__(self) -> None:
-        self.to_b = np.full(len(self.a), -1, np.int32)
-        self.to_a = np.full(len(self.b), -1, np.int32)
-        self.scope_to_b = np.full(len(self.a.scopes), -1, np.int32)
-        self.scope_to_a = np.full(len(self.b.scopes), -1, np.int32)
-        self.reason = np.zeros(len(self.a), np.int32)
-        self.scope_reason = np.zeros(len(self.a.scopes), np.int32)
+    def __init__(self, a: GraphColumns, b: GraphColumns) -> None:
+        self.a, self.b = a, b
+        self.layers = Layers(a), Layers(b)
+        self.to_b, self.to_a, self.scope_to_b, self.scope_to_a = (
+            np.full(len(rows), -1, np.int32) for rows in (a, b, a.scopes, b.scopes)
+        )
+        self.reason, self.scope_reason = (np.zeros(len(rows), np.int32) for rows in (a, a.scopes))
+        self.functions: dict[int, int] = {}
+        self.bodies: tuple[Hashes, Hashes] | None = None
+        self.renumbered: dict[int, bool] = {}
+        self.renumbered_scopes: dict[int, bool] = {}
+        self.equals: dict[tuple[str, bool, int], int] = {}
+        self.shifts: dict[tuple[str, str], dict[int, int]] = {}
+        self.tops: dict[tuple[str, str], int] = {}
+        self.caused: dict[tuple[str, str], bool] = {}
+        self.decided: set[tuple[str, str]] = set()
+        self.notices: list[Notice] = []
+        self.recounted = 0
+        self.wires: dict[tuple[int, int], list[Any]] = {}
+        self.values: dict[tuple[int, ...], list[Any]] = {}
+        self.cells = 0
 
     def take(self, result: Proposal) -> None:
         """Record the result of a step; whatever already has a partner keeps it."""
-        if isinstance(result, NodePairs):
-            self._join(result, self.to_b, self.to_a, self.reason)
-        elif isinstance(result, ScopePairs):
-            self._join(result, self.scope_to_b, self.scope_to_a, self.scope_reason)
+        if isinstance(result, Pairs):
+            self._join(result)
         elif isinstance(result, Apart):
             _unmatch(result.nodes, self.to_b, self.to_a, self.reason)
             _unmatch(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
@@ -313,7 +297,10 @@ class Matching:
         else:
             self.exchange(result)
 
-    def _join(self, pairs: NodePairs | ScopePairs, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+    def _join(self, pairs: Pairs) -> None:
+        to_b, to_a, reason = self.to_b, self.to_a, self.reason
+        if pairs.scopes:
+            to_b, to_a, reason = self.scope_to_b, self.scope_to_a, self.scope_reason
         # A step may compute its pairs before another step's are recorded: skip nodes that have a partner.
         if len(pairs.old) == 1:  # only saves time: there may be hundreds of thousands of such steps
             mine, other = pairs.old[0], pairs.new[0]
@@ -421,7 +408,7 @@ def align_members(
         rest = []
         for (a0, a1), (b0, b1) in gaps:
             near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            aligned = _align_gap(m, hashes_a[a0:a1], hashes_b[b0:b1], near)
+            aligned = align_once(m, hashes_a[a0:a1], hashes_b[b0:b1], near)
             if aligned is None:
                 return None
             inner = [(a0 + i, b0 + j) for i, j in aligned]
@@ -431,19 +418,29 @@ def align_members(
     return sorted(pairs)
 
 
-def _align_gap(
-    m: Matching, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int]
+def align_once(
+    m: Matching, mine: Sequence[Hashable], other: Sequence[Hashable], likely: Mapping[int, int] = MappingProxyType({})
 ) -> list[tuple[int, int]] | None:
-    """Return the longest common subsequence: equal and likely pairs at the start are in one, and need no table."""
-    start, claimed = 0, set(likely.values())
-    while start < min(len(mine), len(other)) and mine[start] == other[start]:
+    """Return the longest common subsequence: equal and likely pairs at the start are in one, without likely pairs also
+    those at the end that are nowhere else, and need no table."""
+    start, stop, claimed = 0, 0, set(likely.values())
+    shorter = min(len(mine), len(other))
+    while start < shorter and mine[start] == other[start]:
         # A likely pair elsewhere may be worth more than this one: from here on the table decides.
         if likely.get(start) != start and (start in likely or start in claimed):
             break
         start += 1
+    counts = (Counter(mine), Counter(other)) if start < shorter and not likely else (Counter[Hashable](),) * 2
+    while stop < shorter - start and mine[-1 - stop] == other[-1 - stop]:
+        if any(count[mine[-1 - stop]] != 1 for count in counts):
+            break
+        stop += 1
     moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
-    pairs = m.longest_common(mine[start:], other[start:], moved)
-    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
+    pairs = m.longest_common(mine[start : len(mine) - stop], other[start : len(other) - stop], moved)
+    if pairs is None:
+        return None
+    ends = [(len(mine) - place, len(other) - place) for place in range(stop, 0, -1)]
+    return [*((i, i) for i in range(start)), *((i + start, j + start) for i, j in pairs), *ends]
 
 
 def rematch(m: Matching, pairs: Sequence[tuple[int, int]], reason: Reason) -> Findings:
@@ -451,7 +448,7 @@ def rematch(m: Matching, pairs: Sequence[tuple[int, int]], reason: Reason) -> Fi
     old, new = _pair_columns(pairs)
     # Both ends first: a node may have the partner that another one is to get.
     yield Apart(np.concatenate((old, m.to_a[new][exists(m.to_a[new])])))
-    yield NodePairs(old, new, reason)
+    yield Pairs(old, new, reason)
 
 
 def _unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:

@@ -19,7 +19,7 @@ from graphviz_tb.diff.match.matching import (
     Apart,
     Findings,
     Matching,
-    NodePairs,
+    Pairs,
     Reason,
     align_members,
     node_pairs,
@@ -267,7 +267,7 @@ def match_anchors(m: Matching) -> Findings:
         )
         old, new = _plausible(m, old, new, radius)
         if len(old):
-            yield NodePairs(old, new, Reason.ANCHOR)
+            yield Pairs(old, new, Reason.ANCHOR)
             # Follow each anchor before smaller, more ambiguous neighbourhoods are compared.
             yield from match_followers(m)
             yield from _match_around(m)
@@ -329,7 +329,7 @@ def match_keras_layers(m: Matching) -> Findings:
     named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for mine, other in (named, tiers[0]):  # layers that moved: the only one of its kind on both sides
         free_a, free_b = m.count_unmatched()
-        yield NodePairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
+        yield Pairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:

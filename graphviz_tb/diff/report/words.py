@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import fewest_moved_names, shared_scope
-from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.traced import OWN_PARAMETER
 from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change

@@ -6,19 +6,17 @@ model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─�
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 
 from graphviz_tb.annotate import operation_costs, weight_costs
-from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
-from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.layers import enclosing_module_class, is_module
@@ -54,6 +52,9 @@ MAIN_OPS = re.compile(
 # Brings a value, or hands it on.
 VALUE_PLUMBING = CONSTANT_OPS | INPUT_OPS | VARIABLE_OPS | VARIABLE_READ_OPS | IDENTITY_OPS | CAST_OPS
 SHAPE_PLUMBING = VALUE_PLUMBING | UNIT_AXES_OPS | REARRANGE_OPS
+# Op types that only provide, forward or reshape values: they name an edit only if it has no others.
+QUIET_OPS = VALUE_PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
+ATTENTION_CLASS = "MultiHeadAttention"
 PROJECTION_NAMES = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
 DENSE_CONVOLUTIONS = CONVOLUTION_OPS - DEPTHWISE_OPS  # a convolution of one dimension is written as one of two
 
@@ -67,6 +68,7 @@ class Layers:
         self._using: dict[int, int | None] = {}
         self._levels: dict[int, int] = {}
         self._layer: dict[int, int] = {}
+        self._classes: dict[int, str] = {}
 
     @cached_property
     def forward(self) -> Bools:
@@ -225,6 +227,37 @@ class Layers:
     def name(self, layer: int) -> str:
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
+    def class_of(self, layer: int) -> str:
+        """Return the class of a layer as in a program: from its configuration or module, else its idiom or an op
+        type."""
+        if layer not in self._classes:
+            self._classes[layer] = self._infer_class(layer)
+        return self._classes[layer]
+
+    def _infer_class(self, layer: int) -> str:
+        side, name = self.side, self.name(layer)
+        if side.has_module_scopes and (module := enclosing_module_class(name)):
+            return module
+        if name in side.graph.layers:
+            return side.graph.layers[name].class_name
+        if not exists(layer):
+            return str(side.op_type(-1 - layer))
+        if layer in self._attentions:
+            return ATTENTION_CLASS
+        nodes = side.scopes.nodes(layer)
+        # Initialising weights is not the layer's work; storing its statistics is.
+        works = self.forward[nodes] | self.stores_results[nodes]
+        return infer_layer_class(side.graph, (nodes[works] if works.any() else nodes).tolist())
+
+    @cached_property
+    def _attentions(self) -> frozenset[int]:
+        """Return the layers that are multi-head attentions; computed once."""
+        return frozenset(_attention_rows(self.side))
+
+    def names_and_classes(self, layers: Iterable[int]) -> list[dict[str, str]]:
+        pairs = {(self.name(layer), self.class_of(layer)) for layer in layers}
+        return [{"name": name, "class": kind} for name, kind in sorted(pairs)]
+
 
 def _is_main_op(op: str) -> bool:
     """Return whether an op is what a layer is for; ops of other frameworks count as those of TensorFlow that do the
@@ -255,125 +288,3 @@ def _attention_rows(side: GraphColumns) -> list[int]:
         for row in around[exists(around)].tolist()
         if {COUNTER_AT_END.sub("", scopes.leaf[child]) for child in scopes.children(row)} >= PROJECTION_NAMES
     ]
-
-
-# The layers of a change, each with its class as in a program, in every form of file.
-
-ATTENTION_CLASS = "MultiHeadAttention"
-
-
-class LayerClasses:
-    """The classes of the layers of one side, cached."""
-
-    def __init__(self, layers: Layers) -> None:
-        self.layers = layers
-        self.known: dict[int, str] = {}
-
-    def class_of(self, layer: int) -> str:
-        """Return the class of a layer: from its configuration or module, else its idiom or an op type."""
-        if layer not in self.known:
-            self.known[layer] = self._infer_class(layer)
-        return self.known[layer]
-
-    def _infer_class(self, layer: int) -> str:
-        side, name = self.layers.side, self.layers.name(layer)
-        if side.has_module_scopes and (module := enclosing_module_class(name)):
-            return module
-        if name in side.graph.layers:
-            return side.graph.layers[name].class_name
-        if not exists(layer):
-            return str(side.op_type(-1 - layer))
-        if layer in self._attentions:
-            return ATTENTION_CLASS
-        nodes = side.scopes.nodes(layer)
-        # Initialising weights is not the layer's work; storing its statistics is.
-        works = self.layers.forward[nodes] | self.layers.stores_results[nodes]
-        return infer_layer_class(side.graph, (nodes[works] if works.any() else nodes).tolist())
-
-    @cached_property
-    def _attentions(self) -> frozenset[int]:
-        """Return the layers that are multi-head attentions; computed once."""
-        return frozenset(_attention_rows(self.layers.side))
-
-    def names_and_classes(self, layers: Iterable[int]) -> list[dict[str, str]]:
-        pairs = {(self.layers.name(layer), self.class_of(layer)) for layer in layers}
-        return [{"name": name, "class": kind} for name, kind in sorted(pairs)]
-
-
-# The parts of a chain of added or removed ops and scopes, in flow order.
-
-# Op types that only provide, forward or reshape values: they name an edit only if it has no others.
-QUIET_OPS = VALUE_PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
-
-
-def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
-    """Sort parts by data flow, independent ones by name; parts with only constants and reads come last."""
-    # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
-    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
-    ahead: list[set[int]] = [set() for _ in parts]
-    behind: list[set[int]] = [set() for _ in parts]
-    for node, number in of.items():
-        for source in side.sources(node):
-            if of.get(source, number) != number:
-                ahead[number].add(of[source])
-                behind[of[source]].add(number)
-    ranks = [(is_quiet_part(side, part), part.name, number) for number, part in enumerate(parts)]
-    ready = [rank for rank in ranks if not ahead[rank[-1]]]
-    heapify(ready)
-    ordered: dict[int, bool] = {}  # part → whether it is quiet
-    # On a cycle nothing is ready: continue with the first remaining one by name.
-    for otherwise in (*sorted(ranks), None):
-        while ready:
-            quiet, _, number = heappop(ready)
-            if number in ordered:
-                continue
-            ordered[number] = quiet
-            for follower in behind[number]:
-                ahead[follower].discard(number)
-                if not ahead[follower]:
-                    heappush(ready, ranks[follower])
-        if otherwise is not None:
-            ready.append(otherwise)
-    return [parts[number] for number in sorted(ordered, key=ordered.__getitem__)]
-
-
-def is_quiet_part(side: GraphColumns, change: Change) -> bool:
-    """Return whether only constants, reads and the like were added or removed."""
-    nodes = (*change.edits.added, *change.edits.removed)
-    return all(side.op_type(node) in QUIET_OPS for node in nodes)
-
-
-# Positions in the forward pass: causes are listed from the inputs to the results.
-
-
-def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Sort changes by severity, then the model first, then by data flow, then by name. Very large graphs are sorted by
-    name only. `layers` are those of the old and of the new graph."""
-    ordered = sort_by_severity(changes)
-    if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
-        return ordered
-    old, new = layers
-    # By the position in the new graph; removals by their former position.
-    ranks = [
-        (
-            SEVERITIES.index(change.severity),
-            *min(_first_place(new, _edited_nodes(change)), _first_place(old, change.edits.removed)),
-        )
-        for change in ordered
-    ]
-    return tuple(ordered[number] for number in sorted(range(len(ordered)), key=ranks.__getitem__))
-
-
-def _edited_nodes(change: Change) -> Sequence[int]:
-    edits = change.edits
-    pairs = (*edits.ops, *edits.inputs) if not edits.added else ()
-    return [*edits.added, *(new for _, new in pairs), *(new for _, new, _ in edits.attributes)]
-
-
-def _first_place(layers: Layers, nodes: Iterable[int]) -> tuple[bool, float]:
-    """Return whether no node is in the model, and the position of the first one that is; an op that only provides a
-    value has the position of its user."""
-    used = [layers.first_user(node) for node in nodes]
-    places = [layers.depth[node] for node in used if layers.forward[node]]
-    # Unused constants have no position, if anything else has one.
-    return not places, min(filter(None, places), default=0.0)
