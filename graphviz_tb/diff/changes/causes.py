@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -38,6 +38,7 @@ from graphviz_tb.diff.changes.edits import (
     pairs_by_handover,
     pairs_by_layer,
     pairs_by_replacement,
+    split_activation,
 )
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
@@ -347,7 +348,8 @@ def _edits_of_model(
     own: list[list[Item]] = []
     shared: list[Item] = []
     following: list[Change] = []
-    groups = group_into_edits(m, [item for item in items if item.forward], exchanged)
+    found = group_into_edits(m, [item for item in items if item.forward], exchanged)
+    groups = [part for group in found for part in split_activation(m, group)]
     for group in (part for whole in groups for part in _split_bodies(m, layers, whole)):
         members = [item.change for item in group]
         if not all(item.follows for item in group):
@@ -555,8 +557,8 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
 
 
 def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
-    """Attach each consequence to the cause that shares its name, else to the first; to another optimizer, not to what
-    comes with it. Of very many causes, only those with the longest names are tried."""
+    """Attach each consequence to the cause that says its size or shares its name, else to the first; to another
+    optimizer, not to what comes with it. Of very many causes, only those with the longest names are tried."""
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)
@@ -570,12 +572,23 @@ def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
     most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
     leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
+    widths: dict[tuple[str, str], int] = {}
+    for number, cause in enumerate(causes):
+        for part in cause.setting.as_parts if cause.setting else ():
+            widths.setdefault((str(part.old), str(part.new)), number)
     for change in behind:
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")
-        given[cause_of.get(borne, order[0])].append(change)
+        sized = next((widths[pair] for pair in _weight_sizes(change) if pair in widths), order[0])
+        given[cause_of.get(borne, sized)].append(change)
     behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
     return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
+
+
+def _weight_sizes(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new size of each axis of a weight in which it differs."""
+    for pair in change.setting.weights if change.setting else ():
+        yield from zip(str(pair.old).split("×"), str(pair.new).split("×"), strict=False)
 
 
 def _leaf_names(change: Change) -> list[str]:
