@@ -40,7 +40,7 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
-from graphviz_tb.ops.table import equal_op, op_name, plain_op_name
+from graphviz_tb.ops.table import equal_op, plain_op_name
 from graphviz_tb.options import DiffOptions
 
 ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_ACTIVATIONS.values())}
@@ -334,7 +334,7 @@ def _op_word(side: GraphColumns, node: int) -> str:
     called = side.functions_called_by_node.get(node, [])
     if len(called) == 1:
         return TRACED_FUNCTION_PREFIX.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
-    return op_name(side.op_type(node))
+    return str(side.op_type(node)).rpartition("::")[2]
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
