@@ -22,7 +22,13 @@ from typing import Any
 from graphviz_tb.diff.changes.across_layers import batch_changes, freezing_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
-from graphviz_tb.diff.changes.compose import activation_change, bias_change, compose_change, dilation_change
+from graphviz_tb.diff.changes.compose import (
+    GATE_COUNTS,
+    activation_change,
+    bias_change,
+    compose_change,
+    dilation_change,
+)
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
@@ -33,6 +39,7 @@ from graphviz_tb.diff.changes.edits import (
     is_loss_scope,
     is_plumbing,
     make_item,
+    op_types_of,
     pairs_at_one_op,
     pairs_by_chain,
     pairs_by_handover,
@@ -67,6 +74,7 @@ from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARA
 from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting
 from graphviz_tb.model.columns import exists
+from graphviz_tb.ops.table import op_name
 
 RATE_BODY = -1  # of all ops that compute a learning rate
 PAIR_SIZE = 2  # one thing that went and one that came
@@ -410,7 +418,9 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
     changes = [item.change for item in group]
-    joined = dilation_change(m, changes) or activation_change(m, changes)
+    # Weights of another recurrent layer have another number of gates: their sizes are none without its class.
+    gated = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
+    joined = dilation_change(m, changes) or activation_change(m, changes) or (in_place and gated)
     if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.

@@ -352,7 +352,7 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
     elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
     for old, new in pairs:
         pair = items[old], items[new]
-        if elsewhere.isdisjoint(map(_form, pair)) or _have_same_inputs(m, *([item] for item in pair)):
+        if elsewhere.isdisjoint(map(_form, pair)) or _have_same_ends(m, pair[:1], pair[1:]):
             yield old, new
 
 
@@ -401,12 +401,13 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
 
 
 def split_activation(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split the exchange of an activation for another one from what came or went behind it."""
+    """Split the exchange of an activation for another one from what came or went before it, or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
     old, new = _items_of_activation(m.a, went), _items_of_activation(m.b, came)
     rest = without_objects(group, [*old, *new])
     kept = len(went) + len(came) < len(group) or all(map(is_plumbing, (item.change for item in rest)))
-    return [group] if kept or not old or not new or not _have_same_inputs(m, old, new) else [[*old, *new], rest]
+    exchanged = old and new and any(_have_same_ends(m, old, new, users) for users in (False, True))
+    return [[*old, *new], rest] if exchanged and not kept else [group]
 
 
 def _items_of_activation(side: GraphColumns, items: Sequence[Item]) -> list[Item]:
@@ -423,15 +424,16 @@ def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
     return [op for op in map(side.op_type, nodes) if op not in QUIET_OPS]
 
 
-def _have_same_inputs(m: Matching, old: Sequence[Item], new: Sequence[Item]) -> bool:
-    """Return whether additions take from the graph what removals took, weights and constants aside."""
+def _have_same_ends(m: Matching, old: Sequence[Item], new: Sequence[Item], users: bool = False) -> bool:
+    """Return whether additions take from the graph what removals took, or have their `users`; weights and constants
+    aside."""
     taken = []
     went = [node for item in old for node in item.change.edits.removed]
     came = [node for item in new for node in item.change.edits.added]
     for side, nodes, to_new in ((m.a, went, m.to_b), (m.b, came, None)):
-        sources = {source for node in nodes for source in side.data_sources(node)} - set(nodes)
-        loud = (source for source in sources if side.op_type(source) not in QUIET_OPS)
-        taken.append({int(to_new[source]) if to_new is not None else source for source in loud})
+        ends = {end for node in nodes for end in (side.data_users(node) if users else side.data_sources(node))}
+        loud = (end for end in ends - set(nodes) if side.op_type(end) not in QUIET_OPS)
+        taken.append({int(to_new[end]) if to_new is not None else end for end in loud})
     return taken[0] == taken[1]
 
 
