@@ -80,14 +80,13 @@ from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.ops.signatures import op_def, weight_input_names
+from graphviz_tb.ops.signatures import NEUTRAL_SETTINGS, op_def, weight_input_names
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource
 
 NEWEST_VERSIONS = {"IR version": 14, "opset": 28}
 AXIS_WAS_FIRST = frozenset(("Softmax", "LogSoftmax", "Hardmax"))  # axis 1 by default before version 13
-ALWAYS_NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}  # settings that change nothing
 TYPE_SETTINGS = frozenset(("to", "dtype", "output_dtype"))
 # The input that decides the type of the output, where it is not the first.
 TYPING_INPUT = {
@@ -498,7 +497,7 @@ class BlockReader:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
         if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
             attributes.pop("allowzero", None)
-        for name, neutral in ALWAYS_NEUTRAL.items():
+        for name, neutral in NEUTRAL_SETTINGS.items():
             value = attributes.get(name)
             if isinstance(value, tuple | list) and value and all(number == neutral for number in value):
                 del attributes[name]

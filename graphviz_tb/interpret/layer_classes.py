@@ -28,12 +28,13 @@ MOST_AXES = 8
 RECURRENT_ROLES = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # steps of a recurrent layer
 CLASS_BY_GATE_COUNT = {3: "GRU", 4: "LSTM"}  # by number of gates, one matrix each
 ACTIVATION_OPS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
-# Activations that TensorFlow writes as several ops.
+# Activations that TensorFlow and exporters write as several ops.
 COMPOSED_ACTIVATIONS = {
     frozenset({"Sigmoid", "Mul"}): "Silu",
     frozenset({"Softplus", "Tanh", "Mul"}): "Mish",
     frozenset({"Erfc", "Mul", "Neg"}): "Gelu",
     frozenset({"Erf", "Mul", "AddV2", "RealDiv"}): "Gelu",
+    frozenset({"Erf", "Mul", "Add", "Div"}): "Gelu",
     frozenset({"Tanh", "Pow", "Mul", "AddV2"}): "Gelu",
     frozenset({"Relu6", "AddV2", "Mul"}): "HardSigmoid",
     frozenset({"Relu6", "AddV2", "RealDiv"}): "HardSigmoid",

@@ -189,6 +189,22 @@ def attribute_defaults(op: str) -> Mapping[str, Any]:
     return MappingProxyType(json.loads(line.defaults) if line is not None and line.defaults else {})
 
 
+# Settings of ONNX that change nothing where each of their numbers is this one.
+NEUTRAL_SETTINGS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
+
+
+def default_setting(op: str, name: str, other: Any) -> Any:
+    """Return the default of an op's attribute; as long as the list that it has elsewhere (`other`), where that decides.
+
+    >>> default_setting("onnx::Conv", "strides", [2, 2]), default_setting("onnx::Conv", "group", 2)
+    ([1, 1], 1)
+    """
+    known = attribute_defaults(op).get(name)
+    if known is None and name in NEUTRAL_SETTINGS and isinstance(other, list):
+        return [NEUTRAL_SETTINGS[name]] * len(other)
+    return known
+
+
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def op_def(op: str) -> OpDef | None:
     """Return the definition of an op; None if TensorFlow 2.21 has no op of that name.

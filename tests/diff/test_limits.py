@@ -280,7 +280,7 @@ def test_changes_say_nothing_by_themselves() -> None:
 
 def test_lists_in_a_line_are_short() -> None:
     assert value_text(list(range(8))) == "[0, 1, 2, 3, 4, 5, 6, 7]"
-    assert value_text(list(range(9))) == "[0, 1, 2, 3, 4, 5, 6, 7, …]"
+    assert value_text(list(range(9))) == "[0, 1, 2, 3, 4, 5, 6, 7, … 1 more]"
     assert value_text("a" * 60) == "a" * 60
     assert len(value_text("a" * 61)) == 60
 
@@ -311,7 +311,7 @@ def test_four_wires_are_listed_and_three_places() -> None:
 
 def test_weights_in_a_line_are_four() -> None:
     shapes = tuple(Sides(str(number), "9") for number in range(5))
-    for many, end in ((4, "3 → 9"), (5, "3 → 9, …")):
+    for many, end in ((4, "3 → 9"), (5, "3 → 9, … 1 more")):
         content = Setting("units", 1, 2, weights=shapes[:many])
         (fact,) = change_facts(Change("changed", "attribute", "x", "x", 1, content))
         assert fact.endswith(end)

@@ -32,7 +32,7 @@ from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.layers import enclosing_module_class
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS, VARIABLE_OPS
-from graphviz_tb.ops.signatures import attribute_defaults, is_size_input
+from graphviz_tb.ops.signatures import default_setting, is_size_input
 from graphviz_tb.options import DiffOptions
 
 if TYPE_CHECKING:
@@ -125,9 +125,10 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
 
 def _with_defaults(difference: Difference, *ops: str) -> Difference:
     """Return the difference of a setting that only one file writes, with the default of the op for the other."""
+    sides = difference.old, difference.new
     old, new = (
-        attribute_defaults(op).get(difference.attribute) if value is None else value
-        for op, value in zip(ops, (difference.old, difference.new), strict=True)
+        default_setting(op, difference.attribute, other) if value is None else value
+        for op, value, other in zip(ops, sides, sides[::-1], strict=True)
     )
     return replace(difference, old=old, new=new) if old != new else difference
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,13 @@ from typing import Any
 from graphviz_tb.diff.changes.across_layers import batch_changes, freezing_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
-from graphviz_tb.diff.changes.compose import activation_change, bias_change, compose_change, dilation_change
+from graphviz_tb.diff.changes.compose import (
+    GATE_COUNTS,
+    activation_change,
+    bias_change,
+    compose_change,
+    dilation_change,
+)
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
@@ -33,11 +39,13 @@ from graphviz_tb.diff.changes.edits import (
     is_loss_scope,
     is_plumbing,
     make_item,
+    op_types_of,
     pairs_at_one_op,
     pairs_by_chain,
     pairs_by_handover,
     pairs_by_layer,
     pairs_by_replacement,
+    split_activation,
 )
 from graphviz_tb.diff.changes.names import ScopeRenames, scope_replacement
 from graphviz_tb.diff.changes.number_types import dtype_changes, quantising_changes
@@ -67,6 +75,7 @@ from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARA
 from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting
 from graphviz_tb.model.columns import exists
+from graphviz_tb.ops.table import op_name
 
 RATE_BODY = -1  # of all ops that compute a learning rate
 PAIR_SIZE = 2  # one thing that went and one that came
@@ -344,7 +353,8 @@ def _edits_of_model(
     own: list[list[Item]] = []
     shared: list[Item] = []
     following: list[Change] = []
-    groups = group_into_edits(m, [item for item in items if item.forward], exchanged)
+    found = group_into_edits(m, [item for item in items if item.forward], exchanged)
+    groups = [part for group in found for part in split_activation(m, group)]
     for group in (part for whole in groups for part in _split_bodies(m, whole)):
         members = [item.change for item in group]
         if not all(item.follows for item in group):
@@ -405,7 +415,9 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
     changes = [item.change for item in group]
-    joined = dilation_change(m, changes) or activation_change(m, changes)
+    # Weights of another recurrent layer have another number of gates: their sizes are none without its class.
+    gated = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
+    joined = dilation_change(m, changes) or activation_change(m, changes) or (in_place and gated)
     if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.
@@ -552,8 +564,8 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
 
 
 def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
-    """Attach each consequence to the cause that shares its name, else to the first; to another optimizer, not to what
-    comes with it. Of very many causes, only those with the longest names are tried."""
+    """Attach each consequence to the cause that says its size or shares its name, else to the first; to another
+    optimizer, not to what comes with it. Of very many causes, only those with the longest names are tried."""
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)
@@ -567,12 +579,23 @@ def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
     most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
     leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
+    widths: dict[tuple[str, str], int] = {}
+    for number, cause in enumerate(causes):
+        for part in cause.setting.as_parts if cause.setting else ():
+            widths.setdefault((str(part.old), str(part.new)), number)
     for change in behind:
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")
-        given[cause_of.get(borne, order[0])].append(change)
+        sized = next((widths[pair] for pair in _weight_sizes(change) if pair in widths), order[0])
+        given[cause_of.get(borne, sized)].append(change)
     behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
     return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
+
+
+def _weight_sizes(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new size of each axis of a weight in which it differs."""
+    for pair in change.setting.weights if change.setting else ():
+        yield from zip(str(pair.old).split("×"), str(pair.new).split("×"), strict=False)
 
 
 def _leaf_names(change: Change) -> list[str]:

@@ -47,7 +47,6 @@ from graphviz_tb.options import DiffOptions
 
 ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_ACTIVATIONS.values())}
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
-TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
 NORMALIZATION = "Normalization"  # in class names that only the computation distinguishes
@@ -174,15 +173,15 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
     kinds = _exchanged_classes_of(m.layers, old, new, (went, came))
-    if kinds and all(kind in GATE_COUNTS for kind in kinds):
-        beside = _without_gates(beside, kinds, m.a.graph.is_exported or m.b.graph.is_exported)
+    if all(kind in GATE_COUNTS for kind in kinds or words):
+        beside = _without_gates(beside, kinds or words)
     behind: list[Change] = []
     if kinds and all(CONVOLUTION in kind for kind in kinds):
         beside = tuple(part for part in beside if part.key not in KERNEL_KEYS)  # the shapes of all kernels say more
         # A kernel of one place pads nothing.
         behind = [change for change in changes if change.key == "padding"]
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
-    content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
+    content = Setting("op", *(kinds or words), beside=beside, weights=weights)
     content = Setting("groups", *counts) if counts else content
     content = _with_other_settings(m, (went, came), content)
     names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(went) + len(came)
@@ -224,21 +223,16 @@ def _with_other_settings(m: Matching, nodes: tuple[Sequence[int], Sequence[int]]
     return replace(content, beside=(*content.beside, *(part for part in parts if part not in content.beside)))
 
 
-def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str], exported: bool) -> tuple[SettingPart, ...]:
+def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str]) -> tuple[SettingPart, ...]:
     """Return the settings beside an exchange of recurrent layers as a program has them: their weights have so many
     columns for each gate, and another class has another number of gates.
 
-    Weights of an exported program have their gates elsewhere, and their shapes are changes of their own.
-
-    >>> parts = [SettingPart("net/rnn", "units", "128", "144")]
-    >>> [[part.new for part in _without_gates(parts, ("LSTM", "GRU"), exported)] for exported in (False, True)]
-    [['48'], []]
+    >>> [part.new for part in _without_gates([SettingPart("net/rnn", "units", "128", "144")], ("LSTM", "GRU"))]
+    ['48']
     """
     made: list[SettingPart] = []
     for part in parts:
         if part.key == "units" and f"{part.old}{part.new}".isdecimal():
-            if exported:
-                continue
             units = [int(size) // GATE_COUNTS[kind] for size, kind in zip((part.old, part.new), kinds, strict=True)]
             made += [replace(part, old=str(units[0]), new=str(units[1]))] if units[0] != units[1] else []
         elif (part.key, part.old, part.new) != ("op", *kinds):
@@ -334,11 +328,11 @@ def _main_op_types(layers: Layers, nodes: Sequence[int]) -> str:
 
 
 def _op_word(side: GraphColumns, node: int) -> str:
-    """Return the type of an op; of a call the function, where there is one."""
+    """Return the type of an op without its framework; of a call the function, where there is one."""
     called = side.functions_called_by_node.get(node, [])
     if len(called) == 1:
         return TRACED_FUNCTION_PREFIX.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
-    return str(side.op_type(node)).removeprefix(TRACED_OP)
+    return str(side.op_type(node)).rpartition("::")[2]
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
@@ -401,7 +395,10 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
     ]
     content = first.content
     if isinstance(content, Setting):
-        beside = (*content.beside, *(part for change in others for part in (setting_part(change), *change.further_settings)))
+        beside = (
+            *content.beside,
+            *(part for change in others for part in (setting_part(change), *change.further_settings)),
+        )
         content = replace(content, beside=beside, links=located_wires(changes[1:]) or content.links)
     also = first.also if first.key != "dtype" else other_places(changes, first)
     ops = sum(change.ops for change in changes)
@@ -420,12 +417,19 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
     if first.key == "bidirectional" and other.key in WIDTH_KEYS and f"{size.old}{size.new}".isdecimal():
         low, high = sorted((int(size.old), int(size.new)))
         return high == 2 * low
+    if own and all(map(_is_said_by, (own.old, own.new), (size.old, size.new))):
+        return True
     if not size.constant:
         return False
     before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
     old, new = (str(own.old), str(own.new)) if own else ("", "")
     # The list with the old number exchanged for the new one is the new list.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
+
+
+def _is_said_by(word: Any, value: Any) -> bool:
+    """Return whether a word of a setting says the numbers of another one: `3×3` and [3, 3]."""
+    return isinstance(word, str) and word == "×".join(map(str, value if isinstance(value, list) else [value]))
 
 
 def bias_change(m: Matching, change: Change) -> Change | None:

@@ -11,10 +11,13 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
 from graphviz_tb.diff.changes.names import is_within, without_counters
+from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
 from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import FunctionSignature, InputWire
@@ -25,6 +28,7 @@ from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
+    RESULT_OPS,
     UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
@@ -32,6 +36,7 @@ from graphviz_tb.ops.roles import (
     has_role,
     is_reduction,
 )
+from graphviz_tb.ops.table import op_name
 
 # One difference: its place, and whether it may be a consequence.
 
@@ -342,7 +347,8 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
                     pairs.append((removed[source], number))
     elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
     for old, new in pairs:
-        if elsewhere.isdisjoint((_form(items[old]), _form(items[new]))) or _have_same_inputs(m, items[old], items[new]):
+        pair = items[old], items[new]
+        if elsewhere.isdisjoint(map(_form, pair)) or _have_same_ends(m, pair[:1], pair[1:]):
             yield old, new
 
 
@@ -355,13 +361,15 @@ def _replaced_items(m: Matching, items: Sequence[Item]) -> tuple[frozenset[int],
 
 
 def _is_op_for_op(m: Matching, old: Item, new: Item) -> bool:
-    """Return whether one op replaced another one that does the same kind of work: both are activations, or both make
-    one element of many."""
-    came, went = new.change.edits.added, old.change.edits.removed
-    if (len(came), len(went)) != (1, 1):
-        return False
-    ops = m.a.op_type(went[0]), m.b.op_type(came[0])
-    return all(map(is_reduction, ops)) or all(has_role(op, Role.ACTIVATION) for op in ops)
+    """Return whether one op replaced another one that does the same kind of work: both are activations, be it of
+    several ops, or both make one element of many."""
+    ops = _loud_types(m.a, [old]), _loud_types(m.b, [new])
+    return all(map(_is_activation, ops)) or all(len(types) == 1 and is_reduction(types[0]) for types in ops)
+
+
+def _is_activation(ops: Sequence[str]) -> bool:
+    """Return whether ops of such types are one activation."""
+    return frozenset(map(op_name, ops)) in COMPOSED_ACTIVATIONS or (len(ops) == 1 and has_role(ops[0], Role.ACTIVATION))
 
 
 def _forms_elsewhere(
@@ -388,13 +396,40 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
     return item.change.kind, tuple(sorted(item.change.unit.op_types.items())) if item.change.unit else ()
 
 
-def _have_same_inputs(m: Matching, old: Item, new: Item) -> bool:
-    """Return whether an addition takes from the graph what a removal took, weights and constants aside."""
+def split_activation(m: Matching, group: list[Item]) -> list[list[Item]]:
+    """Split the exchange of an activation for another one from what came or went before it, or behind it."""
+    went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
+    old, new = _items_of_activation(m.a, went), _items_of_activation(m.b, came)
+    rest = without_objects(group, [*old, *new])
+    kept = len(went) + len(came) < len(group) or all(map(is_plumbing, (item.change for item in rest)))
+    exchanged = old and new and any(_have_same_ends(m, old, new, users) for users in (False, True))
+    return [[*old, *new], rest] if exchanged and not kept else [group]
+
+
+def _items_of_activation(side: GraphColumns, items: Sequence[Item]) -> list[Item]:
+    """Return the additions, or removals, that are one activation: all, or a single one; none if several are."""
+    found = [[item] for item in items if _is_activation(_loud_types(side, [item]))]
+    if _is_activation(_loud_types(side, items)):
+        return list(items)
+    return found[0] if len(found) == 1 else []
+
+
+def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
+    """Return the types of the ops that some items add or remove and that compute."""
+    nodes = [node for item in items for node in (*item.change.edits.added, *item.change.edits.removed)]
+    return [op for op in map(side.op_type, nodes) if op not in QUIET_OPS]
+
+
+def _have_same_ends(m: Matching, old: Sequence[Item], new: Sequence[Item], users: bool = False) -> bool:
+    """Return whether additions take from the graph what removals took, or have their `users`; weights and constants
+    aside."""
     taken = []
-    for side, nodes, to_new in ((m.a, old.change.edits.removed, m.to_b), (m.b, new.change.edits.added, None)):
-        sources = {source for node in nodes for source in side.data_sources(node)} - set(nodes)
-        loud = (source for source in sources if side.op_type(source) not in QUIET_OPS)
-        taken.append({int(to_new[source]) if to_new is not None else source for source in loud})
+    went = [node for item in old for node in item.change.edits.removed]
+    came = [node for item in new for node in item.change.edits.added]
+    for side, nodes, to_new in ((m.a, went, m.to_b), (m.b, came, None)):
+        ends = {end for node in nodes for end in (side.data_users(node) if users else side.data_sources(node))}
+        loud = (end for end in ends - set(nodes) if side.op_type(end) not in QUIET_OPS)
+        taken.append({int(to_new[end]) if to_new is not None else end for end in loud})
     return taken[0] == taken[1]
 
 
@@ -535,10 +570,17 @@ def is_inner_name(
             return False
     side = m.layers[0].side
     for old, new in change.edits.nodes:
-        plumbing = side.op_type(old) in PLUMBING
+        plumbing = side.op_type(old) in PLUMBING or _is_result_of_other(m, old, new)
         if m.layers[0].forward[old] and not plumbing and _layer_key(m, new, True) not in near:
             return False
     return True
+
+
+def _is_result_of_other(m: Matching, old: int, new: int) -> bool:
+    """Return whether a result of an exported program comes from another op: exporters name it after that."""
+    before, after = m.a.data_sources(old), m.b.data_sources(new)
+    same = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
+    return m.a.op_type(old) in RESULT_OPS and not (same and m.a.op_type(before[0]) == m.b.op_type(after[0]))
 
 
 def _moves_weight_in_layer(m: Matching, change: Change) -> bool:

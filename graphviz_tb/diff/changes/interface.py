@@ -130,7 +130,7 @@ def _keys(signature: Signature) -> tuple[str, ...]:
 
 
 def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[SignaturePort]:
-    here, there = {spec.key: spec for spec in old}, _match_counted_tensors(old, new)
+    here, there = {spec.key: spec for spec in old}, _match_counted_tensors(m, old, new)
     ports = []
     for key in sorted({*here, *there}):
         mine, other = here.get(key), there.get(key)
@@ -148,16 +148,22 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
     return ports
 
 
-def _match_counted_tensors(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
-    """Return the new tensors by key; a renumbered one (`keras_tensor_9`) gets the key of its old counterpart."""
+def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
+    """Return the new tensors by key; a renumbered one (`keras_tensor_9`), and one of a port whose node has another name
+    now, gets the key of its old counterpart."""
     here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
+    nodes = {m.b.index.get((0, spec.key), -2): spec.key for spec in new if spec.key not in here}
+    for spec in old:
+        node = m.a.index.get((0, spec.key), -1)
+        if spec.key not in by_key and exists(node) and int(m.to_b[node]) in nodes:
+            by_key[spec.key] = by_key.pop(nodes.pop(int(m.to_b[node])))
     # Removed keys of the old signature, by their text without the number.
     gone: dict[str, list[str]] = defaultdict(list)
     for spec in old:
         if spec.key not in by_key:
             gone[_without_counter(spec.key)].append(spec.key)
     for spec in new:
-        if spec.key not in here and gone[_without_counter(spec.key)]:
+        if spec.key not in here and spec.key in by_key and gone[_without_counter(spec.key)]:
             # In the order of the signature: the first key that is new takes the first that is gone.
             by_key[gone[_without_counter(spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
@@ -175,14 +181,17 @@ def _spec(spec: TensorSpec | None) -> str | None:
 
 
 def _is_same_tensor(m: Matching, old: str, new: str) -> bool:
-    """Return whether two tensors of the main graphs come from matched nodes."""
+    """Return whether two tensors of the main graphs come from matched nodes, or from one op that replaced another."""
     if old == new:
         return True
     (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
     here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -2)
     if not exists(here) and not exists(there):
         return True  # of the file around the body that is compared
-    return exists(here) and int(m.to_b[here]) == there and key == other
+    if not (exists(here) and exists(there)):
+        return False
+    partner_of = int(m.to_b[here])
+    return (partner_of == there and key == other) or not (exists(partner_of) or exists(m.to_a[there]))
 
 
 def version_changes(m: Matching, options: DiffOptions) -> list[Change]:

@@ -229,9 +229,10 @@ def _call_with_gaps(calls: Sequence[LayerExpression]) -> LayerExpression:
 def merge_changes(members: Sequence[Change]) -> Change:
     """Return one change for all."""
     first = members[0]
-    # Without the first place, which the change itself names.
-    also = [place for member in members for place in member.places][1:]
     content = first.content
+    places = [place for member in members for place in member.places]
+    # Without the first place, which the change itself names.
+    also = (list(dict.fromkeys(places)) if isinstance(content, Setting) else places)[1:]
     if isinstance(content, Unit):
         types = {op: count * len(members) for op, count in content.op_types.items()}
         calls = _shared_calls(list(map(_layer_calls, members)))

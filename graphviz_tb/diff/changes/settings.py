@@ -42,6 +42,7 @@ from graphviz_tb.ops.signatures import (
     kernel_sizes,
     kernel_turning_attribute,
 )
+from graphviz_tb.ops.table import has_framework
 
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
@@ -77,12 +78,15 @@ def _layer_weight_change(
     layers: tuple[Layers, Layers], layer: int, members: list[Atom], settings: Callable[..., WeightSettings]
 ) -> tuple[Change, bool]:
     graph = layers[1].side.graph
-    ops = _telling_ops(_product_type(graph, layers[1].first_user(new, SHAPE_PLUMBING)) for _, new, _ in members)
+    used = [_product_type(graph, layers[1].first_user(new, SHAPE_PLUMBING)) for _, new, _ in members]
+    ops = _telling_ops(used)
     shapes = sorted(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
-    (score, key, old, new), further = settings(tuple(ops), tuple(shapes))
+    gated = any(map(_has_gates_in_rows, used))
+    told = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
+    (score, key, old, new), further = settings(tuple(ops), told)
     names = layers[0].name_around(members[0][0]), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
     beside = tuple(SettingPart(names[1], *each) for each in further)
@@ -207,6 +211,21 @@ def _product_type(graph: Graph, node: int) -> str:
     turning = kernel_turning_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
     return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
+
+
+def _has_gates_in_rows(op: str) -> bool:
+    """Return whether the weights of an op have rows for the gates of a recurrent layer, as in exported programs."""
+    return has_framework(op) and has_role(op, Role.RECURRENT)
+
+
+def _in_columns(shape: str) -> str:
+    """Return the shape of a weight with gates in rows, maybe for each direction, as TensorFlow has it.
+
+    >>> _in_columns("1×64×16"), _in_columns("64×16"), _in_columns("1×128")
+    ('16×64', '16×64', '128')
+    """
+    *_, rows, columns = shape.split("×") if "×" in shape else ("1", shape)
+    return columns if rows == "1" else f"{columns}×{rows}"
 
 
 def _has_other_layout(op: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.changes.training import OPTIMIZER_KEYS
 from graphviz_tb.diff.comparison import MatchedGraphs
-from graphviz_tb.diff.report.words import place_words, value_text
+from graphviz_tb.diff.report.words import counts_of_types, place_words, value_texts
 from graphviz_tb.flatten.build import split_input
 from graphviz_tb.limits import MAX_OPENED_CHANGES, MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
@@ -135,7 +135,7 @@ def brief_unit(change: Change) -> str:
     sign = "+" if change.kind == "added" else "−"
     if unit.training:
         return first_fitting(f"{sign} {unit.training}", f"{sign} {unit.training.partition(' by ')[0]}")
-    parts = list(map(str, unit.layers or unit.op_types))
+    parts = list(map(str, unit.layers or counts_of_types(unit)))
     many = format_counted_noun(len(unit.layers), "layer") if unit.layers else format_counted_noun(change.ops, "op")
     return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {many}") if parts else ""
 
@@ -150,8 +150,8 @@ def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Wh
 
 def _brief_setting(setting: Setting | SettingPart) -> str:
     """Describe a changed setting."""
-    new = value_text(setting.new)
-    ends = f"{value_text(setting.old)} → {new}"
+    old, new = value_texts(setting.old, setting.new)
+    ends = f"{old} → {new}"
     if setting.key == "op":
         return first_fitting(ends, f"→ {new}")
     return first_fitting(f"{setting.key} {ends}", ends, f"{setting.key} → {new}")

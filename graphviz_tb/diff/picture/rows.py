@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.training import OPTIMIZER_KEYS
 from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.diff.report.words import value_text
+from graphviz_tb.diff.report.words import setting_words
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import (
     MAX_BADGE_KINDS,
@@ -188,7 +188,7 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
         most = max(groups.tolist(), key=lambda row: int(moved[row]), default=0)
         if moved[most] and most:
             signs[most] = "~"
-            words[most] = f"{change.key} {value_text(change.setting.old)} → {value_text(change.setting.new)}"
+            words[most] = setting_words(change.setting)
 
 
 def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -43,6 +44,7 @@ KIND_SIGNS = {
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MAX_TYPES, MAX_WIRES, MAX_PLACES, MAX_PARTS = 4, 4, 3, 8
+MAX_NUMBERS = 8  # of a list
 MAX_ORDER_NAMES = 2  # names of which the old and the new order are read at once
 SEPARATORS = ("/", "_", ".", "-")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -78,10 +80,10 @@ def _unit_head(change: Change, unit: Unit, types: int) -> str:
     if _names_apart(change):
         listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
         shown = ", ".join(listed[:MAX_PLACES]) + (", …" if len(listed) > MAX_PLACES else "")
-        return f"{' + '.join(map(str, unit.layers or unit.op_types))} ×{len(listed)}: {shown}"
+        return f"{' + '.join(map(str, unit.layers or counts_of_types(unit)))} ×{len(listed)}: {shown}"
     if called := _parts_text(change, unit):
         return called
-    reads = ", ".join(unit.reads[:MAX_PLACES])
+    reads = _first_words(unit.reads, MAX_PLACES)
     if unit.training:
         return f"{unit.training}  {_chain_text(change, unit)}, {format_counted_noun(change.ops, 'op')}"
     return f"{_chain_text(change, unit)}{f' on {reads}' if reads else ''}  {_unit_words(change, unit, types)}"
@@ -89,7 +91,7 @@ def _unit_head(change: Change, unit: Unit, types: int) -> str:
 
 def setting_words(setting: Setting | SettingPart) -> str:
     """Return a setting with its old and its new value."""
-    return f"{setting.key} {value_text(setting.old)} → {value_text(setting.new)}"
+    return f"{setting.key} {' → '.join(value_texts(setting.old, setting.new))}"
 
 
 def _order_words(order: LayerOrder) -> str:
@@ -123,7 +125,12 @@ def _order_neighbours(names: Sequence[str], stay: Sequence[str], order: Sequence
 def _listing(names: Sequence[str]) -> str:
     """Return the last segments of names, without duplicates, shortened to the first few."""
     leaves = list(dict.fromkeys(map(last_segment, names)))
-    return ", ".join(leaves[:MAX_PLACES]) + (", …" if len(leaves) > MAX_PLACES else "")
+    return _first_words(leaves, MAX_PLACES)
+
+
+def _first_words(words: Sequence[str], most: int) -> str:
+    """Return the first words of a list, and how many more there are."""
+    return ", ".join(words[:most]) + (f", … {len(words) - most:,} more" if len(words) > most else "")
 
 
 def _names_apart(change: Change) -> bool:
@@ -147,7 +154,7 @@ def _parts_text(change: Change, unit: Unit) -> str:
     """Return an added or removed unit by the layers that it is: their calls, then its name; of a block its name first.
     Nothing where its layers are not known."""
     layers = list(map(str, unit.layers))
-    listed = ", ".join(layers[:MAX_TYPES]) + (", …" if len(layers) > MAX_TYPES else "")
+    listed = _first_words(layers, MAX_TYPES)
     if any(layer[0].isdecimal() for layer in layers):
         return f"{_chain_text(change, unit)}  {format_counted_noun(change.ops, 'op')}, of {listed}"
     return f"{listed}  {_chain_text(change, unit)}" if layers else ""
@@ -197,9 +204,17 @@ def _place_of_own_weights(change: Change) -> int | None:
     return values.index(OWN_PARAMETER) if OWN_PARAMETER in values else None
 
 
+def counts_of_types(unit: Unit) -> Counter[str]:
+    """Count the added or removed ops by type, which is said without its framework."""
+    counts = Counter[str]()
+    for op, count in unit.op_types.items():
+        counts[op.rpartition("::")[2]] += count
+    return counts
+
+
 def _unit_words(change: Change, content: Unit, most: int) -> str:
     """Describe an added or removed unit: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
-    types = content.op_types
+    types = counts_of_types(content)
     # One more where it is the last: "and 1 other type" is as long as its name.
     first = list(types.items())[: most if len(types) > most + 1 else most + 1]
     rest = f" and {len(types) - len(first)} other types" if len(types) > len(first) else ""
@@ -231,8 +246,21 @@ def _move_words(change: Change, move: Move) -> str:
     return f"{ends}  {move.children:,} children moved, {format_counted_noun(change.ops, 'op')}"
 
 
-def value_text(plain: Any) -> str:
-    """Return a plain value as a reader wants it.
+def value_texts(old: Any, new: Any) -> tuple[str, str]:
+    """Return both values of a setting; of long lists, the numbers from the first one that differs.
+
+    >>> value_texts([0] * 11, 0), value_texts([0] * 9 + [1], [0] * 9 + [2])
+    (('[0, 0, 0, 0, 0, 0, 0, 0, … 3 more]', '0'), ('[9 equal …, 1]', '[9 equal …, 2]'))
+    """
+    both = isinstance(old, (list, tuple)) and isinstance(new, (list, tuple))
+    pairs = zip(old, new, strict=False) if both else ()
+    first = next((number for number, (one, other) in enumerate(pairs) if one != other), 0)
+    first = first if first >= MAX_NUMBERS else 0
+    return value_text(old, first), value_text(new, first)
+
+
+def value_text(plain: Any, first: int = 0) -> str:
+    """Return a plain value as a reader wants it; of a list the items from the `first` one.
 
     >>> (
     ...     value_text([1, 2]),
@@ -251,8 +279,8 @@ def value_text(plain: Any) -> str:
             f"{key} {value_text(part)}" for key, part in plain.items() if part or isinstance(part, bool | int)
         )
     if isinstance(plain, (list, tuple)):
-        shown = ", ".join(value_text(part) for part in plain[:8])
-        return f"[{shown}{', …' if len(plain) > 8 else ''}]"
+        shown, rest = ", ".join(map(value_text, plain[first : first + MAX_NUMBERS])), len(plain) - first - MAX_NUMBERS
+        return f"[{f'{first:,} equal …, ' if first else ''}{shown}{f', … {rest:,} more' if rest > 0 else ''}]"
     # `true` and `false` as in JSON and in text protobufs.
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
     return truncate_text(text, MAX_REPORT_VALUE_LETTERS)
@@ -271,7 +299,7 @@ def change_facts(change: Change) -> Iterator[str]:
         case Setting() as setting:
             yield from (f"{inner.name}: {setting_words(inner)}" for inner in setting.beside)
             if shapes := [f"{pair.old} → {pair.new}" for pair in setting.weights]:
-                yield f"weights {', '.join(shapes[:MAX_WIRES])}" + (", …" if len(shapes) > MAX_WIRES else "")
+                yield f"weights {_first_words(shapes, MAX_WIRES)}"
             if setting.casts:
                 yield f"with {format_counted_noun(setting.casts, 'cast')}"
                 wires = []
