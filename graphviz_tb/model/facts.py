@@ -9,10 +9,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphviz_tb.limits import MAX_CACHED_TENSORS, MAX_INDEX_OPS
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Ints, sorted_value_range
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.formatting import format_counted_noun, format_number
 from graphviz_tb.model.frozen import dataclass
@@ -132,6 +130,7 @@ class Facts:
     cost: Callable[[], Costs] | None = None
     costs_of: Callable[[Hierarchy], Costs] | None = None
     _makers: list[frozenset[int]] = field(default_factory=list, init=False, repr=False)  # cache of `_data_makers`
+    _derived: dict[int, bool] = field(default_factory=dict, init=False, repr=False)  # cache of `_is_from_indices`
 
     def of_rows(self, hierarchy: Hierarchy) -> Facts:
         """Return the facts of another hierarchy of the graph, with what is inferred so far; without those of rows."""
@@ -154,11 +153,20 @@ class Facts:
         a mask of numbers is; with weights they become data."""
         if self.tensor(node, key).dtype in INDEX_DTYPES:
             return True
+        derived = self._derived.get(node)
+        if derived is None:
+            derived = self._is_from_indices(node)
+            if len(self._derived) < MAX_CACHED_TENSORS:  # many levels draw the same line
+                self._derived[node] = derived
+        return derived
+
+    def _is_from_indices(self, node: int) -> bool:
+        """Return whether a node computes something from nothing but indices and constants."""
         graph, found, seen = self.graph, False, {node: None}
         for current in (queue := [node]):
             if current in self._data_makers or len(queue) > MAX_INDEX_OPS:
                 return False
-            start, stop = np.searchsorted(graph.target, (current, current + 1)).tolist()
+            start, stop = sorted_value_range(graph.target, current, current + 1)
             data = [edge for edge in range(start, stop) if not graph.control[edge]]
             if not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS:
                 return False

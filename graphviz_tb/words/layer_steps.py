@@ -113,6 +113,7 @@ class TensorFlowSteps:
         self.graph = hierarchy.graph
         self._found: dict[int, tuple[LayerStep, ...]] = {}
         self._inputs: dict[int, tuple[tuple[int, OutputOf], ...]] = {}
+        self._known_sources: dict[int, Sequence[int]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -178,8 +179,10 @@ class TensorFlowSteps:
 
     def sources_of(self, node: int) -> Sequence[int]:
         """Return the nodes whose results a node takes; through a call, those at the ends of its function."""
-        through = self._sources_through_calls.get(node)
-        return [source for _, (source, _) in self.inputs_of(node)] if through is None else through
+        if node not in self._known_sources:
+            through = self._sources_through_calls.get(node)
+            self._known_sources[node] = [source for _, (source, _) in self.inputs_of(node)] if through is None else through
+        return self._known_sources[node]
 
     @cached_property
     def _sources_through_calls(self) -> dict[int, list[int]]:
