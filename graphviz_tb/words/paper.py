@@ -43,7 +43,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block import Block, link_steps
+from graphviz_tb.words.block import Block, link_steps, links_among
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
@@ -550,26 +550,26 @@ class PaperWords:
         if sum(map(len, made)) < 2:  # only saves time: nothing is linked
             steps = tuple(step for steps in made for step in steps)
             return Block(steps, {place: frozenset() for place in range(len(steps))})
-        place = {node: number for number, node in enumerate(listed)}
-        ops = tuple(map(self.steps.op_of, listed))
-        sources = tuple([tuple([place[s] for s in self.steps.sources_of(node) if s in place]) for node in listed])
+        users, sources = links_among(self.steps, nodes)
+        multiplied = [node for node in listed if self.steps.op_of(node) in MULTIPLY_OPS]
+        place = {node: number for number, node in enumerate(listed)} if multiplied else {}
         factors = tuple(
-            [
-                tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)])
-                for node, op in zip(listed, ops, strict=True)
-                if op in MULTIPLY_OPS
-            ]
+            [tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
         )
         # Members of a stack mostly differ in their weights alone, which count only within a block.
         weights = {-1: -1}
         words = [
-            (place, *_step_words(step), weights.setdefault(step.weight, len(weights)))
-            for place, steps in enumerate(made)
+            (number, *_step_words(step), weights.setdefault(step.weight, len(weights)))
+            for number, steps in enumerate(made)
             for step in steps
         ]
-        key = ops, sources, factors, tuple(words)
+        links = users.tobytes(), sources.tobytes()
+        key = self.graph.op[nodes].tobytes(), *links, factors, tuple(words)
         if key not in self._linked:
-            self._linked[key] = link_steps(ops, sources, factors, made)
+            fed: list[list[int]] = [[] for _ in listed]
+            for user, source in zip(users.tolist(), sources.tolist(), strict=True):
+                fed[user].append(source)
+            self._linked[key] = link_steps(list(map(self.steps.op_of, listed)), fed, factors, made)
         block = self._linked[key]
         if not attends(block.steps):  # norms reshape, too
             return block
