@@ -51,8 +51,7 @@ def choose_columns(
     """
     chosen = _choose_breaks(lay, view, scene, {}, frames, target)
     bent = [group.view for group in list_open_groups(chosen[0]) if group.view.skeleton.falling]
-    was = _own_scale(chosen[1], target)
-    if not bent or was >= 1000:
+    if not bent or (was := _own_scale(chosen[1], target)) >= 1000:
         return chosen
     straight: ColumnBreaks = {level_key(level.metagraph): (rank_counts(level.skeleton), ()) for level in bent}
     other = _choose_breaks(lay, *lay(straight), straight, frames, target)
@@ -68,14 +67,14 @@ def _choose_breaks(
     lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
     """Return a picture, laid out with `columns`, with more of them: level after level, the best gain first."""
-    direction = scene.direction
+    direction, extent = scene.direction, _flow_extent(scene)
     used: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)
         made = [frames.known[group.view.path].frame for group in groups]
         tried = None
         ranked = sorted(
-            _column_offers(groups, made, _flow_extent(scene), direction, target),
+            _column_offers(groups, made, extent, direction, target),
             key=lambda offer: (offer.resort, -offer.scale),
         )
         for offer in ranked[:MAX_LEVELS_TRIED]:
@@ -88,9 +87,9 @@ def _choose_breaks(
             used.add((key, offer.resort))  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(skeleton), offer.breaks)}
             fresh = lay(tried)
-            was = _shown_scale(*_flow_extent(scene), direction, target)
-            if 100 * _shown_scale(*_flow_extent(fresh[1]), direction, target) >= MIN_GAIN_PERCENT * was:
-                (view, scene), columns = fresh, tried
+            was, fresh_extent = _shown_scale(*extent, direction, target), _flow_extent(fresh[1])
+            if 100 * _shown_scale(*fresh_extent, direction, target) >= MIN_GAIN_PERCENT * was:
+                (view, scene), columns, extent = fresh, tried, fresh_extent
                 break
             tried = None
         if tried is None:

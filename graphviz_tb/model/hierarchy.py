@@ -65,7 +65,7 @@ class GroupOrigin(IntEnum):
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
-LAYER_ORIGIN = int(GroupOrigin.LAYER)
+LAYER_ORIGIN, L2_NORM_ORIGIN = int(GroupOrigin.LAYER), int(GroupOrigin.L2_NORM)
 # Groups that are called by what they are, unless the program has a name for them.
 IDIOM_ORIGINS = (
     GroupOrigin.NORM,
@@ -282,7 +282,7 @@ class Hierarchy:
 
     def can_open(self, row: int) -> bool:
         """Return whether the row is a group or a call."""
-        return bool(self.kind[row] != OP_ROW) or row in self.calls
+        return self.kind.item(row) != OP_ROW or row in self.calls
 
 
 def sort_children_by_parent(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:

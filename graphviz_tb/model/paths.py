@@ -119,7 +119,7 @@ def child_path(hierarchy: Hierarchy, path: RowPath, child: int) -> RowPath:
 def parent_path(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:
     """Return the path of the enclosing group; None for the root and for a function shown outside of its calls."""
     row = path[-1]
-    parent = int(hierarchy.parent[row])
+    parent = hierarchy.parent.item(row)
     if len(path) == 1:
         return None if parent < 0 else (parent,)
     call = path[-2]
@@ -261,13 +261,16 @@ def is_valid_path(hierarchy: Hierarchy, path: RowPath) -> bool:
 
 def is_stack(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a row is a series of groups. A series of calls is not, because calls are ops."""
-    return bool(hierarchy.kind[row] == SERIES_ROW) and bool(hierarchy.kind[hierarchy.children(row)[0]] != OP_ROW)
+    kind = hierarchy.kind
+    return kind.item(row) == SERIES_ROW and kind.item(hierarchy.children(row).item(0)) != OP_ROW
 
 
 def sole_stack(hierarchy: Hierarchy, row: int) -> int:
     """Return the row itself if it is a stack, else the stack that is its only content; -1 if neither."""
     known, way = hierarchy.stack_inside, []
-    while row > 0 and row not in known and hierarchy.kind[row] in (SCOPE_ROW, FOLD_ROW):
+    if (stack := known.get(row)) is not None:
+        return stack
+    while row > 0 and row not in known and hierarchy.kind.item(row) in (SCOPE_ROW, FOLD_ROW):
         way.append(row)
         children = hierarchy.children(row)
         row = int(children[0]) if len(children) == 1 else -1
@@ -402,12 +405,12 @@ def repeated_rows(hierarchy: Hierarchy, row: int) -> list[int]:
     found: list[int] = []
     todo = [row]
     while todo:
-        held = hierarchy.children(todo.pop())
-        ranges = (hierarchy.kind[held] == FOLD_ROW) & (hierarchy.how[held] == SEGMENT_ORIGIN)
-        if ranges.all():
-            todo += held.tolist()
+        held = hierarchy.children(todo.pop()).tolist()
+        ranges = all(hierarchy.how.item(row) == SEGMENT_ORIGIN and hierarchy.kind.item(row) == FOLD_ROW for row in held)
+        if ranges:
+            todo += held
         else:
-            found += held.tolist()
+            found += held
     return found
 
 

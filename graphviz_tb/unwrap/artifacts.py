@@ -78,11 +78,11 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
     gone = {text for text in inputs.count if input_node(text) in left}
-    for node, texts in inputs.of_nodes:
-        if node.name not in left:
-            made.node.add().CopyFrom(node)
-            if not gone.isdisjoint(texts):
-                made.node[-1].input[:] = _rewired_inputs(node, left, handed)
+    kept = [(node, texts) for node, texts in inputs.of_nodes if node.name not in left]
+    made.node.extend([node for node, _ in kept])
+    for place, (node, texts) in enumerate(kept if gone else ()):
+        if not gone.isdisjoint(texts):
+            made.node[place].input[:] = _rewired_inputs(node, left, handed)
     return made
 
 

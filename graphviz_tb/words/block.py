@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
+from graphviz_tb.model.columns import Ints, Longs, places_of_runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import MULTIPLY_OPS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep
+
+if TYPE_CHECKING:
+    from graphviz_tb.words.layer_steps import TensorFlowSteps
 
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
 LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
@@ -42,6 +49,29 @@ class Block:
         inside = set(numbers)
         first = not inside & self.before[numbers[0]] if numbers else True
         return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
+
+
+def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
+    """Return which of some nodes feed one another, by place in the list: of each link the user, and its source."""
+    place = reader.places
+    place[nodes] = np.arange(len(nodes))
+    if reader.sources_through_calls:
+        listed = [reader.sources_of(node) for node in nodes.tolist()]
+        size, source = (
+            np.array(list(map(len, listed))),
+            np.array([node for each in listed for node in each], np.int32),
+        )
+        data = np.ones(len(source), bool)
+    else:
+        start = reader.hierarchy.first_input_edge[nodes]
+        size = reader.hierarchy.first_input_edge[nodes + 1] - start
+        edges = places_of_runs(start, size)
+        source, data = reader.graph.source[edges], ~reader.graph.control[edges]
+    before = place[source]
+    place[nodes] = -1
+    inside = np.flatnonzero(data & (before >= 0))
+    users: Longs = np.repeat(np.arange(len(nodes)), size)
+    return users[inside], before[inside]
 
 
 def link_steps(

@@ -10,8 +10,10 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes, first_elements
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.graph import INPUT_ARG_OP, wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.tensors import Shape
@@ -113,6 +115,7 @@ class TensorFlowSteps:
         self.graph = hierarchy.graph
         self._found: dict[int, tuple[LayerStep, ...]] = {}
         self._inputs: dict[int, tuple[tuple[int, OutputOf], ...]] = {}
+        self._tensors: dict[int, Sequence[OutputOf]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -178,11 +181,16 @@ class TensorFlowSteps:
 
     def sources_of(self, node: int) -> Sequence[int]:
         """Return the nodes whose results a node takes; through a call, those at the ends of its function."""
-        through = self._sources_through_calls.get(node)
+        through = self.sources_through_calls.get(node)
         return [source for _, (source, _) in self.inputs_of(node)] if through is None else through
 
     @cached_property
-    def _sources_through_calls(self) -> dict[int, list[int]]:
+    def places(self) -> Ints:
+        """Room for the place of each node in a list, -1 for none."""
+        return np.full(len(self.graph), -1, np.int32)
+
+    @cached_property
+    def sources_through_calls(self) -> dict[int, list[int]]:
         """Sources of each argument of a function, over all calls, and results of the function at each call."""
         graph = self.graph
         found: dict[int, list[int]] = {}
@@ -290,9 +298,11 @@ class TensorFlowSteps:
         values = [value for value in self._constant(node, 1) if not isinstance(value, bytes)]
         return float(values[0]) if values else None
 
-    def tensors_into(self, node: int) -> list[OutputOf]:
+    def tensors_into(self, node: int) -> Sequence[OutputOf]:
         """Return the inputs of an op that are not constant numbers."""
-        return [port for _, port in self.inputs_of(node) if not self.is_number(port[0])]
+        if node not in self._tensors:
+            self._tensors[node] = [port for _, port in self.inputs_of(node) if not self.is_number(port[0])]
+        return self._tensors[node]
 
     # ---- activations ----
 

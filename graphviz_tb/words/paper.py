@@ -23,7 +23,14 @@ from graphviz_tb.graphs.traversal import (
 )
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.formatting import format_count
-from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import (
+    L2_NORM_ORIGIN,
+    LAYER_ORIGIN,
+    OP_ROW,
+    SERIES_ROW,
+    TRAINING_ORIGIN,
+    Hierarchy,
+)
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.ops.roles import (
@@ -36,7 +43,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block import Block, link_steps
+from graphviz_tb.words.block import Block, link_steps, links_among
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
@@ -80,7 +87,8 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
-        self._blocks: dict[Hashable, Block] = {}  # by ops, links and steps
+        self._blocks: dict[bytes, Block] = {}  # by nodes
+        self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
 
     def words_of_row(self, row: int) -> str | None:
@@ -165,7 +173,7 @@ class PaperWords:
             return self._op_words(row)
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
-        if self.hierarchy.how[row] == GroupOrigin.L2_NORM:
+        if self.hierarchy.how[row] == L2_NORM_ORIGIN:
             return ""  # its name says all
         nodes = self._nodes(row)
         if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
@@ -369,8 +377,8 @@ class PaperWords:
         """Return the words of a part of a group, of a stack those of each member; [] for one without layers, and
         `UNSAID` for one whose layers have no words."""
         nodes = self._nodes(part)
-        steps = [step for node in (() if nodes is None else nodes.tolist()) for step in self.steps.steps_of(node)]
-        told = sum(step.kind in TOLD_KINDS for step in steps)
+        listed = () if nodes is None else nodes.tolist()
+        told = sum([step.kind in TOLD_KINDS for steps in map(self.steps.steps_of, listed) for step in steps])
         if nodes is not None and not told:
             return []
         stack = sole_stack(self.hierarchy, part)
@@ -537,30 +545,38 @@ class PaperWords:
 
     def _block(self, nodes: Ints) -> Block:
         """Return the steps among some ops in flow order, and their links; independent of the order of the file."""
+        key = nodes.tobytes()
+        if key not in self._blocks:
+            self._blocks[key] = self._make_block(nodes)
+        return self._blocks[key]
+
+    def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
-        made = [self._node_steps(node) for node in listed]
+        made = list(map(self._node_steps if self.graph.layers else self.steps.steps_of, listed))
         if sum(map(len, made)) < 2:  # only saves time: nothing is linked
             steps = tuple(step for steps in made for step in steps)
             return Block(steps, {place: frozenset() for place in range(len(steps))})
-        place = {node: number for number, node in enumerate(listed)}
-        ops = tuple(map(self.steps.op_of, listed))
-        sources = tuple([tuple([place[s] for s in self.steps.sources_of(node) if s in place]) for node in listed])
+        users, sources = links_among(self.steps, nodes)
+        multiplied = [node for node in listed if self.steps.op_of(node) in MULTIPLY_OPS]
+        place = {node: number for number, node in enumerate(listed)} if multiplied else {}
         factors = tuple(
-            [
-                tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)])
-                for node, op in zip(listed, ops, strict=True)
-                if op in MULTIPLY_OPS
-            ]
+            [tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
         )
         # Members of a stack mostly differ in their weights alone, which count only within a block.
         weights = {-1: -1}
         words = [
-            [(*_step_words(step), weights.setdefault(step.weight, len(weights))) for step in steps] for steps in made
+            (number, *_step_words(step), weights.setdefault(step.weight, len(weights)))
+            for number, steps in enumerate(made)
+            for step in steps
         ]
-        key = ops, sources, factors, tuple(map(tuple, words))
-        if key not in self._blocks:
-            self._blocks[key] = link_steps(ops, sources, factors, made)
-        block = self._blocks[key]
+        links = users.tobytes(), sources.tobytes()
+        key = self.graph.op[nodes].tobytes(), *links, factors, tuple(words)
+        if key not in self._linked:
+            fed: list[list[int]] = [[] for _ in listed]
+            for user, source in zip(users.tolist(), sources.tolist(), strict=True):
+                fed[user].append(source)
+            self._linked[key] = link_steps(list(map(self.steps.op_of, listed)), fed, factors, made)
+        block = self._linked[key]
         if not attends(block.steps):  # norms reshape, too
             return block
         return replace(block, split=split_heads(self.steps, nodes), window=window_side(self.steps, nodes))

@@ -82,6 +82,7 @@ class NodeLabels:
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
         self._known: dict[tuple[RowPath, RowPath | None, bool], NodeLabel] = {}
+        self._keys: dict[int, tuple[object, ...]] = {}
 
     def node_label(self, path: RowPath, content: RowPath | None = None, boxed: bool = False) -> NodeLabel:
         """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
@@ -233,14 +234,11 @@ class NodeLabels:
 
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
-        missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
-        return (
-            self.short_label((row,)),
-            self.keras_layer(row),
-            missing,
-            self.paper.words_of_row(row),
-            self.paper.first_of(row),
-        )
+        if row not in self._keys:  # a stack has one usual member and many copies of it
+            missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
+            words = self.paper.words_of_row(row), self.paper.first_of(row)
+            self._keys[row] = self.short_label((row,)), self.keras_layer(row), missing, *words
+        return self._keys[row]
 
     def keras_layer(self, row: int) -> Layer | None:
         """Return the Keras layer of a row of the main graph, if it is one."""
