@@ -55,6 +55,30 @@ def test_two_convolutions_that_halve_are_no_block_without_its_shortcut(form: str
     assert score(load(formed(w.graph, form, random.Random(4))), [2, 6]) == (2, 2)
 
 
+def test_a_module_and_what_takes_larger_steps_behind_it_lead_to_a_stage_and_are_none_of_its_modules() -> None:
+    """As the stem of Inception v4 (Szegedy et al. 2016)."""
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 48
+    x = w.op("Placeholder", name="x")
+
+    def module(x: str, *branches: tuple[int, ...], stride: int = 1) -> str:
+        ends = [w.op(f"{way}Pool", x, ksize=[1, 3, 3, 1], strides=[1, stride, stride, 1]) for way in pools[stride]]
+        for kernels in branches:
+            w.width, y = 96, ends.pop() if kernels == (1,) and ends else x
+            for kernel in kernels:
+                y = w.act(w.conv(y, 24, kernel, stride))
+            ends.append(y)
+        return w.op("ConcatV2", *ends, w.constant(3, dtype=3))
+
+    pools: dict[int, list[str]] = {1: [], 2: ["Max"]}
+    x = module(module(x, (1, 3), (1, 3, 3, 3)), (3,), stride=2)
+    pools[1] = ["Avg"]
+    for _ in range(4):
+        x = module(x, (1,), (1,), (1, 3), (1, 3, 3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(4))))
+    assert [height for height in found if height > 3] == [4]
+
+
 def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
     # As in a ResNet of version 2: its channels are those of the blocks before it.
     w = Writer("nameless", random.Random(7))

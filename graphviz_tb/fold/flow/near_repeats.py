@@ -150,13 +150,16 @@ def _same_stage(
     stretch: Sequence[FlowBox], turn: Sequence[FlowBox], context: FoldContext, tapers: bool = False
 ) -> bool:
     """Return whether a stretch before repetitions may belong to their stage: it shares output channels, unless it
-    `tapers`, and kernels with them, and takes larger steps where each of them does."""
+    `tapers`, and kernels with them, and takes larger steps where each of them does, not only behind other layers."""
     mine, other = context.widths.output_channels(stretch), context.widths.output_channels(turn)
     if mine and other and not mine & other and not tapers:
         return False
     if not context.widths.kernels(turn) <= context.widths.kernels(stretch):
         return False
-    return context.widths.halves(stretch) or not context.widths.halves(turn)
+    *before, last = stretch
+    if context.widths.halves(turn) or not context.widths.halves([last]):
+        return context.widths.halves(stretch) or not context.widths.halves(turn)
+    return not any(map(context.types.maps_channels, before))  # else it ends what leads to the stage
 
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, context: FoldContext) -> bool:
