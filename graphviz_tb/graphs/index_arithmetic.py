@@ -66,7 +66,7 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
 def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Ints, target: Ints) -> Bools:
     """Return which of the ops in `works` compute with booleans, or with integer inputs or positions and are only added.
 
-    Positions that mix with integer inputs, or are multiplied (frequencies), do not count. A size says nothing of values.
+    Positions that mix with integer inputs, or are multiplied (frequencies), do not count. A size tells no value.
     """
     sizes = graph.nodes_of_types(SIZE_OPS.__contains__)[target]
     inner = works[target] & ~sizes
