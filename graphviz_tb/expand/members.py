@@ -452,11 +452,13 @@ class MemberExpander(Expander):
         unplaced = [
             line for line in unplaced if seen.isdisjoint({(*line[2:4], False), (*line[2:4], bool(control[line[0]]))})
         ]
+        joined = _iterate_crossings(self._edges_to_members(stack, row)) if unplaced else ()
+        joints = {(inner, inbound): slot for _, inner, _, inbound, slot in joined}
         for (edge, _, other, inbound, slot), ends in zip(
             unplaced, self._ends_of_lines(stack, row, unplaced), strict=True
         ):
-            for found in ends:
-                hold((edge, found, other, inbound, slot))
+            for found in ends:  # at the input where data of other members enters
+                hold((edge, found, other, inbound, joints.get((found, inbound), slot)))
         between = self._edges_skipping_members(stack, row, lines.place)
         shown = [*held.values(), *between]
         if around is None:
