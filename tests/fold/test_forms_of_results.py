@@ -12,7 +12,8 @@ LAYERS = 5
 
 
 def encoder(form: str = "Reshape") -> Model:
-    """ids ─▶ Gather ─▶ Reshape ─▶ layer_0 ─▶ … ─▶ layer_4 ─▶ Reshape ─▶ head;  mask ─▶ Cast ─▶ Reshape ─▶ Mul ─▶ layers"""
+    """ids ─▶ Gather ─▶ Reshape ─▶ layer_0 ─▶ … ─▶ layer_4 ─▶ Reshape ─▶ head
+    mask ─▶ Cast ─▶ Reshape ─▶ Mul ─▶ all layers"""
     graph = GraphDef()
 
     def op(name: str, kind: str, *inputs: str) -> str:

@@ -227,13 +227,16 @@ def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
 
 def join_closing_forms(dag: Dag) -> Dag:
     """Join an op that only gives the result of a scope another form to that scope: the last layer of a stack, whose
-    result is turned back to the form of the data."""
+    result is turned back to the form of the data; a pooling before what makes a vector of its result."""
     groups = []
     for number, box in enumerate(dag.boxes):
         source = dag.before[number][0] if box.op in FORM_OPS and len(dag.before[number]) == 1 else -1
         if source >= 0 and dag.boxes[source].scope and dag.after[source] == [number]:
             scope = dag.boxes[source]
-            groups.append(([source, number], make_group(GroupOrigin.REGION, [scope, box], scope.symbol)))
+            # A few ops are called by their name; other regions of two are opened again outside of stacks.
+            small = scope.ops <= MAX_FEEDER_OPS and len(dag) > MIN_ASIDE_BOXES
+            how, name = (GroupOrigin.LAYER, scope.name) if small else (GroupOrigin.REGION, "")
+            groups.append(([source, number], make_group(how, [scope, box], scope.symbol, name)))
     return contract_groups(dag, groups)
 
 
