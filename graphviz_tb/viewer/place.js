@@ -2411,7 +2411,7 @@ function column_detours(skeleton, chains, ends, layers, lefts, widths, between) 
   return around;
 }
 function shorten_detours(skeleton, chains, wires, lefts, band, around) {
-  let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, y, number;
+  let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, straight, strip, y, number;
   row_of = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.set(item, row); } return out; })();
   place_ = item_ranks(skeleton);
   users = py_repeat([0], lefts.length);
@@ -2436,14 +2436,21 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
     while (((first >= last) && (wires.at(wire).at(first).track < 0))) {
       first -= 1;
     }
-    if ((first < last)) {
+    straight = (first < last);
+    if (straight) {
+      first = 0;
+    }
+    [hop, strip] = [wires.at(wire).at(first), band.get(chain.at(first))];
+    if ((straight && ((last > 0) || (step === 0) || (strip.first === 0)))) {
       continue;
     }
-    hop = wires.at(wire).at(first);
-    if (((hop.last >= 0) || (hop.start >= hop.end) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
+    if ((!straight && (hop.start >= hop.end))) {
       continue;
     }
-    y = band.get(chain.at(first)).track_y(hop.track);
+    if (((hop.last >= 0) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
+      continue;
+    }
+    y = strip.track_y(Math.max(hop.track, 0));
     around.set([wire, first], [[hop.start, y], [turns[1][0], y], ...turns.slice(2)]);
     for (number of py_range((first + 1), (step + 1))) {
       around.set([wire, number], []);
