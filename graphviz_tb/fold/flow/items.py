@@ -42,13 +42,12 @@ from graphviz_tb.ops.roles import (
     INPUT_OPS,
     NEXT_ELEMENT_OPS,
     RANGE_OPS,
-    REARRANGE_OPS,
     SELECT_OPS,
     SIZE_OPS,
-    UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
+from graphviz_tb.ops.table import plain_op_name
 
 # State of a level while its boxes are sorted into flow and aside.
 
@@ -184,7 +183,8 @@ def _make_loop_box(boxes: list[FlowBox], symbols: SymbolTable) -> FlowBox:
 
 VALUE_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS
 RUN_INPUT_OPS = INPUT_OPS | NEXT_ELEMENT_OPS  # program inputs
-FORM_OPS = REARRANGE_OPS | UNIT_AXES_OPS
+# Op types of all frameworks that keep the order of the elements, in small letters and without underscores.
+FORM_TYPES = frozenset(("reshape", "flatten", "unflatten", "view", "unsafeview", "squeeze", "unsqueeze", "expanddims"))
 MAX_FEEDER_OPS = 4  # a constant, a shape or a cast, with all that feeds it
 MAX_FEEDERS = 16  # per box; with more (a saver, a concatenation) it is a place where paths meet
 
@@ -230,7 +230,7 @@ def join_closing_forms(dag: Dag) -> Dag:
     result is turned back to the form of the data; a pooling before what makes a vector of its result."""
     groups = []
     for number, box in enumerate(dag.boxes):
-        source = dag.before[number][0] if box.op in FORM_OPS and len(dag.before[number]) == 1 else -1
+        source = dag.before[number][0] if plain_op_name(box.op) in FORM_TYPES and len(dag.before[number]) == 1 else -1
         if source >= 0 and dag.boxes[source].scope and dag.after[source] == [number]:
             scope = dag.boxes[source]
             # A few ops are called by their name; other regions of two are opened again outside of stacks.
