@@ -99,6 +99,10 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
         weighted = np.zeros(len(graph), bool)
         weighted[fed] = True
         kinds[(kinds == PRODUCT) & weighted] = DENSE
+        selecting = np.array([plain_op_name(op) == "onehot" for op in graph.op_types], bool)
+        selected = np.zeros(len(graph), bool)
+        selected[graph.target[selecting[graph.op[graph.source]] & ~graph.control]] = True
+        kinds[(kinds == DENSE) & selected] = EMBEDDING  # a vector with a single one selects a row
         # A lookup in no table is the selection of elements.
         if not graph.lacks_weight_shapes and not graph.layers:
             kinds[(kinds == EMBEDDING) & ~weighted] = PLUMBING

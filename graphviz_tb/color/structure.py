@@ -30,7 +30,7 @@ from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct_values, freeze_array
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, OP_ROW, SEGMENT_ORIGIN, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath, sole_stack
@@ -201,7 +201,8 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     """
     training = training_rows(hierarchy)[0]
     # Series are coloured like their members (`_unit_template`).
-    of_op, looks = op_kinds(hierarchy), hierarchy.template
+    of_op = op_kinds(hierarchy)
+    looks = _with_templates_of_ops(hierarchy, of_op)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
     ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
     groups, ops = groups[ops > 0], ops[ops > 0]
@@ -243,6 +244,17 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         ),
         training | (hierarchy.how == TRAINING_ORIGIN),
     )
+
+
+def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
+    """Return the templates by row, with one for the ops of each kind that are whole layers, as in a Keras file."""
+    if not hierarchy.graph.layers:
+        return hierarchy.template
+    looks = hierarchy.template.copy()
+    rows = np.array([row for row in layer_rows(hierarchy) if hierarchy.kind[row] == OP_ROW], np.int64)
+    kinds = of_op[hierarchy.op_prefix_sum[rows]]
+    looks[rows[kinds < OTHER]] = int(np.max(looks)) + 1 + kinds[kinds < OTHER]
+    return freeze_array(looks)
 
 
 def _join_single_layers(

@@ -31,7 +31,7 @@ from graphviz_tb.graphs.canonical import FlaggedEdge, canonical_order
 from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column, positions_of_rows
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, Surplus
 from graphviz_tb.model.paths import (
     RowPath,
@@ -64,13 +64,18 @@ class RowCorrespondence:
         self._copies: dict[tuple[int, int], bool] = {}
         self._maps: dict[tuple[int, int], ChildMap | None] = {}
         self._forms: dict[int, tuple[Longs, Longs]] = {}
+        self._cores: dict[tuple[int, int], int] = {}
 
     def corresponding_row(self, source: int, target: int, row: int) -> int | None:
         """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown, as for a row
         elsewhere: the box of what another member has more.
 
-        If the mapping ends above the row, return the match of its innermost mapped group.
+        If the mapping ends above the row, return the match of its innermost mapped group. A group may be one of that
+        structure with small ops beside it.
         """
+        if row == source:
+            return target
+        source = self._with_structure_of(source, target)
         if not source <= row < self.hierarchy.end[source]:
             return None
         if row == source or self.are_copies(source, target):
@@ -86,6 +91,17 @@ class RowCorrespondence:
                 return None if around == source else found
             found = children[inner]
         return found
+
+    def _with_structure_of(self, source: int, target: int) -> int:
+        """Return the only child of a fold that has the structure of another group; else the fold itself."""
+        hierarchy, template = self.hierarchy, self.hierarchy.template
+        if hierarchy.kind[source] != FOLD_ROW or template[source] == template[target] or template[target] < 0:
+            return source
+        if (source, target) not in self._cores:
+            inside = hierarchy.children(source)
+            alike = inside[template[inside] == template[target]].tolist()
+            self._cores[source, target] = alike[0] if len(alike) == 1 else source
+        return self._cores[source, target]
 
     def are_copies(self, source: int, target: int) -> bool:
         """Return whether two groups have equal content at all depths, in file order: rows then correspond by offset."""
@@ -436,11 +452,13 @@ class MemberExpander(Expander):
         unplaced = [
             line for line in unplaced if seen.isdisjoint({(*line[2:4], False), (*line[2:4], bool(control[line[0]]))})
         ]
+        joined = _iterate_crossings(self._edges_to_members(stack, row)) if unplaced else ()
+        joints = {(inner, inbound): slot for _, inner, _, inbound, slot in joined}
         for (edge, _, other, inbound, slot), ends in zip(
             unplaced, self._ends_of_lines(stack, row, unplaced), strict=True
         ):
-            for found in ends:
-                hold((edge, found, other, inbound, slot))
+            for found in ends:  # at the input where data of other members enters
+                hold((edge, found, other, inbound, joints.get((found, inbound), slot)))
         between = self._edges_skipping_members(stack, row, lines.place)
         shown = [*held.values(), *between]
         if around is None:

@@ -1,13 +1,13 @@
 """Index arithmetic: ops that compute masks, positions or shapes.
 
 Such ops start from sizes, constants and integer inputs, and give integers or booleans. Floating results count too if
-they come from booleans (an additive mask) or from counted positions that are only added.
+they come from booleans, or from integer inputs or counted positions and are only added (an additive mask).
 
     x ─▶ Shape ─▶ StridedSlice ─▶ Range ─▶ GreaterEqual ─▶ BroadcastTo ─▶ SelectV2
                                                              padding_mask ─▲     ▲─ scores
 
 All but `SelectV2` are index arithmetic. Integers computed from weights or floats are not (a class, an expert), nor are
-floats computed from integer inputs (an age, the time step of a diffusion model).
+other floats computed from integer inputs (an age, the time step of a diffusion model).
 """
 
 from __future__ import annotations
@@ -64,17 +64,20 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
 
 
 def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Ints, target: Ints) -> Bools:
-    """Return which of the ops in `works` compute with booleans, or count positions that are only added.
+    """Return which of the ops in `works` compute with booleans, or with integer inputs or positions and are only added.
 
-    Positions that mix with other integer inputs, or are multiplied (frequencies), do not count.
+    Positions that mix with integer inputs, or are multiplied (frequencies), do not count. A size tells no value.
     """
-    inner = works[target] & ~graph.nodes_of_types(SIZE_OPS.__contains__)[target]
+    sizes = graph.nodes_of_types(SIZE_OPS.__contains__)[target]
+    inner = works[target] & ~sizes
     values, other = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     values[target[inner & given[source] & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[source]]] = True
-    other[source[works[source] & ~works[target] & ~graph.nodes_of_types(ADD_OPS.__contains__)[target]]] = True
+    adding = graph.nodes_of_types(ADD_OPS.__contains__)[target]
+    other[source[works[source] & ~works[target] & ~adding & ~sizes]] = True
     start, stop = source[inner & works[source]], target[inner & works[source]]
     counted = reachable_mask(works & graph.nodes_of_types(RANGE_OPS.__contains__), start, stop)
-    counted &= ~reachable_mask(values, start, stop) & ~reachable_mask(other, stop, start)
+    given_values = reachable_mask(values, start, stop)
+    counted = (counted ^ given_values) & ~reachable_mask(other, stop, start)
     truths = graph.nodes_of_types(gives_bool)
     if graph.is_exported:
         truths[[node for node in np.flatnonzero(works & ~truths).tolist() if gives_truth_values(graph, node)]] = True

@@ -154,6 +154,8 @@ def shorten_detours(
            ├─┐     │     to          ├───────┘
            │ │     │                 │
              └─────┘
+
+    One that is straight from its box on turns in the first gap, if lines run across there already.
     """
     row_of = {item: row for part in skeleton.parts for row in part for item in row}
     place = item_ranks(skeleton)
@@ -175,12 +177,17 @@ def shorten_detours(
         first = step - 1
         while first >= last and wires[wire][first].track < 0:
             first -= 1
-        if first < last:
+        straight = first < last
+        if straight:
+            first = 0
+        hop, strip = wires[wire][first], band[chain[first]]
+        if straight and (last > 0 or step == 0 or strip.first == 0):
             continue
-        hop = wires[wire][first]
-        if hop.last >= 0 or hop.start >= hop.end or farthest[place[chain[first]]] > hop.end:
+        if not straight and hop.start >= hop.end:
             continue
-        y = band[chain[first]].track_y(hop.track)
+        if hop.last >= 0 or farthest[place[chain[first]]] > hop.end:
+            continue
+        y = strip.track_y(max(hop.track, 0))
         around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
         for number in range(first + 1, step + 1):
             around[wire, number] = ()

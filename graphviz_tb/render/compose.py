@@ -8,7 +8,7 @@ from functools import partial
 
 from graphviz_tb.model.drawing import Disc, Drawing, Group, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
+from graphviz_tb.model.measure import WORDS_DOT, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
@@ -128,8 +128,10 @@ def compose(
     whole = _whole_frame(scene, paint, chosen)
     if whole >= 0 and caption.title:
         texts = [text for text in scene.texts if text.inside and text.box == whole]
-        # The facts count ops already, and say what changed.
+        # The facts count ops and parameters already, and say what changed.
         words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
+        said = [part for each in words for part in each.split(WORDS_DOT)]
+        words = [part for part in said if f"{part} parameters" not in caption.facts.split(WORDS_DOT)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
     if whole >= 0:
         scene = close_frame(scene, whole)

@@ -83,13 +83,15 @@ SAME_STRUCTURE_AND_LETTER = "same shade and letter: same structure"
 
 
 def rows_by_kind(rows: Sequence[LegendRow]) -> list[LegendRow]:
-    """Return one row for all of one kind, in their first shade; if a kind has several, what shades say comes last."""
+    """Return one row for all of one kind, in their first shade; if a kind has several structures, single layers aside,
+    what shades say comes last."""
     alike: dict[str, LegendRow] = {}
     for row in rows:
         known = replace(row, label=row.kind, fill=replace(row.fill, badge="")) if row.kind else row
         alike.setdefault(row.kind or f" {row.label}", known)  # a kind has no space before it
+    several = [row for row in rows if row.kind and row.label != row.kind]
     said = SAME_STRUCTURE_AND_LETTER if any(row.fill.badge != "" for row in rows) else SAME_STRUCTURE
-    more = [LegendRow(said, rows[0].fill, "rest")] if len(alike) < len(rows) else []
+    more = [LegendRow(said, rows[0].fill, "rest")] if len(several) > len({row.kind for row in several}) else []
     return [*alike.values(), *more]
 
 

@@ -2411,7 +2411,7 @@ function column_detours(skeleton, chains, ends, layers, lefts, widths, between) 
   return around;
 }
 function shorten_detours(skeleton, chains, wires, lefts, band, around) {
-  let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, y, number;
+  let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, straight, strip, y, number;
   row_of = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.set(item, row); } return out; })();
   place_ = item_ranks(skeleton);
   users = py_repeat([0], lefts.length);
@@ -2436,14 +2436,21 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
     while (((first >= last) && (wires.at(wire).at(first).track < 0))) {
       first -= 1;
     }
-    if ((first < last)) {
+    straight = (first < last);
+    if (straight) {
+      first = 0;
+    }
+    [hop, strip] = [wires.at(wire).at(first), band.get(chain.at(first))];
+    if ((straight && ((last > 0) || (step === 0) || (strip.first === 0)))) {
       continue;
     }
-    hop = wires.at(wire).at(first);
-    if (((hop.last >= 0) || (hop.start >= hop.end) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
+    if ((!straight && (hop.start >= hop.end))) {
       continue;
     }
-    y = band.get(chain.at(first)).track_y(hop.track);
+    if (((hop.last >= 0) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
+      continue;
+    }
+    y = strip.track_y(Math.max(hop.track, 0));
     around.set([wire, first], [[hop.start, y], [turns[1][0], y], ...turns.slice(2)]);
     for (number of py_range((first + 1), (step + 1))) {
       around.set([wire, number], []);
@@ -5628,14 +5635,15 @@ class LegendBlock {
 const SAME_STRUCTURE = "same shade: same structure";
 const SAME_STRUCTURE_AND_LETTER = "same shade and letter: same structure";
 function rows_by_kind(rows) {
-  let alike, row, known, said, more;
+  let alike, row, known, several, said, more;
   alike = new Map();
   for (row of rows) {
     known = (row.kind ? py_replace(row, {label: row.kind, fill: py_replace(row.fill, {badge: ""})}) : row);
     py_setdefault(alike, (row.kind || (" " + String(row.label))), known);
   }
+  several = (() => { const out = []; for (const row of rows) if ((row.kind && (row.label !== row.kind))) { out.push(row); } return out; })();
   said = ((() => { for (const row of rows) { if ((row.fill.badge !== "")) return true; } return false; })() ? SAME_STRUCTURE_AND_LETTER : SAME_STRUCTURE);
-  more = ((alike.size < rows.length) ? [new LegendRow(said, rows[0].fill, "rest")] : []);
+  more = ((several.length > (() => { const out = new Set(); for (const row of several) { out.add(row.kind); } return out; })().size) ? [new LegendRow(said, rows[0].fill, "rest")] : []);
   return [...alike.values(), ...more];
 }
 function legend_blocks(scene, paint) {
@@ -5919,12 +5927,14 @@ const PORT_RADIUS = 2.5;
 const COUNT_ENDINGS = ["ops", "new", "gone", "changed", "reconnected"];
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
-  let chosen, whole, texts, words, kinds, page, parts;
+  let chosen, whole, texts, words, said, kinds, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
   whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
     words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !py_endswith_any(text.full, COUNT_ENDINGS))) { out.push(text.full); } return out; })();
+    said = (() => { const out = []; for (const each of words) for (const part of each.split(WORDS_DOT)) { out.push(part); } return out; })();
+    words = (() => { const out = []; for (const part of said) if (!caption.facts.split(WORDS_DOT).includes((String(part) + " parameters"))) { out.push(part); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
   }
   if ((whole >= 0)) {

@@ -382,7 +382,7 @@ class ExportedSteps(TensorFlowSteps):
             usual = [] if self.op_of(node).startswith("onnx::") else window  # PyTorch takes steps of a window
             strides = step_words(self._along_image(node, STRIDES) or usual, "/")
             return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, window))}".strip(), *strides]))
-        if name == "mean":
+        if name in ("mean", "reducemean"):
             before = self._input_sizes(node, 0)
             axes = sorted(axis % 4 for axis in self._numbers(node, AXES) or self.constant_input(node, 1))
             return LayerStep("global", "global avg") if len(before) == 4 and axes in ([1, 2], [2, 3]) else None

@@ -459,7 +459,7 @@ class TensorFlowSteps:
         return self.constant_input(node, 1)
 
     def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
-        if op in EMBEDDING_LOOKUP_OPS:
+        if op in EMBEDDING_LOOKUP_OPS or self._selects_rows(node):
             word = " × ".join(size_word(size) for size in kernel)
             return LayerStep("embedding", word, weight=weight) if len(kernel) == 2 else None
         if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS:
@@ -477,6 +477,10 @@ class TensorFlowSteps:
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
+
+    def _selects_rows(self, node: int) -> bool:
+        """Return whether an op multiplies a weight by vectors with a single one, as a look-up does."""
+        return any(plain_op_name(self.op_of(source)) == "onehot" for _, (source, _) in self.inputs_of(node))
 
     def _convolution(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if len(kernel) < 3 or op.startswith(("Dilation", "Erosion")):

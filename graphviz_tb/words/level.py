@@ -394,14 +394,15 @@ PLAIN_SCHEME = "structure"  # the usual colouring, whose legend says all
 
 
 def facts_line(
-    hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
+    hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int, parameters: int
 ) -> str:
     """Return the line below the title of a picture: its colouring's summary, else counts; and how many bookkeeping ops
     of a saved model are left out. Every op of a Keras file is a layer: of these the frame of the model says the number,
     the title how many parameters they have."""
     through = OpCounter(hierarchy)(0)
     ops = hierarchy.op_count(0) if through is None else through
-    facts = summary(ops, shown) or _counts_text(ops, _keras_parameters(hierarchy), scheme)
+    own = _keras_parameters(hierarchy)
+    facts = summary(ops, shown) or _counts_text(0 if own else ops, own or parameters, scheme)
     return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
@@ -412,11 +413,12 @@ def _keras_parameters(hierarchy: Hierarchy) -> int:
 
 
 def _counts_text(ops: int, parameters: int, scheme: str) -> str:
-    """Return how many ops or parameters the model has, and how it is coloured, if not as usual.
+    """Return how many ops and parameters the model has, where known, and how it is coloured, if not as usual.
 
     >>> _counts_text(12670, 0, "structure"), _counts_text(1, 0, "device"), _counts_text(9, 25_600_000, "structure")
-    ('12\\u2009670 ops', '1 op · colour: device', '25.6 M parameters')
+    ('12\\u2009670 ops', '1 op · colour: device', '9 ops · 25.6 M parameters')
     """
-    counted = f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"
-    counted = f"{format_count(parameters)} parameters" if parameters else counted
-    return counted if scheme == PLAIN_SCHEME else f"{counted} · colour: {scheme}"
+    known = parameters and not ops
+    counted = [] if known else [f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"]
+    counted += [f"{format_count(parameters)} {plural_noun(parameters, 'parameter')}"] if parameters else []
+    return " · ".join(counted if scheme == PLAIN_SCHEME else [*counted, f"colour: {scheme}"])

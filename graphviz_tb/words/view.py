@@ -12,7 +12,7 @@ from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_si
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.columns import prefix_sums
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, OP_ROW, SCOPE_ROW, GroupOrigin, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph, Surplus
@@ -43,6 +43,8 @@ from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
 # The label of each closed box: its name, second line and badge.
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
+# Folds whose name says why they are one box.
+TOLD_ORIGINS = (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
 NARROW_NAME_PX, NARROW_WORDS_PX = 84, 76  # of the two lines of a box in a narrow figure
@@ -272,7 +274,7 @@ class NodeLabels:
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
         fold = self.hierarchy.kind[row] == FOLD_ROW
-        if self.hierarchy.how[row] == LAYER_ORIGIN or (fold and (self.printed or self.paper.tells_layers(row))):
+        if self.hierarchy.how[row] in TOLD_ORIGINS or (fold and (self.printed or self.paper.tells_layers(row))):
             return "scope"  # where its words say what it is, or in a figure, nobody asks why it is one box
         return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
 

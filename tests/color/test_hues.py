@@ -250,3 +250,19 @@ def test_tables_of_one_group_have_the_hue_of_tables_though_the_group_occurs_once
     found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     template = found.template_of(model.hierarchy.name.index("once"))
     assert KIND_WORDS[found.shade[template] // SHADE_COUNT] == "embedding"
+
+
+def test_a_product_with_vectors_of_a_single_one_is_a_table() -> None:
+    nodes = [
+        {"name": "ids", "op": "Placeholder"},
+        {"name": "kind/one_hot", "op": "OneHot", "input": ["ids"]},
+        {"name": "kind/table", "op": "VariableV2"},
+        {"name": "kind/MatMul", "op": "MatMul", "input": ["kind/one_hot", "kind/table"]},
+        {"name": "fc/w", "op": "VariableV2"},
+        {"name": "fc/MatMul", "op": "MatMul", "input": ["kind/MatMul", "fc/w"]},
+        {"name": "fc/act", "op": "Relu", "input": ["fc/MatMul"]},
+    ]
+    model = load(GraphDef(node=nodes), folds=False)
+    found, names = structure_colouring(model.hierarchy, THEMES["light"], model.facts), model.hierarchy.name
+    assert found.tooltip_text((names.index("kind"),)) == "embedding"
+    assert found.tooltip_text((names.index("fc"),)) == "dense"

@@ -101,6 +101,17 @@ def test_a_line_beside_a_column_turns_to_the_next_where_it_leaves_its_box() -> N
     assert len(route) == 8
 
 
+def test_a_line_that_is_straight_beside_a_column_turns_in_the_first_gap() -> None:
+    # 0 ─▶ 1 ─▶ … ─▶ 7, the second column from 4 on; 8 at the right of 1 leads to 2 and to 6
+    pairs = [*pairwise(range(8)), (8, 2), (8, 6)]
+    edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
+    skeleton = arrange(Metagraph(0, tuple(range(1, 10)), (2,) * 9, edges, ()))
+    level = place_level(replace(skeleton, breaks=((4,),)), [(80, 24)] * 9, LevelGaps())
+    across = [route[1][1] for route in level.routes[-2:]]
+    assert across[0] == across[1]
+    assert level.positions[8][1] + 24 < across[0] < level.positions[2][1]
+
+
 # x ─▶ a0 ─▶ a1 ─▶ a2 ─▶ m ─▶ b0 ─▶ b1 ─▶ b2 ─▶ c0 ─▶ …, with a2 ─▶ b0, a1 ─▶ b1 and a0 ─▶ b2
 @pytest.mark.parametrize(("tail", "bent"), [(4, True), (16, False)])
 def test_a_u_larger_than_the_screen_is_given_up_for_columns(tail: int, bent: bool) -> None:

@@ -44,6 +44,12 @@ def test_idioms_of_exported_programs(name: str, row: str, said: str, kind: int) 
     assert KIND_WORDS[group_kinds(hierarchy, op_kinds(hierarchy), [number])[0]] == KIND_WORDS[kind]
 
 
+def test_a_mean_over_an_image_is_a_pooling_in_onnx_too() -> None:
+    hierarchy = hierarchy_of("resnet.dynamo.onnx.gz")
+    row = hierarchy.name.index("ResNet/AdaptiveAvgPool2d[avgpool]")
+    assert PaperWords(hierarchy).words_of_row(row) == "global avg"
+
+
 @each(
     ("op", "bounds", "said"),
     [

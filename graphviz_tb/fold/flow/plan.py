@@ -44,6 +44,7 @@ from graphviz_tb.fold.flow.items import (
     find_flow_items,
     fold_boxes_aside,
     fold_index_arithmetic,
+    join_closing_forms,
     join_feeders,
 )
 from graphviz_tb.fold.flow.layers import fold_gated_layers, fold_layers
@@ -169,7 +170,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     dag = fold_layers(fold_idioms(dag, context), level.hierarchy, context)
     dag = fold_gated_layers(dag, context)
     if not _has_layer_ops(level):
-        dag = join_feeders(dag, context.widths.named_layers, symbols)
+        dag = join_feeders(join_closing_forms(dag), context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)
     aside = [items.boxes[position] for position in items.aside]
     if total_child_count(boxes) + len(aside) > context.soft:

@@ -175,8 +175,9 @@ MIN_SHARED_OPS = 0.5  # of the ops of one of some numbered scopes, those that th
 
 
 def _scope_in_member(box: FlowBox) -> FlowBox:
-    """Return the scope in a member that is a group of it and its feeders; otherwise the box itself."""
-    return box.members[-1] if box.how == GroupOrigin.REGION and box.members[-1].symbol == box.symbol else box
+    """Return the scope in a member that is a group of it and of small ops beside it; otherwise the box itself."""
+    held = box.members if box.how == GroupOrigin.REGION else []
+    return next((member for member in held if member.scope and member.symbol == box.symbol), box)
 
 
 def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
