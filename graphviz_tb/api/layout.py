@@ -28,7 +28,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import first_tie
-from graphviz_tb.model.view import View
+from graphviz_tb.model.view import MIXED_TRAINING, SHORT_NAMES, SMALL_GAPS, View
 from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES, ExpandPath
 from graphviz_tb.open.groups import (
     OpenSet,
@@ -119,18 +119,18 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
     """Lay out a figure that fits its page: the first of those that are no longer than it, show a U, a
     member of a stack, and most stacks.
 
-    What makes it narrower is tried step by step: one column, short names in boxes and none beside them, and no separate
+    What makes it smaller is tried step by step: small gaps, short names in boxes and none beside them, and no separate
     room for the training.
     """
     unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
     best, most, trains = None, (False, False, 0, 0), False
     for tried, narrow in (
         (options, 0),
-        (replace(options, wrap=False), 0),
-        (unnamed, 1),
-        (replace(unnamed, wrap=False), 2),
+        (options, SMALL_GAPS),
+        (unnamed, SHORT_NAMES),
+        (replace(unnamed, wrap=False), MIXED_TRAINING),
     ):
-        if narrow == 2 and (best or not trains):
+        if narrow == MIXED_TRAINING and (best or not trains):
             break
         layout = lay_out(tried, narrow)
         trains = trains or any(text.content == TRAINING_HEADING for text in layout.scene.texts)
@@ -269,8 +269,7 @@ def _leads_on(level: Metagraph, row: int) -> bool:
 def _node_labels(
     model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
 ) -> NodeLabels:
-    """Return the labels of a picture with at most these groups open. With `narrow` 1 names are short, with 2 nothing is
-    set apart."""
+    """Return the labels of a picture with at most these groups open."""
     alone = lone_members(model.hierarchy, opened, options) is not None
     return NodeLabels(model.hierarchy, second, alone=alone, printed=options.paper, narrow=narrow)
 
