@@ -99,7 +99,7 @@ class LevelWords:
 
 
 # How a figure with little room is made narrower and lower: `View.narrow`. Each step includes those before it.
-SMALL_GAPS, SHORT_NAMES, MIXED_TRAINING = 1, 2, 3
+SMALL_GAPS, SHORT_NAMES, MIXED_TRAINING, NO_TRAINING = 1, 2, 3, 4
 
 
 @dataclass(frozen=True, slots=True)

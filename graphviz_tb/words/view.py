@@ -45,7 +45,7 @@ from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
-NARROW_NAME_PX, NARROW_WORDS_PX = 84, 76  # of the two lines of a box in a narrow figure
+NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
