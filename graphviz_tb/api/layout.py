@@ -28,7 +28,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import first_tie
-from graphviz_tb.model.view import View
+from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS, View
 from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES, ExpandPath
 from graphviz_tb.open.groups import (
     OpenSet,
@@ -41,7 +41,6 @@ from graphviz_tb.open.groups import (
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
 from graphviz_tb.place.frames import list_open_groups
-from graphviz_tb.place.level import TRAINING_HEADING
 from graphviz_tb.render.close_frame import drawn_size
 from graphviz_tb.words.view import NodeLabels, build_view
 
@@ -51,10 +50,12 @@ if TYPE_CHECKING:
 
 MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
 # Room for the legend of a figure, in px; its largest scale in thousandths, as its text has one size.
-PAPER_ROOM, PAPER_LARGEST = (8, 44), 1000
+PAPER_ROOM, PAPER_LARGEST = (6, 44), 1000
 NOMINAL_PERCENT = 75  # of the width of a page that boxes of nominal width may fill: drawn ones are wider
 # name heights in px: read easily, with some effort, just about
 LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 8, 7, 6
+
+TRAINING_LEFT_OUT = Notice("no-training", "the figure has no room for what trains the model", strict=False)
 
 SecondLine = Callable[[RowPath], str | None]
 
@@ -119,21 +120,21 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
     """Lay out a figure that fits its page: the first of those that are no longer than it, show a U, a
     member of a stack, and most stacks.
 
-    What makes it narrower is tried step by step: one column, short names in boxes and none beside them, and no separate
-    room for the training.
+    What makes it smaller is tried step by step: small gaps, short names in boxes and none beside them, no columns and
+    no separate room for the training, and none for it at all.
     """
     unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
-    best, most, trains = None, (False, False, 0, 0), False
+    best, most = None, (False, False, 0, 0)
     for tried, narrow in (
         (options, 0),
-        (replace(options, wrap=False), 0),
-        (unnamed, 1),
-        (replace(unnamed, wrap=False), 2),
+        (options, SMALL_GAPS),
+        (unnamed, SHORT_NAMES),
+        (replace(unnamed, wrap=False), MIXED_TRAINING),
+        (replace(unnamed, wrap=False), NO_TRAINING),
     ):
-        if narrow == 2 and (best or not trains):
+        if narrow >= MIXED_TRAINING and best:
             break
         layout = lay_out(tried, narrow)
-        trains = trains or any(text.content == TRAINING_HEADING for text in layout.scene.texts)
         if drawn_size(layout.scene)[0] + PAPER_ROOM[0] > target.size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
@@ -210,8 +211,12 @@ def _lay_out_open_groups(
     columns = column_breaks(model, options, second) if columns is None else columns
     alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
     metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
+    labels, odd = labels or _node_labels(model, options, second, opened), dict[Notice, None]()
     if options.paper:
-        metagraph = _drop_rows(metagraph, _rows_left_out(hierarchy, metagraph, opened, contents))
+        training = {level.children[at] for level in map(metagraph, opened) for at in level.training}
+        without = training if labels.narrow >= NO_TRAINING else set[int]()
+        odd.update(dict.fromkeys([TRAINING_LEFT_OUT] if without else []))
+        metagraph = _drop_rows(metagraph, without | _rows_left_out(hierarchy, metagraph, opened, contents))
     with report.stage("arrange"):
         arranged = ArrangeOptions(options.engine, wrap=options.wrap)
         if options.paper:
@@ -220,12 +225,11 @@ def _lay_out_open_groups(
         lay = LevelArranger(arranged, model.arrangements, columns)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
     with report.stage("view"):
-        labels = labels or _node_labels(model, options, second, opened)
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, contents)
     with report.stage("place"):
         scene = place(view, options, frames)
     # Equal metagraphs share one skeleton, so its notices occur several times.
-    odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
+    odd.update(dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices))
     return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
 
 
@@ -269,8 +273,7 @@ def _leads_on(level: Metagraph, row: int) -> bool:
 def _node_labels(
     model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
 ) -> NodeLabels:
-    """Return the labels of a picture with at most these groups open. With `narrow` 1 names are short, with 2 nothing is
-    set apart."""
+    """Return the labels of a picture with at most these groups open."""
     alone = lone_members(model.hierarchy, opened, options) is not None
     return NodeLabels(model.hierarchy, second, alone=alone, printed=options.paper, narrow=narrow)
 

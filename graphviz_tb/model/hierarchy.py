@@ -59,9 +59,7 @@ class GroupOrigin(IntEnum):
     ATTENTION = 15  # queries, keys and values: two products, and a softmax between them
     ACTIVATION = 16  # an activation that is several ops, as GELU
     L2_NORM = 17  # a vector divided by its length
-    FEED_FORWARD = (
-        18  # a gated block: two layers of one tensor, one of which weighs the other, and the layer behind them
-    )
+    FEED_FORWARD = 18  # a gated block: two layers of one tensor, the product of both, and the layer behind it
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)

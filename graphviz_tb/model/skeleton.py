@@ -162,9 +162,10 @@ class LevelGaps:
     `siblings`: between boxes of a rank; `ranks`: between ranks, `labelled` if an edge label needs it; `box`: line to
     box; `edge`: line to line (white space, whatever their thickness); `parts`: between unconnected parts; `spread`:
     between lines on one side of a box (a goal; at least 8 if the box is wide enough); `start`: the straight first run
-    of a line; `straight`: its last run before an arrow head; `beyond`: from a port to the border; `bar`: what the title
-    bar adds to that on the first and the last side. `upward`: the flow runs against the reading direction, so the last
-    shelf of parts is at its start. `heading`: what the heading of a rule takes across and along the flow.
+    of a line; `straight`: its last run before an arrow head; `beyond`: from a port to the border; `column`: from a
+    column to the nearest line beside it; `bar`: what the title bar adds to `beyond` on the first and the last side.
+    `upward`: the flow runs against the reading direction, so the last shelf of parts is at its start. `heading`: what
+    the heading of a rule takes across and along the flow.
     """
 
     siblings: int = 16
@@ -177,6 +178,7 @@ class LevelGaps:
     start: int = 11
     straight: int = 10
     beyond: int = 12
+    column: int = 20
     bar: tuple[int, int] = (0, 0)
     upward: bool = False
     heading: tuple[int, int] = (64, 24)

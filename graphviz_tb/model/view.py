@@ -98,6 +98,10 @@ class LevelWords:
     ports: tuple[str, ...] = ()
 
 
+# How a figure with little room is made narrower and lower: `View.narrow`. Each step includes those before it.
+SMALL_GAPS, SHORT_NAMES, MIXED_TRAINING, NO_TRAINING = 1, 2, 3, 4
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """One open group: its metagraph, its drawing order, a label for each child, and the children that are open.
@@ -106,8 +110,8 @@ class View:
     annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these
     are not the last segment of the name, `addresses` their addresses. `functions` is a label for each of
     `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` are all texts
-    of the level. `mixed`: what trains the model is among its ranks, not at the right of a rule, and its lines have
-    no labels: the figure is too narrow for that.
+    of the level. `narrow`: a figure with little room: with `MIXED_TRAINING` what trains the model is
+    among its ranks, not at the right of a rule, and its lines have no labels.
     """
 
     address: str
@@ -121,7 +125,7 @@ class View:
     addresses: Mapping[int, str] = field(default_factory=dict)
     functions: tuple[NodeLabel, ...] = ()
     words: LevelWords = LevelWords()
-    mixed: bool = False
+    narrow: int = 0
 
     def drawn_lines(self) -> dict[int, Metaedge | Bridge]:
         """Return the wires that are drawn one by one: none if the level is too large for a layout."""

@@ -116,9 +116,9 @@ def _place_along(
     # Each part begins at (0, 0) until `_shelve_parts` moves it.
     layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps)
     between = wires_at_joints(skeleton, chains)
-    tall = place_columns(skeleton, layers, lefts, widths, between)
+    tall = place_columns(skeleton, layers, lefts, widths, between, gaps.column)
     width, height = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
-    around = column_detours(skeleton, chains, ends, layers, lefts, widths, between)
+    around = column_detours(skeleton, chains, ends, layers, lefts, widths, between, gaps.column)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = _centred_tops(band, heights)
     _shift_hops(chains, wires, ends, lefts)

@@ -19,7 +19,6 @@ from graphviz_tb.place.tracks import RankHop
 # The rightmost line turns first, and so on outwards: this adds no crossing.
 
 COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
-COLUMN_LINE_MARGIN = 20  # px from a column to the nearest line
 COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
 
 ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
@@ -51,11 +50,12 @@ def place_columns(
     lefts: list[int],
     widths: Sequence[int],
     between: Sequence[Sequence[Sequence[ColumnJoint]]],
+    margin: int,
 ) -> list[int]:
     """Move the columns of each broken part to their places; return the height of every part.
 
     The first column begins at the left, each other one next to the previous one, with room next to and above it for the
-    lines that lead there.
+    lines that lead there, `margin` px from the columns.
     """
     for p, passing in enumerate(between):
         ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
@@ -72,7 +72,7 @@ def place_columns(
                 layers[p][r].move(head - top)
             if number < len(passing):
                 lines = len(passing[number])
-                left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
+                left += high - low + 2 * margin + (lines - 1) * COLUMN_LINE_STEP
                 # Room for the turns above the next column, or beside the lines from its ports.
                 entry = last + _port_rank_count(skeleton, p, last)
                 head = max(0, COLUMN_TURN + lines * COLUMN_LINE_STEP + layers[p][last].top - layers[p][entry].top)
@@ -103,8 +103,9 @@ def column_detours(
     lefts: Sequence[int],
     widths: Sequence[int],
     between: Sequence[Sequence[Sequence[ColumnJoint]]],
+    margin: int,
 ) -> dict[ColumnJoint, tuple[Point, ...]]:
-    """Return the four bends of each line from column to column."""
+    """Return the four bends of each line from column to column, which runs at least `margin` px from both."""
     around: dict[ColumnJoint, tuple[Point, ...]] = {}
     for p, passing in enumerate(between):
         starts = [0, *skeleton.breaks[p]]
@@ -125,7 +126,7 @@ def column_detours(
                 top = layers[p][break_ + skipped].top
                 head = top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
                 lane, goal = (
-                    right + COLUMN_LINE_MARGIN + turn * COLUMN_LINE_STEP,
+                    right + margin + turn * COLUMN_LINE_STEP,
                     _joint_x(joint, 1 + skipped, chains, ends, lefts),
                 )
                 around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)

@@ -21,7 +21,7 @@ from graphviz_tb.model.skeleton import (
     WireStroke,
     training_items,
 )
-from graphviz_tb.model.view import View
+from graphviz_tb.model.view import MIXED_TRAINING, SMALL_GAPS, View
 from graphviz_tb.place.attachment import Gates, LineEnds, border_point, line_anchors, port_at_end
 from graphviz_tb.place.bars import branch_bars, item_places, places_before_end
 from graphviz_tb.place.boxes import (
@@ -209,8 +209,9 @@ def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[
 
 
 LEVEL_GAPS = LevelGaps()
+NARROW_GAPS = LevelGaps(siblings=12, ranks=20, labelled=20, start=7, straight=5, column=12)  # where room is scarce
 LINE_LABEL_HEIGHT = 12  # px: a line in the small font
-GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
+GAP_LABEL_ROOM, NARROW_LABEL_ROOM = 8, 4  # px above and below a label in a gap between two ranks
 TRAINING_HEADING, HEADING_DISTANCE = "Training", 10  # next to a rule, and px from it
 HEADING_REACH = 72  # px from the rule to where its heading ends, and some more
 RULE_CLEARANCE = 4  # px from a rule to the label of a line that crosses it
@@ -470,7 +471,7 @@ def _lay_out_level(
         head = _arrow_end(view, wire, line, inner.gates)
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
-    gaps = _level_gaps(strokes, ties, direction)
+    gaps = _level_gaps(strokes, ties, direction, narrow=view.narrow >= SMALL_GAPS)
     skeleton = _drop_loose_parts(
         _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     )
@@ -486,16 +487,19 @@ def _lay_out_level(
     )
 
 
-def _level_gaps(strokes: Mapping[int, WireStroke], ties: Mapping[int, Tie], direction: Direction) -> LevelGaps:
+def _level_gaps(
+    strokes: Mapping[int, WireStroke], ties: Mapping[int, Tie], direction: Direction, narrow: bool
+) -> LevelGaps:
     """Return the distances in a level: room for its largest label, its bars, its heading and the lines beside its
     ranks."""
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
+    usual = NARROW_GAPS if narrow else LEVEL_GAPS
     return replace(
-        LEVEL_GAPS,
-        labelled=max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM),
+        usual,
+        labelled=max(usual.labelled, longest + 2 * (NARROW_LABEL_ROOM if narrow else GAP_LABEL_ROOM)),
         bar=_bar_heights(direction),
         upward=direction in ("BT", "RL"),
-        ranks=LEVEL_GAPS.ranks + max([tie.depth for tie in ties.values()], default=0),
+        ranks=usual.ranks + max([tie.depth for tie in ties.values()], default=0),
         heading=flow_size(direction, (HEADING_REACH, HEADING_ROOM)),
     )
 
@@ -504,7 +508,7 @@ def _trained_items(view: View, skeleton: Skeleton) -> set[int]:
     """Return the items that train the model or do its bookkeeping; none if no line leads to or from training."""
     edges = view.metagraph.edges
     ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in skeleton.wires]
-    if view.mixed or not any(ends):
+    if view.narrow >= MIXED_TRAINING or not any(ends):
         return set()
     return training_items([wire.chain for wire in skeleton.wires], ends).union(view.metagraph.training)
 

@@ -292,7 +292,7 @@ def _port_group(port: Port, theme: Theme) -> Group:
 TEXT_WIDTH_MM = 178  # mm: the width of a page's text
 POINTS_PER_MM = 72 / 25.4
 MIN_UNIT_POINTS, MAX_UNIT_POINTS = 0.7, 1.0  # names are 10 units or more: 7 to 10 points high
-FIGURE_MARGIN = 4  # units around the figure: the page has its own margins
+FIGURE_MARGIN = 3  # units around the figure: the page has its own margins
 TEXT_HEIGHT_MM = 240  # mm: the height of a page's text
 PAPER_INK = replace(
     LIGHT_THEME,

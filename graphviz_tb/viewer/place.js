@@ -695,7 +695,7 @@ function training_items(chains, training) {
   return (() => { const out = new Set(); for (const item of found) if (!shared.has(item)) { out.add(item); } return out; })();
 }
 class LevelGaps {
-  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false, heading = [64, 24]) {
+  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, column = 20, bar = [0, 0], upward = false, heading = [64, 24]) {
     this.siblings = siblings;
     this.ranks = ranks;
     this.labelled = labelled;
@@ -706,6 +706,7 @@ class LevelGaps {
     this.start = start;
     this.straight = straight;
     this.beyond = beyond;
+    this.column = column;
     this.bar = bar;
     this.upward = upward;
     this.heading = heading;
@@ -797,8 +798,10 @@ class LevelWords {
     this.ports = ports;
   }
 }
+const SMALL_GAPS = 1;
+const MIXED_TRAINING = 3;
 class View {
-  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords(), mixed = false) {
+  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords(), narrow = 0) {
     this.address = address;
     this.path = path;
     this.metagraph = metagraph;
@@ -810,7 +813,7 @@ class View {
     this.addresses = addresses;
     this.functions = functions;
     this.words = words;
-    this.mixed = mixed;
+    this.narrow = narrow;
   }
   drawn_lines() {
     return (this.skeleton.plain ? new Map() : (() => { const out = new Map(); for (const wire of this.drawn_wires()) { out.set(wire, this.line_of_wire(wire)); } return out; })());
@@ -2308,7 +2311,6 @@ function _weighted_median(wishes) {
 
 // place.lanes
 const COLUMN_LINE_STEP = 12;
-const COLUMN_LINE_MARGIN = 20;
 const COLUMN_TURN = 26;
 function wires_at_joints(skeleton, chains) {
   let passing, seen, place_, wire, chain, part, rank, number, break_, step;
@@ -2333,7 +2335,7 @@ function wires_at_joints(skeleton, chains) {
   }
   return passing;
 }
-function place_columns(skeleton, layers, lefts, widths, between) {
+function place_columns(skeleton, layers, lefts, widths, between, margin) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines, entry;
   for ([p, passing] of py_enumerate(between)) {
     ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
@@ -2354,7 +2356,7 @@ function place_columns(skeleton, layers, lefts, widths, between) {
       }
       if ((number < passing.length)) {
         lines = passing.at(number).length;
-        left += (((high - low) + (2 * COLUMN_LINE_MARGIN)) + ((lines - 1) * COLUMN_LINE_STEP));
+        left += (((high - low) + (2 * margin)) + ((lines - 1) * COLUMN_LINE_STEP));
         entry = (last + _port_rank_count(skeleton, p, last));
         head = Math.max(0, (((COLUMN_TURN + (lines * COLUMN_LINE_STEP)) + layers.at(p).at(last).top) - layers.at(p).at(entry).top));
       }
@@ -2375,7 +2377,7 @@ function _part_height(bands, part, skeleton, between) {
   }
   return tall;
 }
-function column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
+function column_detours(skeleton, chains, ends, layers, lefts, widths, between, margin) {
   let around, p, passing, starts, number, lines, break_, rows, right, leave, skipped, turn, x, joint, foot, top, head, lane, goal, bends, wire, chain, step, turns;
   around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
@@ -2391,7 +2393,7 @@ function column_detours(skeleton, chains, ends, layers, lefts, widths, between) 
         foot = ((layers.at(p).at((break_ - 1)).bottom + COLUMN_TURN) + (turn * COLUMN_LINE_STEP));
         top = layers.at(p).at((break_ + skipped)).top;
         head = ((top - COLUMN_TURN) - (((lines.length - 1) - turn) * COLUMN_LINE_STEP));
-        [lane, goal] = [((right + COLUMN_LINE_MARGIN) + (turn * COLUMN_LINE_STEP)), _joint_x(joint, (1 + skipped), chains, ends, lefts)];
+        [lane, goal] = [((right + margin) + (turn * COLUMN_LINE_STEP)), _joint_x(joint, (1 + skipped), chains, ends, lefts)];
         around.set(joint, [[x, foot], [lane, foot], [lane, head], [goal, head]]);
         if (skipped) {
           around.set([joint[0], (joint[1] + 1)], []);
@@ -2739,9 +2741,9 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
   layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps);
   between = wires_at_joints(skeleton, chains);
-  tall = place_columns(skeleton, layers, lefts, widths, between);
+  tall = place_columns(skeleton, layers, lefts, widths, between, gaps.column);
   [width, height] = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
-  around = column_detours(skeleton, chains, ends, layers, lefts, widths, between);
+  around = column_detours(skeleton, chains, ends, layers, lefts, widths, between, gaps.column);
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = _centred_tops(band, heights);
   _shift_hops(chains, wires, ends, lefts);
@@ -3667,8 +3669,10 @@ function level_webs(view, frame, boxes, ports) {
   return (() => { const out = []; for (const [kind, ends] of ends_of.entries()) { out.push(new Web(kind, frame, [...ends[0]], [...ends[1]])); } return out; })();
 }
 const LEVEL_GAPS = new LevelGaps();
+const NARROW_GAPS = new LevelGaps(12, 20, 20, undefined, undefined, undefined, undefined, 7, 5, undefined, 12);
 const LINE_LABEL_HEIGHT = 12;
 const GAP_LABEL_ROOM = 8;
+const NARROW_LABEL_ROOM = 4;
 const TRAINING_HEADING = "Training";
 const HEADING_DISTANCE = 10;
 const HEADING_REACH = 72;
@@ -3872,21 +3876,22 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
     is_main = (said.has(wire) && said.get(wire).main);
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
-  gaps = _level_gaps(strokes, ties, direction);
+  gaps = _level_gaps(strokes, ties, direction, (view.narrow >= SMALL_GAPS));
   skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
 }
-function _level_gaps(strokes, ties, direction) {
-  let longest;
+function _level_gaps(strokes, ties, direction, narrow) {
+  let longest, usual;
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
-  return py_replace(LEVEL_GAPS, {labelled: Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), bar: _bar_heights(direction), upward: ["BT", "RL"].includes(direction), ranks: (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0})), heading: flow_size(direction, [HEADING_REACH, HEADING_ROOM])});
+  usual = (narrow ? NARROW_GAPS : LEVEL_GAPS);
+  return py_replace(usual, {labelled: py_max([usual.labelled, (longest + (2 * (narrow ? NARROW_LABEL_ROOM : GAP_LABEL_ROOM)))]), bar: _bar_heights(direction), upward: ["BT", "RL"].includes(direction), ranks: (usual.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0})), heading: flow_size(direction, [HEADING_REACH, HEADING_ROOM])});
 }
 function _trained_items(view, skeleton) {
   let edges, ends;
   edges = view.metagraph.edges;
   ends = (() => { const out = []; for (const wire of skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
-  if ((view.mixed || !py_any(ends))) {
+  if (((view.narrow >= MIXED_TRAINING) || !py_any(ends))) {
     return new Set();
   }
   return py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), ends), view.metagraph.training);
@@ -4716,7 +4721,7 @@ function _build_note(view, side, other, indices, count) {
 const NO_NAME = "…";
 function _training_labels(view) {
   let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
-  if (view.mixed) {
+  if ((view.narrow >= MIXED_TRAINING)) {
     return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (line.training) { out.set(wire, ""); } return out; })();
   }
   joined = new Map();

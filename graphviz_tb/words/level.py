@@ -19,7 +19,7 @@ from graphviz_tb.model.measure import (
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, MetagraphLine, Side, StubKind
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.skeleton import SOURCE_TRAINS, TARGET_TRAINS
-from graphviz_tb.model.view import LevelNote, LevelWords, LineWords, NodeLabel, StubWords, View
+from graphviz_tb.model.view import MIXED_TRAINING, LevelNote, LevelWords, LineWords, NodeLabel, StubWords, View
 from graphviz_tb.words.line_labels import (
     TOOLTIP_NAMES,
     count_of,
@@ -158,7 +158,7 @@ NO_NAME = "…"
 def _training_labels(view: View) -> dict[int, str]:
     """Return the labels of lines between the model and a box that trains it, where there are several: the total of the
     most that run together, at the one that joins last. No line of training has one where that does not stand apart."""
-    if view.mixed:
+    if view.narrow >= MIXED_TRAINING:
         return {wire: "" for wire, line in view.drawn_lines().items() if line.training}
     joined: dict[int, list[int]] = {}
     for wire, line in view.drawn_lines().items():

@@ -29,6 +29,7 @@ from graphviz_tb.model.hierarchy import (
     OP_ROW,
     SERIES_ROW,
     TRAINING_ORIGIN,
+    GroupOrigin,
     Hierarchy,
 )
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse

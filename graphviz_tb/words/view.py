@@ -33,7 +33,7 @@ from graphviz_tb.model.paths import (
 )
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.view import NodeLabel, View
+from graphviz_tb.model.view import SHORT_NAMES, NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name, is_numbered_kind
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
@@ -47,7 +47,7 @@ LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")
 TOLD_ORIGINS = (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
-NARROW_NAME_PX, NARROW_WORDS_PX = 84, 76  # of the two lines of a box in a narrow figure
+NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
@@ -60,8 +60,7 @@ class NodeLabels:
 
     `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
     address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack. `printed`: for
-    a figure to print, with one word for a module; `narrow` 1: for one with little room; 2: where what trains
-    the model has no separate room.
+    a figure to print, with one word for a module; `narrow`: for one with little room.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class NodeLabels:
         self.placed = placed
         self.alone = alone
         self.printed = printed
-        self.narrow = narrow
+        self.narrow, self.has_short_names = narrow, narrow >= SHORT_NAMES
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
@@ -127,7 +126,7 @@ class NodeLabels:
         semibold = said is None and self.says_more(row, name, f"{main} {badge}" if kind == "series" else main)
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
         more = self.words_of_first(row, name)
-        if self.narrow:
+        if self.has_short_names:
             label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
             second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
@@ -185,7 +184,7 @@ class NodeLabels:
         part = next(filter(self.paper.holds_weight, parts), -1)
         named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
         plain = self.printed_label(part) if named else words or _ops_text(len(surplus.nodes))
-        room = NARROW_NAME_PX if self.narrow else NAME_ROOM_PX
+        room = NARROW_NAME_PX if self.has_short_names else NAME_ROOM_PX
         names = [hierarchy.graph.name[node] for node in surplus.nodes]
         listed = ", ".join(map(tooltip_name, names[:TOOLTIP_NAMES])) + ", …" * (len(names) > TOOLTIP_NAMES)
         return NodeLabel(
@@ -218,7 +217,7 @@ class NodeLabels:
         """Return whether the words of a paper come before a name, and have room: a framework counted the name, or that
         of one layer only says its kind."""
         if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > (
-            NARROW_NAME_PX if self.narrow else NAME_ROOM_PX
+            NARROW_NAME_PX if self.has_short_names else NAME_ROOM_PX
         ):
             return False
         return is_counted_name(name) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
@@ -511,7 +510,7 @@ def _build_group_view(
             for row in sorted(rows)
         },
         functions=listed,
-        mixed=node_labels.narrow > 1,
+        narrow=node_labels.narrow,
     )
     return replace(view, words=level_words(view, stubs, node_labels.printed))
 

@@ -104,6 +104,26 @@ def test_a_figure_shows_what_fits_even_where_no_stack_can_show_a_member() -> Non
     assert picture.drawing.width * picture.drawing.points == pytest.approx(84 / 25.4 * 72)
 
 
+@pytest.mark.parametrize(("name", "millimetres"), [("vit.pt2", 178), ("moe.pt2", 84)])
+def test_gaps_become_smaller_before_names_are_shortened(name: str, millimetres: int) -> None:
+    # With the gaps of a screen, what is shown would be higher than a page.
+    model = graphviz_tb.load(REAL.parent / "exported" / name)
+    low = model.picture(paper=True, width_mm=millimetres)
+    opened = tuple(box.address for box in low.scene.boxes if box.open)
+    usual = model.picture(open=opened, wrap=False)
+    assert low.drawing.height * low.drawing.points <= 242 / 25.4 * 72
+    assert low.scene.height < 0.9 * usual.scene.height
+    assert not [text.content for text in low.scene.texts if text.inside and "…" in text.content]
+
+
+def test_training_is_left_out_where_nothing_else_makes_a_figure_narrow_enough() -> None:
+    narrow, wide = figure("keras2_mnist.pb", width_mm=60), figure("keras2_mnist.pb", width_mm=84)
+    for picture, is_shown in ((narrow, False), (wide, True)):
+        assert is_shown == any(box.address.startswith("gradients") for box in picture.scene.boxes)
+        assert is_shown is not any("no room for what trains" in notice.message for notice in picture.notices)
+    assert narrow.drawing.width * narrow.drawing.points == pytest.approx(60 / 25.4 * 72)
+
+
 def texts_of(picture: Picture) -> str:
     return picture.render("svg").decode()
 
