@@ -65,7 +65,6 @@ def load(
     >>> model
     <Model: 2 ops, 1 edge>
     """
-    source = localize_source(source)
     require_type("options", options, Options, NoneType)
     require_type("report", report, StageReport, NoneType)
     if options is not None and "preset" in choices:
@@ -75,6 +74,7 @@ def load(
     options = with_choices(options, {**dict(saved.choices if saved else ()), **choices})
     validate_picture_options(options.picture)
     check_stdin_once((source, *options.read.run_metadata, *options.read.against))
+    source = localize_source(source)
     report = report or StageReport()
     # One option for users, two stages that use it: names and inputs are checked when edges are made.
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))

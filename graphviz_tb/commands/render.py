@@ -224,7 +224,7 @@ def _say_written(outputs: Iterable[str]) -> None:
 
 
 def _log_pages_or_raise(error: NoGraph, source: str, formats: list[str], options: Options) -> list[bytes]:
-    """Return the page of a log that has no graph, for each output; else raise the error, with a hint what draws a log."""
+    """Return the page of a log that has no graph, for each output; else raise the error, with a hint for a log."""
     from graphviz_tb.page.log import open_source_log
 
     pages = render_log_pages(source, formats, options)

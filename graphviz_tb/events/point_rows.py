@@ -286,20 +286,18 @@ def _scalar_rows(group: ValueGroup, tables: PointTables) -> PointRows:
 
 
 def _is_histogram_form(form: ValueForm) -> bool:
-    if form.field == "histo":
-        return True
-    shape = form.shape
+    return form.field == "histo" or (form.plugin == "histograms" and _is_matrix_form(form, 1, 3))
+
+
+def _is_matrix_form(form: ValueForm, axis: int, size: int) -> bool:
+    """Return whether values are matrices of numbers with so many columns (axis 1) or rows."""
     return (
-        form.plugin == "histograms"
-        and _is_numeric_form(form)
-        and len(shape) == 2
-        and shape[1] == 3
-        and _has_plausible_size(form)
+        _is_numeric_form(form)
+        and len(form.shape) == 2
+        and form.shape[axis] == size
+        and 0 <= prod(form.shape) < 2**31
+        and min(form.shape) >= 0
     )
-
-
-def _has_plausible_size(form: ValueForm) -> bool:
-    return 0 <= prod(form.shape) < 2**31 and min(form.shape, default=0) >= 0
 
 
 def _histogram_rows(group: ValueGroup, tables: PointTables) -> PointRows:
@@ -422,17 +420,6 @@ def _text_rows(group: ValueGroup, tables: PointTables) -> PointRows:
 # Tensors
 
 
-def _is_curve_form(form: ValueForm) -> bool:
-    shape = form.shape
-    return (
-        form.plugin == "pr_curves"
-        and _is_numeric_form(form)
-        and len(shape) == 2
-        and shape[0] == 6
-        and _has_plausible_size(form)
-    )
-
-
 def _curve_rows(group: ValueGroup, tables: PointTables) -> PointRows:
     with np.errstate(over="ignore", invalid="ignore"):  # damaged: rates of a different dtype
         rates = _decode_numbers(group).astype(np.float32)
@@ -466,7 +453,7 @@ KIND_RULES: tuple[KindRule, ...] = (
     KindRule("hparams", lambda form: form.plugin == "hparams", _rows_without_columns),
     KindRule("layout", _strings_of_plugins("custom_scalars"), _text_rows),
     KindRule("graph", _strings_of_plugins(*GRAPH_PLUGINS), _text_rows),
-    KindRule("pr_curve", _is_curve_form, _curve_rows),
+    KindRule("pr_curve", lambda form: form.plugin == "pr_curves" and _is_matrix_form(form, 0, 6), _curve_rows),
     KindRule("mesh", lambda form: form.plugin == "mesh" and _is_tensor_form(form), _tensor_rows),
     KindRule("tensor", _is_tensor_form, _tensor_rows),
 )

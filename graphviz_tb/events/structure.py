@@ -6,7 +6,7 @@ spans have the same structure and are decoded together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import unpack
 from typing import Any, NamedTuple
 
@@ -194,14 +194,6 @@ def _field_bytes(data: Any, piece: WireField | None) -> bytes:
 LocatedField = tuple[ValueForm, dict[str, ByteSpan], tuple[ByteSpan, ...]]
 
 
-def _locate_nothing(data: Any, piece: WireField) -> LocatedField:
-    return ValueForm(""), {}, ()
-
-
-def _locate_simple_value(data: Any, piece: WireField) -> LocatedField:
-    return ValueForm("simple_value"), {"value": _field_span(piece)}, ()
-
-
 def _locate_histo(data: Any, piece: WireField) -> LocatedField:
     """HistogramProto; its lists are packed."""
     parts = _fields_once(data, piece, set(HISTO_PART_FIELDS))
@@ -293,9 +285,9 @@ def _read_tensor_shape(data: Any, outer: WireField) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-LOCATE_BY_FIELD = {
-    0: _locate_nothing,
-    SIMPLE_VALUE_FIELD: _locate_simple_value,
+LOCATE_BY_FIELD: dict[int, Callable[[Any, WireField], LocatedField]] = {
+    0: lambda data, piece: (ValueForm(""), {}, ()),
+    SIMPLE_VALUE_FIELD: lambda data, piece: (ValueForm("simple_value"), {"value": _field_span(piece)}, ()),
     IMAGE_FIELD: _locate_image,
     HISTO_FIELD: _locate_histo,
     AUDIO_FIELD: _locate_audio,

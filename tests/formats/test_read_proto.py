@@ -9,7 +9,7 @@ import pytest
 
 import graphviz_tb.proto
 from graphviz_tb import proto
-from graphviz_tb.proto import make
+from tools import proto_stubs
 
 FOLDER = Path(graphviz_tb.proto.__file__).parent
 
@@ -29,8 +29,8 @@ def test_made_again_they_are_the_same(tmp_path: Path, monkeypatch: pytest.Monkey
     pytest.importorskip("grpc_tools", reason="needs grpcio-tools")
     for path in FOLDER.glob("*.proto"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.setattr(make, "HERE", tmp_path)
-    make.main()
+    monkeypatch.setattr(proto_stubs, "FOLDER", tmp_path)
+    proto_stubs.main()
     assert (tmp_path / "__init__.pyi").read_text() == (FOLDER / "__init__.pyi").read_text()
     assert (tmp_path / "messages.bin").read_bytes() == (FOLDER / "messages.bin").read_bytes()
 

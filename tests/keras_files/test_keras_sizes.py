@@ -156,3 +156,11 @@ def test_an_output_that_no_layer_can_have(output: int) -> None:
     taker = {"class_name": "Dense", "config": {"name": "d", "units": 3}, "inbound_nodes": [{"args": [tensor]}]}
     found = conceptual_graph(model([{**taker, "name": "d"}]), "m").layers
     assert len(found["m/vector"].outputs) == 1
+
+
+@each("kind", ["Activation", "Dropout", "ZeroPadding2D"])
+def test_a_wrapper_that_normalises_a_kernel_around_a_layer_without_one(kind: str) -> None:
+    inner = {"class_name": kind, "config": {"activation": "relu", "padding": 1}}
+    assert parameter_count("SpectralNormalization", {"layer": inner}, [(None, 8, 8, 4)]) is None
+    dense = {"class_name": "Dense", "config": {"units": 3}}
+    assert parameter_count("SpectralNormalization", {"layer": dense}, [(None, 4)]) == 4 * 3 + 3 + 3
