@@ -27,7 +27,7 @@ from graphviz_tb.color.hues import (
 from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, OTHER, group_kinds, has_one_layer, op_kinds
 from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.rows import training_rows
-from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits, sorted_value_range
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
@@ -204,7 +204,7 @@ def _template_looks(hierarchy: Hierarchy) -> Ints:
     same: dict[tuple[tuple[str, int], ...], int] = {}
     joined: dict[int, int] = {}
     for row in layer_rows(hierarchy):
-        first, stop = np.searchsorted(ops, (row, hierarchy.end[row]))
+        first, stop = sorted_value_range(ops, row, hierarchy.end[row])
         cut = len(hierarchy.name[row])
         inside = tuple((hierarchy.name[op][cut:], int(graph.op[hierarchy.node[op]])) for op in ops[first:stop].tolist())
         if looks[row] >= 0:

@@ -29,7 +29,7 @@ from graphviz_tb.interpret.constant_weights import (
 )
 from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, is_stored, tables_looked_up
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
-from graphviz_tb.model.columns import Bools, Ints, distinct_values
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, sorted_value_range
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG_OP, KEEPS_MORE_ATTR, Graph, wiring_of_call
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, RESOURCE_DTYPE_NUMBER
@@ -151,7 +151,7 @@ TRANSPOSE_ATTRS = ("transpose_b", "adj_y")
 
 
 def _node_inputs(graph: Graph, node: int) -> list[int]:
-    start, stop = np.searchsorted(graph.target, (node, node + 1))
+    start, stop = sorted_value_range(graph.target, node, node + 1)
     sources: list[int] = graph.source[start:stop].tolist()
     return sources
 

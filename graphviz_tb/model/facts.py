@@ -9,10 +9,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphviz_tb.limits import MAX_CACHED_TENSORS, MAX_INDEX_OPS
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Ints, sorted_value_range
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.formatting import format_counted_noun, format_number
 from graphviz_tb.model.frozen import dataclass
@@ -160,7 +158,7 @@ class Facts:
             if current in makers or current in self._computed or len(queue) > MAX_INDEX_OPS:
                 self._computed.add(node)  # asked next are those that are computed from it
                 return False
-            start, stop = np.searchsorted(graph.target, (current, current + 1)).tolist()
+            start, stop = sorted_value_range(graph.target, current, current + 1)
             data = [edge for edge in range(start, stop) if not graph.control[edge]]
             sources = graph.source[data].tolist()
             given = not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS

@@ -23,7 +23,7 @@ from graphviz_tb.limits import (
     MAX_OPENED_CHANGES,
 )
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.columns import Ints, exists, sorted_value_range
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, STACK_KINDS, Hierarchy
@@ -321,7 +321,7 @@ class EdgesBetween:
     def __call__(self, source: int, target: int) -> Ints:
         """Return the ids of these edges, in any order."""
         runs = [
-            order[slice(*np.searchsorted(rows, (row, self.end[row])))]
+            order[slice(*sorted_value_range(rows, row, self.end[row]))]
             for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
         ]
         # The fewer edges of the two, and of them those with the other end there.
