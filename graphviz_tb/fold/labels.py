@@ -16,7 +16,7 @@ from graphviz_tb.caches import Lazy
 from graphviz_tb.fold.flow.names import NameWords, shared_prefix_length
 from graphviz_tb.graphs.rows import count_ops_below
 from graphviz_tb.limits import MAX_ASKED_WEIGHTS, MAX_COMPARED_NAMES
-from graphviz_tb.model.columns import Bools, Ints, Longs, group_by_key
+from graphviz_tb.model.columns import Bools, Ints, Longs, group_by_key, sorted_value_range
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
@@ -259,7 +259,7 @@ class ShortLabels(Mapping[int, str]):
 
     def _common_beginning(self, group: int) -> NameWords:
         ops = self._rows_inside(self._scope_of(group), self._is_named_row)
-        first, stop = np.searchsorted(ops, (group, self._hierarchy.end[group]))
+        first, stop = sorted_value_range(ops, group, self._hierarchy.end[group])
         some = ops[first : stop : 1 + (stop - first) // MAX_COMPARED_NAMES].tolist()
         return _common_beginning([self._hierarchy.name_segment(op) for op in some])
 

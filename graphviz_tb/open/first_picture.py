@@ -14,7 +14,7 @@ from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_LEVEL_CHILDREN
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums, sorted_value_range
 from graphviz_tb.model.graph import WEIGHT_MARK
 from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -553,7 +553,7 @@ class WeightRows:
     def layer_count(self, row: int) -> int:
         """Count the outermost layers below a row; calls are not followed."""
         # Rows are in preorder: layers below a row are a slice; skip those inside another layer of the slice.
-        start, stop = np.searchsorted(self._layers, (row + 1, self.hierarchy.end[row]))
+        start, stop = sorted_value_range(self._layers, row + 1, self.hierarchy.end[row])
         return int(np.count_nonzero(self._around[start:stop] <= row))
 
     def children_without_weights(self, level: Metagraph) -> set[int]:

@@ -45,7 +45,7 @@ from graphviz_tb.diff.changes.edits import (
     pairs_by_handover,
     pairs_by_layer,
     pairs_by_replacement,
-    split_activation,
+    split_exchange,
 )
 from graphviz_tb.diff.changes.names import ScopeRenames, scope_replacement
 from graphviz_tb.diff.changes.number_types import dtype_changes, quantising_changes
@@ -254,7 +254,7 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
     of_layers = [(numbers[one], numbers[two]) for one, two in pairs_by_layer([roots[number] for number in numbers])]
     pairs = [
         *of_layers,
-        *pairs_by_chain(m, roots, exchanged=False),
+        *pairs_by_chain(m, roots),
         *pairs_by_replacement(m, roots),
         *pairs_at_one_op(roots),
         *pairs_by_handover(m, roots),
@@ -354,7 +354,7 @@ def _edits_of_model(
     shared: list[Item] = []
     following: list[Change] = []
     found = group_into_edits(m, [item for item in items if item.forward], exchanged)
-    groups = [part for group in found for part in split_activation(m, group)]
+    groups = [part for group in found for part in split_exchange(m, group)]
     for group in (part for whole in groups for part in _split_bodies(m, whole)):
         members = [item.change for item in group]
         if not all(item.follows for item in group):

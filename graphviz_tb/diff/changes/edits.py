@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
@@ -296,11 +295,8 @@ def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iter
             yield first.setdefault((item.layers, number in loose), number), number
 
 
-def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
-    """Pair added ops that feed each other, and removed ops that fed each other; if layers may be `exchanged`, not a
-    replacement with what is behind it in another layer."""
-    replaced, in_place = _replaced_items(m, items) if exchanged else (frozenset(), frozenset())
-    within = _layers_with_exchange(items) if exchanged else frozenset()
+def pairs_by_chain(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Pair added ops that feed each other, and removed ops that fed each other."""
     for side, new in ((m.b, True), (m.a, False)):
         at_node = _numbers_by_node(items, new)
         # Rewired ops, by their node on that side: additions after one of them belong to the same edit.
@@ -308,13 +304,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         for node, number in at_node.items():
             for source in side.sources(node):
                 first = at_node.get(source, number)
-                # A replacement is complete: it is not a part of a new layer behind it, nor of one in front of an op.
-                apart = (
-                    first in replaced
-                    or number in in_place
-                    or not within.isdisjoint(items[first].layers ^ items[number].layers)
-                )
-                if first != number and not apart:
+                if first != number:
                     yield first, number
                 elif source not in at_node and source in around:
                     yield around[source], number
@@ -335,36 +325,18 @@ def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
 def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Find the additions that replace removals: both feed one input."""
     removed = {m.a.graph.name[node]: number for node, number in _numbers_by_node(items, new=False).items()}
-    within = _layers_with_exchange(items)
     pairs = []
     for number, item in enumerate(items):
         if item.change.kind == "added":
             for wire in item.change.links:
                 source = wire.source(False)
-                # In a new layer, it replaces nothing that another op of that layer does already.
-                apart = source in removed and not within.isdisjoint(items[removed[source]].layers ^ item.layers)
-                if wire.slot is not None and source in removed and not apart:
+                if wire.slot is not None and source in removed:
                     pairs.append((removed[source], number))
     elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
     for old, new in pairs:
         pair = items[old], items[new]
         if elsewhere.isdisjoint(map(_form, pair)) or _have_same_ends(m, pair[:1], pair[1:]):
             yield old, new
-
-
-def _replaced_items(m: Matching, items: Sequence[Item]) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the numbers of the additions that replace removals, and of these; all, and those where one op replaced
-    another one that does the same kind of work."""
-    pairs = list(pairs_by_replacement(m, items))
-    in_place = (pair for pair in pairs if _is_op_for_op(m, *(items[number] for number in pair)))
-    return frozenset(chain.from_iterable(pairs)), frozenset(chain.from_iterable(in_place))
-
-
-def _is_op_for_op(m: Matching, old: Item, new: Item) -> bool:
-    """Return whether one op replaced another one that does the same kind of work: both are activations, be it of
-    several ops, or both make one element of many."""
-    ops = _loud_types(m.a, [old]), _loud_types(m.b, [new])
-    return all(map(_is_activation, ops)) or all(len(types) == 1 and is_reduction(types[0]) for types in ops)
 
 
 def _is_activation(ops: Sequence[str]) -> bool:
@@ -396,22 +368,32 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
     return item.change.kind, tuple(sorted(item.change.unit.op_types.items())) if item.change.unit else ()
 
 
-def split_activation(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split the exchange of an activation for another one from what came or went before it, or behind it."""
+def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
+    """Split the exchange of an activation for another one, or of a reduction, from what came or went in other layers
+    before it, or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
-    old, new = _items_of_activation(m.a, went), _items_of_activation(m.b, came)
-    rest = without_objects(group, [*old, *new])
-    kept = len(went) + len(came) < len(group) or all(map(is_plumbing, (item.change for item in rest)))
-    exchanged = old and new and any(_have_same_ends(m, old, new, users) for users in (False, True))
-    return [[*old, *new], rest] if exchanged and not kept else [group]
+    for is_of_kind in (_is_activation, _is_single_reduction):
+        old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
+        rest = without_objects(group, [*old, *new])
+        own, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
+        is_alone = all(is_plumbing(item.change) for item in rest) or not own.isdisjoint(others)
+        if old and new and not is_alone and any(_have_same_ends(m, old, new, users) for users in (False, True)):
+            return [[*old, *new], rest]
+    return [group]
 
 
-def _items_of_activation(side: GraphColumns, items: Sequence[Item]) -> list[Item]:
-    """Return the additions, or removals, that are one activation: all, or a single one; none if several are."""
-    found = [[item] for item in items if _is_activation(_loud_types(side, [item]))]
-    if _is_activation(_loud_types(side, items)):
+def _items_of_kind(
+    side: GraphColumns, items: Sequence[Item], is_of_kind: Callable[[Sequence[str]], bool]
+) -> list[Item]:
+    """Return the additions, or removals, whose ops do one kind of work: all, or a single one; none if several do."""
+    if is_of_kind(_loud_types(side, items)):
         return list(items)
+    found = [[item] for item in items if is_of_kind(_loud_types(side, [item]))]
     return found[0] if len(found) == 1 else []
+
+
+def _is_single_reduction(ops: Sequence[str]) -> bool:
+    return len(ops) == 1 and is_reduction(ops[0])
 
 
 def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
@@ -431,15 +413,6 @@ def _have_same_ends(m: Matching, old: Sequence[Item], new: Sequence[Item], users
         loud = (end for end in ends - set(nodes) if side.op_type(end) not in QUIET_OPS)
         taken.append({int(to_new[end]) if to_new is not None else end for end in loud})
     return taken[0] == taken[1]
-
-
-def _layers_with_exchange(items: Sequence[Item]) -> frozenset[LayerKey]:
-    """Return the layers with both removed and added ops."""
-    came, went = (
-        frozenset(layer for item in items if item.change.kind == kind for layer in item.layers)
-        for kind in ("added", "removed")
-    )
-    return came & went
 
 
 def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

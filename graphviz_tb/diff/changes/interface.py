@@ -141,6 +141,7 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
             and mine is not None
             and other is not None
             and not _is_same_tensor(m, mine.tensor, other.tensor)
+            and not (m.a.graph.is_exported and _is_replaced(m, mine.tensor, other.tensor))
         ):
             before, after = mine.tensor, other.tensor
         if before != after:
@@ -181,17 +182,20 @@ def _spec(spec: TensorSpec | None) -> str | None:
 
 
 def _is_same_tensor(m: Matching, old: str, new: str) -> bool:
-    """Return whether two tensors of the main graphs come from matched nodes, or from one op that replaced another."""
+    """Return whether two tensors of the main graphs come from matched nodes."""
     if old == new:
         return True
     (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
     here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -2)
     if not exists(here) and not exists(there):
         return True  # of the file around the body that is compared
-    if not (exists(here) and exists(there)):
-        return False
-    partner_of = int(m.to_b[here])
-    return (partner_of == there and key == other) or not (exists(partner_of) or exists(m.to_a[there]))
+    return exists(here) and int(m.to_b[here]) == there and key == other
+
+
+def _is_replaced(m: Matching, old: str, new: str) -> bool:
+    """Return whether the ops behind two tensors have no partners: one replaced the other, which is a change."""
+    here, there = m.a.index.get((0, old.partition(":")[0]), -1), m.b.index.get((0, new.partition(":")[0]), -1)
+    return exists(here) and exists(there) and not exists(m.to_b[here]) and not exists(m.to_a[there])
 
 
 def version_changes(m: Matching, options: DiffOptions) -> list[Change]:

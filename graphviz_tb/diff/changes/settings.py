@@ -163,6 +163,8 @@ def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
 
     >>> _recurrent_settings([("16×36", "16×84"), ("12×36", "28×84")]), _recurrent_settings([("12×36", "28×84")])
     ([(4, 'units', '12', '28')], [])
+    >>> _recurrent_settings([("8×32", "12×48"), ("8×32", "8×48")])  # as many inputs as units
+    [(4, 'units', '8', '12')]
     >>> _recurrent_settings([("16×96", "16×128"), ("32×96", "32×128")])  # three gates of 32, and four
     [(5, 'op', 'GRU', 'LSTM')]
     """
@@ -172,7 +174,7 @@ def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
     phrases: list[ValueChange] = []
-    columns = Counter(shape[1] for shape in {old for old, _ in known})
+    columns = Counter(old[1] for old, _ in known)
     for old, new in known:
         # The input kernel has as many columns as the recurrent one: gates × units.
         for gates in CLASS_BY_GATE_COUNT if columns[old[1]] > 1 and len(new) == 2 else ():

@@ -23,12 +23,12 @@ from graphviz_tb.limits import (
     MAX_OPENED_CHANGES,
 )
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Ints, distinct_values, exists
+from graphviz_tb.model.columns import Ints, distinct_values, exists, sorted_value_range
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.metagraph import BundledLine, Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of, last_segment
 from graphviz_tb.model.scene import LineIdentity, Scene, Stub
 from graphviz_tb.model.view import View
@@ -286,25 +286,20 @@ class FlatEdgeIndex:
         for identity in stub.identities:
             if identity.kind == "annotation":
                 other = self.levels[identity.path].annotations[identity.index].other
-                states |= self._mark(*((other, row) if inbound else (row, other)))
+                edges = self.edges_between(*((other, row) if inbound else (row, other)))
+                states |= self._states_of_edges(edges) or {KEPT_STATE}
             else:
                 states |= self.states_of(identity)
         return states
 
-    def _mark(self, source: int, target: int) -> set[int]:
-        """Return the states of the edges of a constant or summary."""
-        return set(distinct_values(self.states[self.edges_between(source, target)]).tolist()) or {KEPT_STATE}
-
     def states_of(self, identity: LineIdentity) -> set[int]:
         """Return the states of the edges of a metaedge or bridge."""
-        edges = self._edges(identity)
-        return set() if edges is None else set(distinct_values(self.states[edges]).tolist())
-
-    def _edges(self, identity: LineIdentity) -> Ints | None:
         level = self.levels[identity.path]
-        if identity.kind == "bridge":
-            return level.bridges[identity.index].flat_edges
-        return level.edges[identity.index].flat_edges if identity.kind == "edge" else None
+        lines: Sequence[BundledLine] = {"bridge": level.bridges, "edge": level.edges}.get(identity.kind, ())
+        return self._states_of_edges(lines[identity.index].flat_edges) if lines else set()
+
+    def _states_of_edges(self, edges: Ints | None) -> set[int]:
+        return set() if edges is None else set(distinct_values(self.states[edges]).tolist())
 
 
 class EdgesBetween:
@@ -321,7 +316,7 @@ class EdgesBetween:
     def __call__(self, source: int, target: int) -> Ints:
         """Return the ids of these edges, in any order."""
         runs = [
-            order[slice(*np.searchsorted(rows, (row, self.end[row])))]
+            order[slice(*sorted_value_range(rows, row, self.end[row]))]
             for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
         ]
         # The fewer edges of the two, and of them those with the other end there.
@@ -439,7 +434,7 @@ class GroupPaths:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
-        self.callers = _first_callers(hierarchy)
+        self.callers = {body: min(calls) for body, calls in _calls_by_function(hierarchy).items()}
         # By row; None if nothing shown calls the row's function.
         self._known: dict[int, GroupPath | None] = {-1: None, 0: GroupPath((0,), None, 0)}
         self._boxes: dict[int, int] = {}
@@ -491,12 +486,3 @@ def _groups_around(
         if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
             return
         yield group
-
-
-def _first_callers(hierarchy: Hierarchy) -> dict[int, int]:
-    """Return the first call of each function."""
-    callers: dict[int, int] = {}
-    for row, called in sorted(hierarchy.calls.items()):
-        for _, body in called:
-            callers.setdefault(body, row)
-    return callers

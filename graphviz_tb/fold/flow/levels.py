@@ -19,7 +19,7 @@ from graphviz_tb.fold.templates import ColumnRuns, group_equal_runs
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
 from graphviz_tb.graphs.rows import count_ops_below, flag_op_rows, rows_within, training_rows
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, union_root, unite_sets
-from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
+from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values, sorted_value_range
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.paths import DIGIT_RUN
@@ -139,7 +139,7 @@ class TrainingLevels:
     def _is_network(self, row: int) -> bool:
         """Return whether a scope computes with weights that it contains: the net that all workers of A3C share."""
         weight, product = self._weights_of_products
-        start, stop = np.searchsorted(product, (row, self.hierarchy.end[row]))
+        start, stop = sorted_value_range(product, row, self.hierarchy.end[row])
         return bool(((weight[start:stop] >= row) & (weight[start:stop] < self.hierarchy.end[row])).any())
 
     @cached_property
