@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 
 from graphviz_tb.formats.onnx_messages import FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
-from graphviz_tb.formats.onnx_scopes import MADE_NAME, has_call_record, stored_kind
+from graphviz_tb.formats.onnx_scopes import has_call_record, is_made_name, stored_kind
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.frozen import dataclass
@@ -70,10 +70,13 @@ def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
                 yield f"{attribute.name}_{number}", graph
 
 
-def constant_of_node(node: NodeValue) -> TensorValue | None:
-    """Return the tensor that a `Constant` node gives; None for any other node."""
-    if node.op_type != "Constant" or node.domain not in OWN_DOMAINS:
-        return None
+def is_constant(node: NodeValue) -> bool:
+    """Return whether a node gives a stored tensor."""
+    return node.op_type == "Constant" and node.domain in OWN_DOMAINS
+
+
+def _constant_of_node(node: NodeValue) -> TensorValue:
+    """Return the tensor that a `Constant` node gives."""
     for attribute in node.attributes:
         if attribute.name == "value" and attribute.t is not None:
             return attribute.t
@@ -102,9 +105,8 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
             values = sparse.values
             found[values.name] = TensorValue(values.name, sparse.dims, values.data_type)
     for node in graph.nodes:
-        tensor = constant_of_node(node)
-        if tensor is not None and node.outputs:
-            found[node.outputs[0]] = tensor
+        if is_constant(node) and node.outputs:
+            found[node.outputs[0]] = _constant_of_node(node)
     return found
 
 
@@ -114,8 +116,8 @@ class StoredTensorUses:
     def __init__(self, model: ModelValue) -> None:
         self.from_pytorch = model.producer == "pytorch"
         self.functions = {(each.domain, each.name, each.overload): each for each in model.functions}
-        self._users: dict[tuple[BlockKey, str], list[tuple[NodeValue, int]]] = {}
-        self._makers: dict[tuple[BlockKey, str], NodeValue] = {}
+        self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
+        self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
         self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
         if model.graph is not None:
             self._collect(None, model.graph)
@@ -123,18 +125,26 @@ class StoredTensorUses:
             self._collect(key, function)
 
     def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
+        users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
         waiting: list[GraphValue | FunctionValue] = [first]
         while waiting:
             graph = waiting.pop()
             self.stored |= {(block, name): tensor for name, tensor in stored_tensors(graph).items()}
             for node in graph.nodes:
                 for slot, value in enumerate(node.inputs):
-                    if value:
-                        self._users.setdefault((block, value), []).append((node, slot))
+                    if value in users:
+                        users[value].append((node, slot))
+                    elif value:
+                        users[value] = [(node, slot)]
                 for value in node.outputs:
-                    self._makers[block, value] = node
+                    makers[value] = node
                 if node.attributes:
                     waiting += [inner for _, inner in graphs_of_node(node)]
+
+    def _first_users(self, block: BlockKey, value: str) -> Sequence[tuple[NodeValue, int]]:
+        """Return the first nodes that take a value, and at which input."""
+        users = self._users[block].get(value, ())
+        return users if len(users) <= MAX_FOLLOWED_CARRIERS else users[:MAX_FOLLOWED_CARRIERS]
 
     def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
         """Return the first use of a stored tensor as a weight; None if it is a constant."""
@@ -144,7 +154,7 @@ class StoredTensorUses:
         waiting, seen = [(block, value, False)], {(block, value)}
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
             here, name, dequantized = waiting.pop(0)
-            for node, slot in self._users.get((here, name), ())[:MAX_FOLLOWED_CARRIERS]:
+            for node, slot in self._first_users(here, name):
                 function = self.functions.get(function_key(node))
                 if function is not None:
                     if slot < len(function.inputs):
@@ -165,11 +175,11 @@ class StoredTensorUses:
 
     def is_in_calls(self, value: str) -> bool:
         """Return whether ops that take a value say the call that they were made from."""
-        return any(has_call_record(node) for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS])
+        return any(has_call_record(node) for node, _ in self._first_users(None, value))
 
     def is_looked_up(self, block: BlockKey, value: str) -> bool:
         """Return whether an op looks up rows of a stored tensor."""
-        users = self._users.get((block, value), ())[:MAX_FOLLOWED_CARRIERS]
+        users = self._first_users(block, value)
         return any(slot == 0 and has_role(op_type(node), Role.LOOKUP) for node, slot in users)
 
     @staticmethod
@@ -182,9 +192,9 @@ class StoredTensorUses:
 
     def _use_by_name(self, value: str) -> WeightUse | None:
         """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
-        taken = self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]
+        taken = self._first_users(None, value)
         users = [node for node, slot in taken if not setting_input_name(op_type(node), slot)]
-        if not users or MADE_NAME.fullmatch(value):
+        if not users or is_made_name(value):
             return None
         said = next((node for node in users if stored_kind(node, value)), None)
         named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
@@ -198,7 +208,7 @@ class StoredTensorUses:
             return False
         value = node.inputs[1 - slot]
         for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self._makers.get((block, value))
+            maker = self._makers[block].get(value)
             if maker is None or not maker.inputs:
                 return False
             if has_role(op_type(maker), Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
@@ -212,7 +222,7 @@ class StoredTensorUses:
     def _may_be_stored(self, block: BlockKey, value: str) -> bool:
         """Return whether a value is a stored one, dequantized or turned, or an argument of a function."""
         for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self._makers.get((block, value))
+            maker = self._makers[block].get(value)
             if maker is None or maker.op_type not in CARRIERS or not maker.inputs:
                 break
             value = maker.inputs[0]
@@ -254,7 +264,7 @@ def _may_be_weight(tensor: TensorValue) -> bool:
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     """Return whether a vector without a name leaves a normalised value as it is: ones times it, or zeros added."""
     form = NEUTRAL_FORMS.get(slot)
-    content = tensor.content() if form is not None and MADE_NAME.fullmatch(value) else None
+    content = tensor.content() if form is not None and is_made_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))
 
 
