@@ -62,12 +62,11 @@ from graphviz_tb.formats.onnx_settings import (
 )
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
+    Bodies,
     FunctionKey,
     StoredTensorUses,
     WeightUse,
-    captured_values,
     function_key,
-    graphs_of_node,
     is_constant,
     op_type,
     stored_kind_of,
@@ -302,14 +301,14 @@ class BlockReader:
                 stated[setting[0]] = setting[1]
                 inputs.append("")
             else:
-                inputs.append(self._taken_stored(value, place, scope, node, slot))
+                inputs.append(self._taken_stored(value, place, scope, (node, type_name, slot)))
         if self.quantized and (kinds := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             stated["quantized"] = ", ".join(sorted(kinds))
         # Equal attributes are one object.
         form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
         settings = self.builder.encode_settings(op, form, lambda: self._settings(node, stated))
         functions: Mapping[str, str] | None = None
-        if node.attributes and (bodies := list(graphs_of_node(node))):
+        if (bodies := self.model.uses.bodies.get(node)) is not None:
             functions, captured = self._add_bodies(node, bodies)
             inputs += [self._taken_value(value, place, scope) for value in captured]
         outputs = [(value, self.kinds.get(value) or Value()) for value in node.outputs]
@@ -400,15 +399,16 @@ class BlockReader:
         return value if value in self.makers or value in self.kinds else ""
 
     def _taken_stored(
-        self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
+        self, value: str, place: NodePlace, scope: str = "", user: tuple[NodeValue, str, int] | None = None
     ) -> str:
-        """Return the name by which the builder knows a stored tensor that an op takes; it is added when it is first
-        taken."""
-        name = self._name_for_user(value, place, node, slot) if node is not None else ""
+        """Return the name by which the builder knows a stored tensor; it is added when it is first taken. `user` is the
+        node that takes it, its type and at which input."""
+        use = self._use(value)
+        name = self._name_for_user(value, use.slot, place, *user) if user is not None and use is not None else ""
         key = f"{value} {name}" if name else value
         if key not in self.added:
             self.added.add(key)
-            self._add_stored(value, place, scope, key, name)
+            self._add_stored(value, use, place, scope, key, name)
         return key
 
     def _use(self, value: str) -> WeightUse | None:
@@ -417,19 +417,18 @@ class BlockReader:
             self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])
         return self.used[value]
 
-    def _name_for_user(self, value: str, place: NodePlace, node: NodeValue, slot: int) -> str:
+    def _name_for_user(self, value: str, usual: str, place: NodePlace, node: NodeValue, op: str, slot: int) -> str:
         """Return the name that the weight of one user has in the program, if the file stores it under another."""
-        use = self._use(value)
-        if use is None or slot >= MAX_FOLLOWED_CARRIERS or has_role(op_type(node), Role.RECURRENT):
+        if slot >= MAX_FOLLOWED_CARRIERS or has_role(op, Role.RECURRENT):
             return ""
-        known = weight_input_names(op_type(node)).get(slot, use.slot)
+        known = weight_input_names(op).get(slot, usual)
         name = name_in_call(node, place, known, value)
         if not name and is_made_name(value):
             name = other_name_in_call(node, known, self.model.names_in_calls)
         return name
 
-    def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
-        tensor, use = self.stored[value], self._use(value)
+    def _add_stored(self, value: str, use: WeightUse | None, place: NodePlace, scope: str, key: str, name: str) -> None:
+        tensor = self.stored[value]
         kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
@@ -461,7 +460,8 @@ class BlockReader:
                 break
         else:
             return
-        for value, kind in zip(node.outputs, _results_of_bodies(node) if node.attributes else (), strict=False):
+        bodies = self.model.uses.bodies.get(node)
+        for value, kind in zip(node.outputs, _results_of_bodies(node, bodies) if bodies else (), strict=False):
             self.kinds.setdefault(value, kind)
         known = op_def(op_type(node))
         at = TYPING_INPUT.get(node.op_type, 0)
@@ -526,13 +526,11 @@ class BlockReader:
 
     # Bodies
 
-    def _add_bodies(
-        self, node: NodeValue, bodies: Sequence[tuple[str, GraphValue]]
-    ) -> tuple[dict[str, str], list[str]]:
+    def _add_bodies(self, node: NodeValue, bodies: Bodies) -> tuple[dict[str, str], list[str]]:
         """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
         captured: dict[str, None] = {}
         for _, graph in bodies:
-            names = captured_values(graph, self.stored)
+            names = self.model.uses.captured_values(graph, self.stored)
             captured.update(dict.fromkeys(self._resolve(name) for name in names if self._is_known(name)))
         outer = self.builder.body
         functions: dict[str, str] = {}
@@ -561,11 +559,9 @@ def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[st
     return names.maps if isinstance(names, ChainMap) else [names]
 
 
-def _results_of_bodies(node: NodeValue) -> list[Value]:
+def _results_of_bodies(node: NodeValue, bodies: Bodies) -> list[Value]:
     """Return the outputs of an op with bodies as the body states them; what a loop collects has one more axis."""
-    body = next((graph for _, graph in graphs_of_node(node)), None)
-    if body is None:
-        return []
+    body = bodies[0][1]
     kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]
     if node.op_type == "If":
         return kinds

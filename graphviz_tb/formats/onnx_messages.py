@@ -501,7 +501,10 @@ class MessageDecoder:
         listed = list(messages)
         names = vars(kind)["__match_args__"]
         columns = [map(decoders[name], map(attrgetter(name), listed)) for name in names]
-        return tuple(map(kind, *columns))
+        self.depth += 1
+        values = tuple(map(kind, *columns))
+        self.depth -= 1
+        return values
 
     def _take_list(self, size: int, listed: Sized) -> None:
         """Count the memory of a list; that of a few is part of their message."""

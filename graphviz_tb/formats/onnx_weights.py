@@ -36,6 +36,7 @@ PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
 
 FunctionKey = tuple[str, str, str]  # domain, name, overload
+Bodies = tuple[tuple[str, GraphValue], ...]  # graphs of a node, by attribute
 BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
 
 
@@ -61,7 +62,7 @@ def function_key(node: NodeValue) -> FunctionKey:
     return node.domain, node.op_type, node.overload
 
 
-def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
+def _graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
     for attribute in node.attributes:
         if attribute.g is not None:
             yield attribute.name, attribute.g
@@ -111,7 +112,8 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
 
 
 class StoredTensorUses:
-    """Users of the stored tensors of a model, through carriers and into functions."""
+    """Users of the stored tensors of a model, through carriers and into functions; `bodies` are the graphs of those
+    nodes that have some."""
 
     def __init__(self, model: ModelValue) -> None:
         self.from_pytorch = model.producer == "pytorch"
@@ -119,6 +121,7 @@ class StoredTensorUses:
         self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
         self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
         self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
+        self.bodies: dict[NodeValue, Bodies] = {}
         if model.graph is not None:
             self._collect(None, model.graph)
         for key, function in self.functions.items():
@@ -138,8 +141,9 @@ class StoredTensorUses:
                         users[value] = [(node, slot)]
                 for value in node.outputs:
                     makers[value] = node
-                if node.attributes:
-                    waiting += [inner for _, inner in graphs_of_node(node)]
+                if node.attributes and (bodies := tuple(_graphs_of_node(node))):
+                    self.bodies[node] = bodies
+                    waiting += [inner for _, inner in bodies]
 
     def _first_users(self, block: BlockKey, value: str) -> Sequence[tuple[NodeValue, int]]:
         """Return the first nodes that take a value, and at which input."""
@@ -155,14 +159,17 @@ class StoredTensorUses:
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
             here, name, dequantized = waiting.pop(0)
             for node, slot in self._first_users(here, name):
-                function = self.functions.get(function_key(node))
+                function = self.functions.get(function_key(node)) if self.functions else None
                 if function is not None:
                     if slot < len(function.inputs):
                         self._follow(waiting, seen, (function_key(node), function.inputs[slot], dequantized))
                     continue
                 names = weight_input_names(op_type(node))
-                integer = dequantized or not quantized or _takes_quantized(op_type(node))
-                if slot in names and integer and not _is_neutral(value, names[slot], tensor):
+                if (
+                    slot in names
+                    and (dequantized or not quantized or _takes_quantized(op_type(node)))
+                    and not _is_neutral(value, names[slot], tensor)
+                ):
                     return WeightUse(_slot_said(node, value) or names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
                     more = dequantized or node.op_type == "DequantizeLinear"
@@ -172,6 +179,22 @@ class StoredTensorUses:
                     return WeightUse(_slot_said(node, value) or joined, node)
         numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(value)  # a number of the program
         return self._use_by_name(value) if block is None and not quantized and not numbered else None
+
+    def captured_values(self, graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
+        """Return the values from outside that a graph and those inside of it take, but for stored tensors; in the order
+        of their use."""
+        given: set[str] = set()
+        taken: dict[str, None] = {}
+        waiting: list[GraphValue] = [graph]
+        while waiting:
+            inner = waiting.pop()
+            given |= {value.name for value in inner.inputs} | stored_tensors(inner).keys()
+            taken.update(dict.fromkeys(output.name for output in inner.outputs))
+            for node in inner.nodes:
+                given.update(node.outputs)
+                taken.update(dict.fromkeys(filter(None, node.inputs)))
+                waiting += [more for _, more in self.bodies.get(node, ())]
+        return [value for value in taken if value not in given and value not in stored]
 
     def is_in_calls(self, value: str) -> bool:
         """Return whether ops that take a value say the call that they were made from."""
@@ -253,12 +276,12 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
 def _slot_said(node: NodeValue, value: str) -> str:
     """Return "buffer" for a stored value if the exporter says in the call of a node that it is not a parameter.
     Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is not a parameter."""
-    return "buffer" if stored_kind(node, value) in ("b", "c") else ""
+    return "buffer" if node.metadata and stored_kind(node, value) in ("b", "c") else ""
 
 
 def _may_be_weight(tensor: TensorValue) -> bool:
     """Return whether the type of a tensor is one that weights have."""
-    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64")
+    return tensor.dtype not in ("", "string", "bool", "int64", "uint64")
 
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
@@ -266,20 +289,3 @@ def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     form = NEUTRAL_FORMS.get(slot)
     content = tensor.content() if form is not None and is_made_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))
-
-
-def captured_values(graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
-    """Return the values from outside that a graph and those inside of it take, but for stored tensors; in the order of
-    their use."""
-    given: set[str] = set()
-    taken: dict[str, None] = {}
-    waiting: list[GraphValue] = [graph]
-    while waiting:
-        inner = waiting.pop()
-        given |= {value.name for value in inner.inputs} | stored_tensors(inner).keys()
-        taken.update(dict.fromkeys(output.name for output in inner.outputs))
-        for node in inner.nodes:
-            given.update(node.outputs)
-            taken.update(dict.fromkeys(filter(None, node.inputs)))
-            waiting += [more for _, more in graphs_of_node(node)]
-    return [value for value in taken if value not in given and value not in stored]
