@@ -19,7 +19,7 @@ from itertools import chain, takewhile
 from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
-from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.contents import SourceContents, SourceItem
 from graphviz_tb.formats.exported import (
     MAY_REPEAT,
     ModuleCall,
@@ -114,7 +114,9 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     model = decode_model(data, opened.name, MemoryBudget(opened.size_on_disk(data), opened.name))
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
-    content = ModelReader(model, data).content()
+    builder = ModelReader(model, data).read()
+    del model  # before as much is made for the graph
+    content = builder.build()
     entry = SourceEntry("op", bytes=len(data), format="ONNX")
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
@@ -141,8 +143,8 @@ class ModelReader:
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
 
-    def content(self) -> GraphContent:
-        """Return the graph of the model."""
+    def read(self) -> ProgramBuilder:
+        """Describe the graph of the model to a builder, and return it."""
         graph = self.model.graph
         assert graph is not None, "read_onnx refuses a model without"
         versions = {"IR version": self.model.ir_version, "opset": _standard_opset(self.model)}
@@ -160,7 +162,7 @@ class ModelReader:
         self.builder.body = ""
         BlockReader(self, None, graph, None).read_main(graph)
         self._note_lacking_parameters()
-        return self.builder.build()
+        return self.builder
 
     def _note_lacking_parameters(self) -> None:
         """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""

@@ -363,7 +363,8 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         25: _many("functions", FunctionValue),
     },
 }
-TYPED_KINDS = (NodeValue, NamedValue)  # none has an equal; the others are bytes first, equal ones decoded once
+# None has an equal, or leaves a field open. The others are bytes first, and equal ones are decoded once.
+TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue)
 OnnxMessageT = TypeVar("OnnxMessageT")
 AnyNumber = TypeVar("AnyNumber")
 MAX_REMEMBERED_BYTES = 2048  # of a message that is remembered for equal ones
@@ -463,7 +464,8 @@ class MessageDecoder:
         if isinstance(rule.kind, Scalar):
             return self._numbers if rule.many else _same
         if rule.kind in TYPED_KINDS:
-            return partial(self._values, rule.kind)
+            kind: Any = rule.kind
+            return partial(self._values, kind) if rule.many else lambda one: self._values(kind, [one])[0]
         return partial(self._inner_ones if rule.many else self._inner, rule.kind)
 
     def decode(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
@@ -473,7 +475,9 @@ class MessageDecoder:
         self.depth += 1
         values: dict[str, Any] = {}
         decoders = self._decoders[kind]
-        for field_descriptor, content in _message_classes()[kind].FromString(data).ListFields():
+        message = _message_classes()[kind].FromString(data)
+        del data  # the message is a copy
+        for field_descriptor, content in message.ListFields():
             name, decoder = decoders[field_descriptor.number]
             values[name] = decoder(content)
         self.depth -= 1
@@ -501,7 +505,7 @@ class MessageDecoder:
         listed = list(messages)
         names = vars(kind)["__match_args__"]
         columns = [map(decoders[name], map(attrgetter(name), listed)) for name in names]
-        self.depth += 1
+        self.depth += 1  # checked where the next message is decoded
         values = tuple(map(kind, *columns))
         self.depth -= 1
         return values
