@@ -87,6 +87,8 @@ LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a sur
 
 
 WHITESPACE = re.compile(r"[ \t\n\r]*")
+COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+PLAIN_NAME = re.compile(r'"([^"\\\0-\x1f]*+)":[ \t\n\r]*')  # of a member, without an escape
 
 
 class JsonWalk:
@@ -104,8 +106,8 @@ class JsonWalk:
             value, self._at = self._scan(self._text, first)
         except StopIteration as stop:
             raise json.JSONDecodeError("Expecting value", self._text, stop.value) from None
-        if self._at - first > MAX_JSON_DEPTH:
-            brackets = sum(self._text.count(letter, first, self._at) for letter in "[{")
+        if self._at - first > 2 * MAX_JSON_DEPTH:  # so many brackets, and those that close them
+            brackets = self._text.count("[", first, self._at) + self._text.count("{", first, self._at)
             if brackets > MAX_JSON_DEPTH and is_nested_too_deep(self._text[first : self._at]):
                 raise RecursionError
         return value
@@ -134,9 +136,12 @@ class JsonWalk:
             return self.parse_value()
         found = {}
         for _ in self._places("}"):
-            key = self.parse_value() if self._text.startswith('"', self._skip()) else None
-            if key is None or not self._take(":"):
-                raise json.JSONDecodeError("Expecting a name and a colon", self._text, self._at)
+            if plain := PLAIN_NAME.match(self._text, self._at):
+                key, self._at = plain[1], plain.end()
+            else:
+                key = self.parse_value() if self._text.startswith('"', self._skip()) else None
+                if key is None or not self._take(":"):
+                    raise json.JSONDecodeError("Expecting a name and a colon", self._text, self._at)
             found[key] = parse(key)
         return found
 
@@ -145,7 +150,8 @@ class JsonWalk:
         if self._take(closing):
             return
         yield
-        while self._take(","):
+        while comma := COMMA.match(self._text, self._at):
+            self._at = comma.end()
             yield
         if not self._take(closing):
             raise json.JSONDecodeError("Expecting ',' delimiter", self._text, self._at)
