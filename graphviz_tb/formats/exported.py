@@ -265,7 +265,7 @@ class ProgramBuilder:
                 self._encoded_settings[op, form] = known
         return known
 
-    def plain_scope(self, parts: Sequence[str]) -> str:
+    def plain_scope(self, parts: tuple[str, ...]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
         return self._calls.plain_scope(parts)
 
@@ -425,6 +425,7 @@ class ScopeNames:
         self._last_modules: tuple[ModuleCall, ...] = ()  # the same as its modules
         self._last_scope = ""
         self._first_by_path: dict[str, str] = {}
+        self._plain_scopes: dict[tuple[str, ...], str] = {}
         self._letters, self._cut = Meter(MAX_SCOPE_LETTERS_OF_PROGRAM), 0
 
     def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
@@ -450,14 +451,17 @@ class ScopeNames:
         self._last, self._last_modules, self._last_scope = now, modules, around
         return around
 
-    def plain_scope(self, parts: Sequence[str]) -> str:
+    def plain_scope(self, parts: tuple[str, ...]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
-        scope, path = "/".join(map(clean_segment, parts)), module_path(parts)
-        if scope and path not in self._first_by_path:
-            if not self._letters.take(len(scope)):
-                self._cut += 1
-                return ""
-            self._first_by_path[path] = scope
+        scope = self._plain_scopes.get(parts)
+        if scope is None:
+            scope, path = "/".join(map(clean_segment, parts)), module_path(parts)
+            if scope and path not in self._first_by_path:
+                if not self._letters.take(len(scope)):
+                    self._cut += 1
+                    return ""
+                self._first_by_path[path] = scope
+            self._plain_scopes[parts] = scope
         return scope
 
     def _new_call(self, around: str, path: str, module: ModuleCall) -> str:

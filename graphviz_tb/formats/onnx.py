@@ -19,7 +19,7 @@ from itertools import chain, takewhile
 from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
-from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.contents import SourceContents, SourceItem
 from graphviz_tb.formats.exported import (
     MAY_REPEAT,
     ModuleCall,
@@ -38,9 +38,9 @@ from graphviz_tb.formats.onnx_messages import (
 )
 from graphviz_tb.formats.onnx_parameters import StoredNumbers
 from graphviz_tb.formats.onnx_scopes import (
-    MADE_NAME,
     WEIGHT_ATTRIBUTES,
     NodePlace,
+    is_made_name,
     lists_modules,
     name_form_in_calls,
     name_in_call,
@@ -62,13 +62,12 @@ from graphviz_tb.formats.onnx_settings import (
 )
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
+    Bodies,
     FunctionKey,
     StoredTensorUses,
     WeightUse,
-    captured_values,
-    constant_of_node,
     function_key,
-    graphs_of_node,
+    is_constant,
     op_type,
     stored_kind_of,
     stored_tensors,
@@ -114,7 +113,9 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     model = decode_model(data, opened.name, MemoryBudget(opened.size_on_disk(data), opened.name))
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
-    content = ModelReader(model, data).content()
+    builder = ModelReader(model, data).read()
+    del model  # before as much is made for the graph
+    content = builder.build()
     entry = SourceEntry("op", bytes=len(data), format="ONNX")
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
@@ -136,12 +137,13 @@ class ModelReader:
         # The parameters in the call of an op that takes a weight, in which body, and the weight.
         self.called: list[tuple[frozenset[str], str, str]] = []
         self.kind_by_type: dict[int, Value] = {}  # equal types are one object
+        self._places: dict[NodeValue, NodePlace] = {}
         self.functions: dict[FunctionKey, str] = {}
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
 
-    def content(self) -> GraphContent:
-        """Return the graph of the model."""
+    def read(self) -> ProgramBuilder:
+        """Describe the graph of the model to a builder, and return it."""
         graph = self.model.graph
         assert graph is not None, "read_onnx refuses a model without"
         versions = {"IR version": self.model.ir_version, "opset": _standard_opset(self.model)}
@@ -159,7 +161,7 @@ class ModelReader:
         self.builder.body = ""
         BlockReader(self, None, graph, None).read_main(graph)
         self._note_lacking_parameters()
-        return self.builder.build()
+        return self.builder
 
     def _note_lacking_parameters(self) -> None:
         """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""
@@ -185,9 +187,16 @@ class ModelReader:
             kind = self.kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
         return kind
 
+    def place_of(self, node: NodeValue) -> NodePlace:
+        """Return where a node is; found once, as each weight that it takes asks for it."""
+        place = self._places.get(node)
+        if place is None:
+            place = self._places[node] = place_of_node(node)
+        return place
+
     def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return the name of a weight, with a number if another has it already."""
-        name = name_of_weight(stored, place_of_node(use.node), use.slot)
+        name = name_of_weight(stored, self.place_of(use.node), use.slot)
         self.named_weights[name] = self.named_weights.get(name, 0) + 1
         return name if self.named_weights[name] == 1 else f"{name}_{self.named_weights[name]}"
 
@@ -273,7 +282,7 @@ class BlockReader:
         for node in self.nodes:
             self._infer_types(node)
         for node in self.nodes:
-            if constant_of_node(node) is None and not self._passes_same(node):
+            if not is_constant(node) and not self._passes_same(node):
                 self._read_node(node)
 
     def _read_node(self, node: NodeValue) -> None:
@@ -286,18 +295,23 @@ class BlockReader:
         stated: dict[str, Any] = {}  # settings that are not attributes of the node
         slots = () if function else setting_slots(op)
         for slot, value in enumerate(node.inputs):
-            setting = self._setting(op, slot, value) if slot in slots else None
-            if setting is not None:
+            value = self.same.get(value, value)
+            if not value or value not in self.stored:
+                inputs.append(value if value in self.makers or value in self.kinds else "")
+            elif slot in slots and (setting := self._setting(op, slot, value)) is not None:
                 stated[setting[0]] = setting[1]
-            inputs.append("" if setting is not None else self._taken_value(value, place, scope, node, slot))
+                inputs.append("")
+            else:
+                inputs.append(self._taken_stored(value, place, scope, (node, type_name, slot)))
         if self.quantized and (kinds := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             stated["quantized"] = ", ".join(sorted(kinds))
         # Equal attributes are one object.
         form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
         settings = self.builder.encode_settings(op, form, lambda: self._settings(node, stated))
-        bodies = list(graphs_of_node(node)) if node.attributes else ()
-        functions, captured = self._add_bodies(node, bodies) if bodies else ({}, [])
-        inputs += [self._taken_value(value, place, scope) for value in captured]
+        functions: Mapping[str, str] | None = None
+        if (bodies := self.model.uses.bodies.get(node)) is not None:
+            functions, captured = self._add_bodies(node, bodies)
+            inputs += [self._taken_value(value, place, scope) for value in captured]
         outputs = [(value, self.kinds.get(value) or Value()) for value in node.outputs]
         weight = next(filter(self.weights.__contains__, inputs), None)
         if weight is not None and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
@@ -316,7 +330,7 @@ class BlockReader:
     def _place_of(self, node: NodeValue, op: str) -> NodePlace:
         """Return where a node of a type is, a folded convolution in the module of its kernel, and a node that an
         optimizer of the exporter made in the modules that all ops around it are in."""
-        place = place_of_node(node)
+        place = self.model.place_of(node)
         if self.model.lists_modules and not (place.modules or place.parts):
             place = NodePlace(self._shared_modules(node), name=place.name)
             self.modules_of_made[id(node)] = place.modules
@@ -331,7 +345,7 @@ class BlockReader:
         """Return the modules that the ops before and behind a node have in common."""
         around = [self.makers[value] for value in node.inputs if value in self.makers]
         around += chain.from_iterable(self.takers.get(value, ()) for value in node.outputs)
-        lists = [place_of_node(each).modules or self.modules_of_made.get(id(each), ()) for each in around]
+        lists = [self.model.place_of(each).modules or self.modules_of_made.get(id(each), ()) for each in around]
         known = [modules for modules in lists if modules]
         shared = zip(*known, strict=False) if known else ()
         return tuple(alike[0] for alike in takewhile(lambda alike: len(set(alike)) == 1, shared))
@@ -342,7 +356,7 @@ class BlockReader:
 
     def _passes_same(self, node: NodeValue) -> bool:
         """Return whether a node gives only what it takes: equal tensors that are stored once, QDQ pairs."""
-        if not node.inputs or not node.outputs or not node.outputs[0] or node.op_type not in PASSING_OPS:
+        if node.op_type not in PASSING_OPS or not node.inputs or not node.outputs or not node.outputs[0]:
             return False
         given, value = node.outputs[0], node.inputs[0]
         taken = self._resolve(value)
@@ -369,10 +383,7 @@ class BlockReader:
     def _share_stored(self, given: str, taken: str) -> None:
         """Let a value be a stored one. Tensors with different names in the program are different weights, even if their
         equal numbers are stored once."""
-        if (
-            not MADE_NAME.fullmatch(given)
-            and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None
-        ):
+        if not is_made_name(given) and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None:
             self.stored[given] = self.stored[taken]
         else:
             self.same[given] = taken
@@ -380,19 +391,25 @@ class BlockReader:
 
     # Values
 
-    def _taken_value(
-        self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
-    ) -> str:
-        """Return the value that an op takes by the name that the builder knows; "" for a place that is left out, or a
-        value that nothing gives. A stored tensor is added when it is first taken."""
+    def _taken_value(self, value: str, place: NodePlace, scope: str = "") -> str:
+        """Return the value that a body or a result takes by the name that the builder knows; "" for one that nothing
+        gives."""
         value = self._resolve(value)
-        if not value or value not in self.stored:
-            return value if value in self.makers or value in self.kinds else ""
-        name = self._name_for_user(value, place, node, slot)
+        if value and value in self.stored:
+            return self._taken_stored(value, place, scope)
+        return value if value in self.makers or value in self.kinds else ""
+
+    def _taken_stored(
+        self, value: str, place: NodePlace, scope: str = "", user: tuple[NodeValue, str, int] | None = None
+    ) -> str:
+        """Return the name by which the builder knows a stored tensor; it is added when it is first taken. `user` is the
+        node that takes it, its type and at which input."""
+        use = self._use(value)
+        name = self._name_for_user(value, use.slot, place, *user) if user is not None and use is not None else ""
         key = f"{value} {name}" if name else value
         if key not in self.added:
             self.added.add(key)
-            self._add_stored(value, place, scope, key, name)
+            self._add_stored(value, use, place, scope, key, name)
         return key
 
     def _use(self, value: str) -> WeightUse | None:
@@ -401,19 +418,18 @@ class BlockReader:
             self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])
         return self.used[value]
 
-    def _name_for_user(self, value: str, place: NodePlace, node: NodeValue | None, slot: int) -> str:
+    def _name_for_user(self, value: str, usual: str, place: NodePlace, node: NodeValue, op: str, slot: int) -> str:
         """Return the name that the weight of one user has in the program, if the file stores it under another."""
-        use = self._use(value)
-        if node is None or use is None or slot >= MAX_FOLLOWED_CARRIERS or has_role(op_type(node), Role.RECURRENT):
+        if slot >= MAX_FOLLOWED_CARRIERS or has_role(op, Role.RECURRENT):
             return ""
-        known = weight_input_names(op_type(node)).get(slot, use.slot)
+        known = weight_input_names(op).get(slot, usual)
         name = name_in_call(node, place, known, value)
-        if not name and MADE_NAME.fullmatch(value):
+        if not name and is_made_name(value):
             name = other_name_in_call(node, known, self.model.names_in_calls)
         return name
 
-    def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
-        tensor, use = self.stored[value], self._use(value)
+    def _add_stored(self, value: str, use: WeightUse | None, place: NodePlace, scope: str, key: str, name: str) -> None:
+        tensor = self.stored[value]
         kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
@@ -445,7 +461,8 @@ class BlockReader:
                 break
         else:
             return
-        for value, kind in zip(node.outputs, _results_of_bodies(node) if node.attributes else (), strict=False):
+        bodies = self.model.uses.bodies.get(node)
+        for value, kind in zip(node.outputs, _results_of_bodies(node, bodies) if bodies else (), strict=False):
             self.kinds.setdefault(value, kind)
         known = op_def(op_type(node))
         at = TYPING_INPUT.get(node.op_type, 0)
@@ -504,22 +521,17 @@ class BlockReader:
         return attributes
 
     def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
-        """Return the setting that an input is: its name and value; None if it is a tensor, or computed."""
-        stored = self._resolve(value)
-        if stored not in self.stored:
-            return None
-        numbers = tensor_numbers(self.stored[stored])
+        """Return the setting that a stored tensor is: its name and value; None if it is a tensor."""
+        numbers = tensor_numbers(self.stored[value])
         return None if numbers is None else input_as_setting(op, slot, numbers)
 
     # Bodies
 
-    def _add_bodies(
-        self, node: NodeValue, bodies: Sequence[tuple[str, GraphValue]]
-    ) -> tuple[dict[str, str], list[str]]:
+    def _add_bodies(self, node: NodeValue, bodies: Bodies) -> tuple[dict[str, str], list[str]]:
         """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
         captured: dict[str, None] = {}
         for _, graph in bodies:
-            names = captured_values(graph, self.stored)
+            names = self.model.uses.captured_values(graph, self.stored)
             captured.update(dict.fromkeys(self._resolve(name) for name in names if self._is_known(name)))
         outer = self.builder.body
         functions: dict[str, str] = {}
@@ -548,11 +560,9 @@ def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[st
     return names.maps if isinstance(names, ChainMap) else [names]
 
 
-def _results_of_bodies(node: NodeValue) -> list[Value]:
+def _results_of_bodies(node: NodeValue, bodies: Bodies) -> list[Value]:
     """Return the outputs of an op with bodies as the body states them; what a loop collects has one more axis."""
-    body = next((graph for _, graph in graphs_of_node(node)), None)
-    if body is None:
-        return []
+    body = bodies[0][1]
     kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]
     if node.op_type == "If":
         return kinds
@@ -569,4 +579,4 @@ def _scanned_inputs(node: NodeValue) -> int:
 
 def _place_name(value: str) -> str:
     """Return the name of a constant: its own, or that of any constant."""
-    return "Const" if MADE_NAME.fullmatch(value) else value.rpartition("/")[2] or "Const"
+    return "Const" if is_made_name(value) else value.rpartition("/")[2] or "Const"

@@ -1,21 +1,21 @@
 """Decode the messages of an ONNX model: no package `onnx`, and no values of weights.
 
-Initialisers are most of a file and no picture shows their numbers: they are cut out before protobuf decodes the rest, so
-a model of gigabytes takes the time of its nodes. Small tensors keep theirs, since shapes, axes and paddings are tensors
-too. External data is noted and never opened.
+Initialisers are most of a file and no picture shows their numbers: they are cut out before protobuf decodes the rest,
+so a model of gigabytes takes the time of its nodes. Small tensors keep theirs, since shapes, axes and paddings are
+tensors too. External data is noted and never opened.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, fields
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import field
 from enum import Enum
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
-from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, MessageOptions
 
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CUT_REASON, DECODE_ERRORS, CutError, IndexedBytes, wire_spans
@@ -43,7 +43,7 @@ FORM_BY_DTYPE = {
 }
 # Memory that a message takes at least, a node of the graph later more, and what is listed in it.
 BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_OF_LISTED = 150, 600, 40
-FEW_TEXTS = 8  # are part of the bytes of their node
+FEW = 8
 SPAN_FIELD = (1 << 29) - 1  # the last field number, which onnx.proto has not
 SPAN_TAG = encode_varint(SPAN_FIELD << 3)
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
@@ -264,8 +264,8 @@ class Scalar(Enum):
 
 
 class FieldRule(NamedTuple):
-    """The attribute to fill from a field, and its type: a scalar, a message, `dict` for entries with a key and a value of
-    text. `many` values make a tuple."""
+    """The attribute to fill from a field, and its type: a scalar, a message, `dict` for entries of a key and a text.
+    `many` values make a tuple."""
 
     name: str
     kind: Scalar | type
@@ -363,8 +363,10 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         25: _many("functions", FunctionValue),
     },
 }
-TYPED_KINDS = (NodeValue, NamedValue)  # none has an equal; the others are bytes first, equal ones decoded once
-OnnxMessageT, AnyNumber = TypeVar("OnnxMessageT"), TypeVar("AnyNumber")
+# None has an equal, or leaves a field open. The others are bytes first, and equal ones are decoded once.
+TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue)
+OnnxMessageT = TypeVar("OnnxMessageT")
+AnyNumber = TypeVar("AnyNumber")
 MAX_REMEMBERED_BYTES = 2048  # of a message that is remembered for equal ones
 
 
@@ -424,20 +426,20 @@ def _without_large_values(
 @cache
 def _message_classes() -> Mapping[type, Any]:
     """Return a class of protobuf for each kind of message."""
-    file = FileDescriptorProto(name="onnx", package="graphviz_tb.onnx")
+    file: Any = FileDescriptorProto(name="onnx", package="graphviz_tb.onnx")
     for kind, rules in FIELDS.items():
         message = file.message_type.add(name=kind.__name__)
         for number, (name, inner, many) in rules.items():
-            made = message.field.add(name=name, number=number, label=3 if many else 1)
+            described = message.field.add(name=name, number=number, label=3 if many else 1)
             if inner is dict:
-                entry = message.nested_type.add(name="Entry", options={"map_entry": True})
+                entry = message.nested_type.add(name="Entry", options=MessageOptions(map_entry=True))
                 for place, part in enumerate(("key", "value"), 1):
                     entry.field.add(name=part, number=place, label=1, type=Scalar.TEXT.value)
-                made.type_name = f".{file.package}.{kind.__name__}.Entry"
+                described.type_name = f".{file.package}.{kind.__name__}.Entry"
             elif inner in TYPED_KINDS:
-                made.type_name = f".{file.package}.{inner.__name__}"
+                described.type_name = f".{file.package}.{inner.__name__}"
             else:
-                made.type = inner.value if isinstance(inner, Scalar) else Scalar.BYTES.value
+                described.type = inner.value if isinstance(inner, Scalar) else Scalar.BYTES.value
     classes = message_classes([file])
     return {kind: classes[kind.__name__] for kind in FIELDS}
 
@@ -447,30 +449,24 @@ class MessageDecoder:
 
     def __init__(self, budget: MemoryBudget) -> None:
         self.budget, self.depth = budget, 0
-        self._decoded: dict[tuple[type, bytes], Any] = {}
+        self._decoded: dict[type, dict[bytes, Any]] = {kind: {} for kind in FIELDS}
         self._decoders = {
             kind: {number: (rule.name, self._decoder(rule)) for number, rule in rules.items()}
             for kind, rules in FIELDS.items()
         }
-        self._rows = {kind: self._row(kind) for kind in TYPED_KINDS}
 
     def _decoder(self, rule: FieldRule) -> Callable[[Any], Any]:
         """Return what makes the value of a field of its content in a message of protobuf."""
         if rule.kind is dict:
-            return self._texts_by_key
+            return self._entries
         if rule.kind is Scalar.TEXT:
-            return self._texts if rule.many else _text
+            return self._texts if rule.many else text_of
         if isinstance(rule.kind, Scalar):
             return self._numbers if rule.many else _same
         if rule.kind in TYPED_KINDS:
-            return partial(self._values, rule.kind)
+            kind: Any = rule.kind
+            return partial(self._values, kind) if rule.many else lambda one: self._values(kind, [one])[0]
         return partial(self._inner_ones if rule.many else self._inner, rule.kind)
-
-    def _row(self, kind: type) -> tuple[Callable[[Any], tuple[Any, ...]], list[Callable[[Any], Any]]]:
-        """Return what gets all fields of a message of protobuf, and the decoder of each."""
-        decoders = dict(self._decoders[kind].values())
-        names = [field.name for field in fields(kind)]
-        return attrgetter(*names), [decoders[name] for name in names]
 
     def decode(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
         """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
@@ -479,7 +475,9 @@ class MessageDecoder:
         self.depth += 1
         values: dict[str, Any] = {}
         decoders = self._decoders[kind]
-        for field_descriptor, content in _message_classes()[kind].FromString(data).ListFields():
+        message = _message_classes()[kind].FromString(data)
+        del data  # the message is a copy
+        for field_descriptor, content in message.ListFields():
             name, decoder = decoders[field_descriptor.number]
             values[name] = decoder(content)
         self.depth -= 1
@@ -487,49 +485,53 @@ class MessageDecoder:
         return kind(**values)
 
     def _inner(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
-        """Decode a message inside of one."""
-        if len(data) > MAX_REMEMBERED_BYTES or kind is TensorValue:
-            return self.decode(kind, data)
-        known: OnnxMessageT | None = self._decoded.get((kind, data))
+        """Return a message inside of one, decoded once for equal ones."""
+        known: OnnxMessageT | None = self._decoded[kind].get(data)
         if known is None:
-            known = self._decoded[kind, data] = self.decode(kind, data)
-        else:
-            self.budget.take(BYTES_OF_MESSAGE)  # the list of equal ones takes time and memory too
+            known = self.decode(kind, data)
+            if len(data) <= MAX_REMEMBERED_BYTES and kind is not TensorValue:
+                self._decoded[kind][data] = known
         return known
 
-    def _inner_ones(self, kind: type[OnnxMessageT], listed: Iterable[bytes]) -> tuple[OnnxMessageT, ...]:
-        return tuple([self._inner(kind, data) for data in listed])
+    def _inner_ones(self, kind: type[OnnxMessageT], listed: Sequence[bytes]) -> tuple[OnnxMessageT, ...]:
+        known = self._decoded[kind]
+        self._take_list(BYTES_OF_MESSAGE, listed)  # the list of equal ones takes time and memory too
+        return tuple([known.get(data) or self._inner(kind, data) for data in listed])
 
     def _values(self, kind: type[OnnxMessageT], messages: Sequence[Any]) -> tuple[OnnxMessageT, ...]:
-        """Return messages of a typed kind as values."""
-        self.budget.take(BYTES_OF_NODE * len(messages))
-        get, decoders = self._rows[kind]
-        return tuple([
-            kind(*[decoder(content) for decoder, content in zip(decoders, get(message), strict=True)])
-            for message in messages
-        ])  # fmt: skip
+        """Return messages of a typed kind as values, made field by field: there are thousands."""
+        self.budget.take(len(messages) * (BYTES_OF_NODE if kind is NodeValue else BYTES_OF_MESSAGE))
+        decoders = dict(self._decoders[kind].values())
+        listed = list(messages)
+        names = vars(kind)["__match_args__"]
+        columns = [map(decoders[name], map(attrgetter(name), listed)) for name in names]
+        self.depth += 1  # checked where the next message is decoded
+        values = tuple(map(kind, *columns))
+        self.depth -= 1
+        return values
 
-    def _numbers(self, listed: Iterable[AnyNumber]) -> tuple[AnyNumber, ...]:
-        found = tuple(listed)
-        self.budget.take(BYTES_OF_LISTED * len(found))
-        return found
+    def _take_list(self, size: int, listed: Sized) -> None:
+        """Count the memory of a list; that of a few is part of their message."""
+        if len(listed) > FEW:
+            self.budget.take(size * len(listed))
 
-    def _texts(self, listed: Iterable[str | bytes]) -> tuple[str, ...]:
-        found = tuple(listed)
-        if len(found) > FEW_TEXTS:
-            self.budget.take(BYTES_OF_LISTED * len(found))
-        return tuple(map(_text, found))
+    def _numbers(self, listed: Sequence[AnyNumber]) -> tuple[AnyNumber, ...]:
+        self._take_list(BYTES_OF_LISTED, listed)
+        return tuple(listed)
 
-    def _texts_by_key(self, entries: Any) -> dict[str, str]:
-        found = dict(entries.items())
-        if len(found) > FEW_TEXTS:
-            self.budget.take(BYTES_OF_MESSAGE * len(found))
-        return {_text(key): _text(text) for key, text in found.items()}
+    def _texts(self, listed: Sequence[str | bytes]) -> tuple[str, ...]:
+        self._take_list(BYTES_OF_LISTED, listed)
+        return tuple(map(text_of, listed))
+
+    def _entries(self, entries: Mapping[str, str]) -> Mapping[str, str]:
+        """Return entries as protobuf has them: a node has a handful of long ones, of which each is read once."""
+        self._take_list(BYTES_OF_MESSAGE, entries)
+        return entries
 
 
-def _text(content: str | bytes) -> str:
+def text_of(content: str | bytes) -> str:
     """Return a text; protobuf gives the bytes of one that is not UTF-8."""
-    return content if type(content) is str else str(content, "utf-8", "replace")
+    return content if isinstance(content, str) else content.decode("utf-8", "replace")
 
 
 def _same(content: AnyNumber) -> AnyNumber:

@@ -23,9 +23,9 @@ import numpy as np
 from graphviz_tb.formats.onnx_messages import TensorValue
 from graphviz_tb.formats.onnx_scopes import (
     FOLDED_BIAS,
-    MADE_NAME,
     WEIGHT_ATTRIBUTES,
     has_call_record,
+    is_made_name,
     parameters_of_call,
 )
 from graphviz_tb.formats.onnx_weights import BlockKey, StoredTensorUses, WeightUse, op_type
@@ -55,7 +55,7 @@ class StoredNumbers:
         if "float" not in tensor.dtype or prod(tensor.dims) < FEWEST_WEIGHTS or LITERAL_NAME.fullmatch(value):
             return False
         # An exporter that writes calls gives what it works out the name of a call: `neg_1`.
-        if not MADE_NAME.fullmatch(value) and not self.uses.is_in_calls(value):
+        if not is_made_name(value) and not self.uses.is_in_calls(value):
             return False
         numbers = self._elements(tensor)
         if numbers is None:
@@ -71,7 +71,7 @@ class StoredNumbers:
 
     def is_folded(self, value: str, use: WeightUse) -> bool:
         """Return whether the kernel of a convolution has another name than in the program: a norm is folded into it."""
-        made = self.uses.from_pytorch and MADE_NAME.fullmatch(value) is not None
+        made = self.uses.from_pytorch and is_made_name(value)
         return made and has_role(op_type(use.node), Role.CONVOLUTION)
 
     def is_made_bias(self, value: str, use: WeightUse) -> bool:
@@ -90,13 +90,13 @@ class StoredNumbers:
         under a name of the program and joins to a product is a bias, or a buffer."""
         own = value.rpartition(".")[2]
         joined = self.uses.from_pytorch and use.slot not in weight_input_names(op_type(use.node)).values()
-        says_nothing = not use.slot or (joined and not MADE_NAME.fullmatch(value))
+        says_nothing = not use.slot or (joined and not is_made_name(value))
         return says_nothing and own not in PARAMETER_NAMES and not has_call_record(use.node)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;
         None if there is none of that size, or if its numbers differ."""
-        if len(tensor.dims) != 2 or not MADE_NAME.fullmatch(value) or not has_role(op_type(use.node), Role.PRODUCT):
+        if len(tensor.dims) != 2 or not is_made_name(value) or not has_role(op_type(use.node), Role.PRODUCT):
             return None
         unproven: tuple[str, bool] | None = None
         for block, name in self._tables_by_size().get((tensor.dtype, tuple(sorted(tensor.dims))), ()):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from graphviz_tb.formats.exported import ModuleCall, clean_segment, module_path
-from graphviz_tb.formats.onnx_messages import GraphValue, NodeValue
+from graphviz_tb.formats.onnx_messages import GraphValue, NodeValue, text_of
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
 
@@ -33,6 +33,7 @@ MADE_NAME = re.compile(
     r"(?:onnx::\w+|_?val_\d+|\d+|_v_\d+|node_\w+|const\w*|expand(?:_\d+)?|scalar_tensor\w*|.*_output_\d+)?",
     re.IGNORECASE,
 )
+MAX_CACHED_NAMES = 256  # what asks for a name asks for it a few times in turn
 QUANTIZED_END = re.compile(r"(?:_quantized|_DequantizeLinear(?:_Output)?|_dequantized)$")
 FOLDED_BIAS = re.compile(r"\.weight_bias$")  # where a norm is folded into a convolution that had no bias
 WEIGHT_ATTRIBUTES = {"kernel": "weight", "embeddings": "weight", "scale": "weight", "slope": "weight", "offset": "bias"}
@@ -61,12 +62,21 @@ class NodePlace:
         return "/".join(map(clean_segment, self.parts))
 
 
+@lru_cache(maxsize=MAX_CACHED_NAMES)
+def is_made_name(name: str) -> bool:
+    """Return whether an exporter made a name up, for a value that has none in the program.
+
+    >>> is_made_name("val_3"), is_made_name("fc.weight")
+    (True, False)
+    """
+    return MADE_NAME.fullmatch(name) is not None
+
+
 def lists_modules(node: NodeValue) -> bool:
     """Return whether the exporter wrote the modules around a node."""
-    return bool(node.metadata) and bool(place_of_node(node).modules)
+    return bool(_modules_of(node.metadata))
 
 
-@lru_cache(maxsize=256)  # each value that a node takes asks for its place
 def place_of_node(node: NodeValue) -> NodePlace:
     """Return where a node is.
 
@@ -79,12 +89,12 @@ def place_of_node(node: NodeValue) -> NodePlace:
     parts = tuple(part for part in node.name.split("/") if part)
     if len(parts) > 1 or (parts and node.name.startswith("/")):
         return NodePlace((), parts[:-1], parts[-1])
-    return NodePlace(name=node.op_type if MADE_NAME.fullmatch(node.name) else node.name)
+    return NodePlace(name=node.op_type if is_made_name(node.name) else node.name)
 
 
 def stack_trace(node: NodeValue) -> str:
     """Return the lines of the program that made a node, as Python prints them; "" if the exporter wrote none."""
-    return node.metadata.get(TRACE_KEY, "")
+    return text_of(node.metadata.get(TRACE_KEY, ""))
 
 
 def stored_kind(node: NodeValue, value: str) -> str:
@@ -110,7 +120,7 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
     """
     if not place.path or stored.rpartition(".")[0] == place.path:
         return ""
-    own, made = f"{name_form_in_calls(place.path)}_", MADE_NAME.fullmatch(stored) is not None
+    own, made = f"{name_form_in_calls(place.path)}_", is_made_name(stored)
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
     last = stored.rpartition(".")[2]
     for name in _weights_of_call(node):
@@ -128,7 +138,7 @@ def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> 
 
 def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
     """Return the names of stored weights by the form that calls give them."""
-    return {name_form_in_calls(name): name for name in stored if not MADE_NAME.fullmatch(name)}
+    return {name_form_in_calls(name): name for name in stored if not is_made_name(name)}
 
 
 def parameters_of_call(node: NodeValue) -> frozenset[str]:
@@ -143,13 +153,13 @@ def parameters_of_program(graph: GraphValue) -> dict[str, str]:
     >>> parameters_of_program(GraphValue(metadata=listed))
     {'fc_weight': 'fc.weight'}
     """
-    listed = LISTED_PARAMETER.findall(graph.metadata.get(SIGNATURE_KEY, ""))
+    listed = LISTED_PARAMETER.findall(text_of(graph.metadata.get(SIGNATURE_KEY, "")))
     return {name_form_in_calls(name): name for name in listed}
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
     """Return the weights in the call that a node was made from, by name in small letters: "p", "b" or "c"."""
-    return _weights_in_text(node.metadata.get(CALL_KEY, ""))
+    return _weights_in_text(text_of(node.metadata.get(CALL_KEY, "")))
 
 
 @lru_cache(maxsize=64)  # each weight that a node takes asks for its call
@@ -161,6 +171,7 @@ def _weights_in_text(call: str) -> dict[str, str]:
     return kinds
 
 
+@lru_cache(maxsize=MAX_CACHED_NAMES)
 def name_form_in_calls(name: str) -> str:
     return NOT_IN_CALLS.sub("_", name).lower()
 
@@ -173,11 +184,9 @@ def has_call_record(node: NodeValue) -> bool:
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
     if not metadata:
         return ()
-    paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")
     # The last of each is the op: without it the lists of all ops of a module are equal.
-    return _listed_modules(
-        _without_last_name(paths), _without_last_name(classes), "" if paths else metadata.get(NAMESPACE_KEY, "")
-    )
+    lists = [_without_last_name(text_of(metadata.get(key, ""))) for key in (SCOPES_KEY, CLASSES_KEY)]
+    return _listed_modules(*lists, "" if lists[0] else text_of(metadata.get(NAMESPACE_KEY, "")))
 
 
 def _without_last_name(listed: str) -> str:
@@ -250,6 +259,6 @@ def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
     'mlp.0.weight'
     """
     name = FOLDED_BIAS.sub(".bias", QUANTIZED_END.sub("", stored))
-    if not MADE_NAME.fullmatch(name) or place is None or not place.path:
+    if not is_made_name(name) or place is None or not place.path:
         return name
     return f"{place.path}.{WEIGHT_ATTRIBUTES.get(slot, slot or 'weight')}"

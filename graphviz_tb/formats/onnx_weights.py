@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 
 from graphviz_tb.formats.onnx_messages import FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
-from graphviz_tb.formats.onnx_scopes import MADE_NAME, has_call_record, stored_kind
+from graphviz_tb.formats.onnx_scopes import has_call_record, is_made_name, stored_kind
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.frozen import dataclass
@@ -36,6 +36,7 @@ PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
 
 FunctionKey = tuple[str, str, str]  # domain, name, overload
+Bodies = tuple[tuple[str, GraphValue], ...]  # graphs of a node, by attribute
 BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
 
 
@@ -61,7 +62,7 @@ def function_key(node: NodeValue) -> FunctionKey:
     return node.domain, node.op_type, node.overload
 
 
-def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
+def _graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
     for attribute in node.attributes:
         if attribute.g is not None:
             yield attribute.name, attribute.g
@@ -70,10 +71,13 @@ def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
                 yield f"{attribute.name}_{number}", graph
 
 
-def constant_of_node(node: NodeValue) -> TensorValue | None:
-    """Return the tensor that a `Constant` node gives; None for any other node."""
-    if node.op_type != "Constant" or node.domain not in OWN_DOMAINS:
-        return None
+def is_constant(node: NodeValue) -> bool:
+    """Return whether a node gives a stored tensor."""
+    return node.op_type == "Constant" and node.domain in OWN_DOMAINS
+
+
+def _constant_of_node(node: NodeValue) -> TensorValue:
+    """Return the tensor that a `Constant` node gives."""
     for attribute in node.attributes:
         if attribute.name == "value" and attribute.t is not None:
             return attribute.t
@@ -102,39 +106,49 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
             values = sparse.values
             found[values.name] = TensorValue(values.name, sparse.dims, values.data_type)
     for node in graph.nodes:
-        tensor = constant_of_node(node)
-        if tensor is not None and node.outputs:
-            found[node.outputs[0]] = tensor
+        if is_constant(node) and node.outputs:
+            found[node.outputs[0]] = _constant_of_node(node)
     return found
 
 
 class StoredTensorUses:
-    """Users of the stored tensors of a model, through carriers and into functions."""
+    """Users of the stored tensors of a model, through carriers and into functions; `bodies` are the graphs of those
+    nodes that have some."""
 
     def __init__(self, model: ModelValue) -> None:
         self.from_pytorch = model.producer == "pytorch"
         self.functions = {(each.domain, each.name, each.overload): each for each in model.functions}
-        self._users: dict[tuple[BlockKey, str], list[tuple[NodeValue, int]]] = {}
-        self._makers: dict[tuple[BlockKey, str], NodeValue] = {}
+        self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
+        self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
         self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
+        self.bodies: dict[NodeValue, Bodies] = {}
         if model.graph is not None:
             self._collect(None, model.graph)
         for key, function in self.functions.items():
             self._collect(key, function)
 
     def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
+        users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
         waiting: list[GraphValue | FunctionValue] = [first]
         while waiting:
             graph = waiting.pop()
             self.stored |= {(block, name): tensor for name, tensor in stored_tensors(graph).items()}
             for node in graph.nodes:
                 for slot, value in enumerate(node.inputs):
-                    if value:
-                        self._users.setdefault((block, value), []).append((node, slot))
+                    if value in users:
+                        users[value].append((node, slot))
+                    elif value:
+                        users[value] = [(node, slot)]
                 for value in node.outputs:
-                    self._makers[block, value] = node
-                if node.attributes:
-                    waiting += [inner for _, inner in graphs_of_node(node)]
+                    makers[value] = node
+                if node.attributes and (bodies := tuple(_graphs_of_node(node))):
+                    self.bodies[node] = bodies
+                    waiting += [inner for _, inner in bodies]
+
+    def _first_users(self, block: BlockKey, value: str) -> Sequence[tuple[NodeValue, int]]:
+        """Return the first nodes that take a value, and at which input."""
+        users = self._users[block].get(value, ())
+        return users if len(users) <= MAX_FOLLOWED_CARRIERS else users[:MAX_FOLLOWED_CARRIERS]
 
     def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
         """Return the first use of a stored tensor as a weight; None if it is a constant."""
@@ -144,15 +158,18 @@ class StoredTensorUses:
         waiting, seen = [(block, value, False)], {(block, value)}
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
             here, name, dequantized = waiting.pop(0)
-            for node, slot in self._users.get((here, name), ())[:MAX_FOLLOWED_CARRIERS]:
-                function = self.functions.get(function_key(node))
+            for node, slot in self._first_users(here, name):
+                function = self.functions.get(function_key(node)) if self.functions else None
                 if function is not None:
                     if slot < len(function.inputs):
                         self._follow(waiting, seen, (function_key(node), function.inputs[slot], dequantized))
                     continue
                 names = weight_input_names(op_type(node))
-                integer = dequantized or not quantized or _takes_quantized(op_type(node))
-                if slot in names and integer and not _is_neutral(value, names[slot], tensor):
+                if (
+                    slot in names
+                    and (dequantized or not quantized or _takes_quantized(op_type(node)))
+                    and not _is_neutral(value, names[slot], tensor)
+                ):
                     return WeightUse(_slot_said(node, value) or names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
                     more = dequantized or node.op_type == "DequantizeLinear"
@@ -163,13 +180,29 @@ class StoredTensorUses:
         numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(value)  # a number of the program
         return self._use_by_name(value) if block is None and not quantized and not numbered else None
 
+    def captured_values(self, graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
+        """Return the values from outside that a graph and those inside of it take, but for stored tensors; in the order
+        of their use."""
+        given: set[str] = set()
+        taken: dict[str, None] = {}
+        waiting: list[GraphValue] = [graph]
+        while waiting:
+            inner = waiting.pop()
+            given |= {value.name for value in inner.inputs} | stored_tensors(inner).keys()
+            taken.update(dict.fromkeys(output.name for output in inner.outputs))
+            for node in inner.nodes:
+                given.update(node.outputs)
+                taken.update(dict.fromkeys(filter(None, node.inputs)))
+                waiting += [more for _, more in self.bodies.get(node, ())]
+        return [value for value in taken if value not in given and value not in stored]
+
     def is_in_calls(self, value: str) -> bool:
         """Return whether ops that take a value say the call that they were made from."""
-        return any(has_call_record(node) for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS])
+        return any(has_call_record(node) for node, _ in self._first_users(None, value))
 
     def is_looked_up(self, block: BlockKey, value: str) -> bool:
         """Return whether an op looks up rows of a stored tensor."""
-        users = self._users.get((block, value), ())[:MAX_FOLLOWED_CARRIERS]
+        users = self._first_users(block, value)
         return any(slot == 0 and has_role(op_type(node), Role.LOOKUP) for node, slot in users)
 
     @staticmethod
@@ -182,9 +215,9 @@ class StoredTensorUses:
 
     def _use_by_name(self, value: str) -> WeightUse | None:
         """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
-        taken = self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]
+        taken = self._first_users(None, value)
         users = [node for node, slot in taken if not setting_input_name(op_type(node), slot)]
-        if not users or MADE_NAME.fullmatch(value):
+        if not users or is_made_name(value):
             return None
         said = next((node for node in users if stored_kind(node, value)), None)
         named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
@@ -198,7 +231,7 @@ class StoredTensorUses:
             return False
         value = node.inputs[1 - slot]
         for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self._makers.get((block, value))
+            maker = self._makers[block].get(value)
             if maker is None or not maker.inputs:
                 return False
             if has_role(op_type(maker), Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
@@ -212,7 +245,7 @@ class StoredTensorUses:
     def _may_be_stored(self, block: BlockKey, value: str) -> bool:
         """Return whether a value is a stored one, dequantized or turned, or an argument of a function."""
         for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self._makers.get((block, value))
+            maker = self._makers[block].get(value)
             if maker is None or maker.op_type not in CARRIERS or not maker.inputs:
                 break
             value = maker.inputs[0]
@@ -243,33 +276,16 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
 def _slot_said(node: NodeValue, value: str) -> str:
     """Return "buffer" for a stored value if the exporter says in the call of a node that it is not a parameter.
     Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is not a parameter."""
-    return "buffer" if stored_kind(node, value) in ("b", "c") else ""
+    return "buffer" if node.metadata and stored_kind(node, value) in ("b", "c") else ""
 
 
 def _may_be_weight(tensor: TensorValue) -> bool:
     """Return whether the type of a tensor is one that weights have."""
-    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64")
+    return tensor.dtype not in ("", "string", "bool", "int64", "uint64")
 
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     """Return whether a vector without a name leaves a normalised value as it is: ones times it, or zeros added."""
     form = NEUTRAL_FORMS.get(slot)
-    content = tensor.content() if form is not None and MADE_NAME.fullmatch(value) else None
+    content = tensor.content() if form is not None and is_made_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))
-
-
-def captured_values(graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
-    """Return the values from outside that a graph and those inside of it take, but for stored tensors; in the order of
-    their use."""
-    given: set[str] = set()
-    taken: dict[str, None] = {}
-    waiting: list[GraphValue] = [graph]
-    while waiting:
-        inner = waiting.pop()
-        given |= {value.name for value in inner.inputs} | stored_tensors(inner).keys()
-        taken.update(dict.fromkeys(output.name for output in inner.outputs))
-        for node in inner.nodes:
-            given.update(node.outputs)
-            taken.update(dict.fromkeys(filter(None, node.inputs)))
-            waiting += [more for _, more in graphs_of_node(node)]
-    return [value for value in taken if value not in given and value not in stored]

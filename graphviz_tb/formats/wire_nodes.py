@@ -70,9 +70,10 @@ def encode_node(node: EncodedNode) -> bytes:
     >>> made.name, made.op, list(made.input), made.attr["axis"].i
     ('y', 'Relu', ['x'], 1)
     """
-    parts = [_field(NAME_FIELD, node.name.encode("utf-8", "replace")), _op_field(node.op)]
-    parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in node.input]
-    return _field(NODE_FIELD, b"".join(parts) + node.attributes)
+    name, op, inputs, attributes, _ = node
+    parts = [_field(NAME_FIELD, name.encode("utf-8", "replace")), _op_field(op)]
+    parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in inputs]
+    return _field(NODE_FIELD, b"".join(parts) + attributes)
 
 
 def encode_attribute(key: str, content: Any) -> bytes:
@@ -84,13 +85,13 @@ def encode_attribute(key: str, content: Any) -> bytes:
     """
     if isinstance(content, str):
         return _attribute_field(key, _field(TEXT_FIELD, content.encode("utf-8", "replace")))
-    if isinstance(content, AttrValue | bytes):
-        return _encode_message(key, content)
-    if isinstance(content, Sequence):
+    if isinstance(content, float | int):
+        return _encode_number(key, content)
+    if isinstance(content, Sequence) and not isinstance(content, bytes):
         types = tuple(map(type, content))
         is_common = len(types) <= MAX_SHOWN_NUMBERS and str not in types
         return _encode_list(key, tuple(content), types) if is_common else _encode_message(key, content)
-    return _encode_number(key, content)
+    return _encode_message(key, content)
 
 
 def _attribute_field(key: str, value: bytes) -> bytes:
@@ -103,7 +104,7 @@ def _op_field(op: str) -> bytes:
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _encode_number(key: str, content: float | bool | None) -> bytes:
+def _encode_number(key: str, content: float | bool) -> bytes:
     return _encode_message(key, content)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graphviz_tb.errors import MalformedText
+from graphviz_tb.limits import MAX_JSON_DEPTH
 from graphviz_tb.sources.bounds import is_nested_too_deep
 
 
@@ -86,6 +87,8 @@ LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a sur
 
 
 WHITESPACE = re.compile(r"[ \t\n\r]*")
+COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+PLAIN_NAME = re.compile(r'"([^"\\\0-\x1f]*+)":[ \t\n\r]*')  # of a member, without an escape
 
 
 class JsonWalk:
@@ -94,11 +97,19 @@ class JsonWalk:
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
-        self._decode = json.JSONDecoder().raw_decode
+        self._scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # what `raw_decode` calls
 
     def parse_value(self) -> Any:
-        """Parse the next value whole."""
-        value, self._at = self._decode(self._text, WHITESPACE.match(self._text, self._at).end())  # type: ignore[union-attr]
+        """Parse the next value whole. Raises RecursionError for one that nests deeper than any model."""
+        first = self._skip()
+        try:
+            value, self._at = self._scan(self._text, first)
+        except StopIteration as stop:
+            raise json.JSONDecodeError("Expecting value", self._text, stop.value) from None
+        if self._at - first > 2 * MAX_JSON_DEPTH:  # so many brackets, and those that close them
+            brackets = self._text.count("[", first, self._at) + self._text.count("{", first, self._at)
+            if brackets > MAX_JSON_DEPTH and is_nested_too_deep(self._text[first : self._at]):
+                raise RecursionError
         return value
 
     def parse_object(self, members: Mapping[str, ParseStep]) -> Any:
@@ -125,9 +136,12 @@ class JsonWalk:
             return self.parse_value()
         found = {}
         for _ in self._places("}"):
-            key = self.parse_value() if self._text.startswith('"', self._skip()) else None
-            if key is None or not self._take(":"):
-                raise json.JSONDecodeError("Expecting a name and a colon", self._text, self._at)
+            if plain := PLAIN_NAME.match(self._text, self._at):
+                key, self._at = plain[1], plain.end()
+            else:
+                key = self.parse_value() if self._text.startswith('"', self._skip()) else None
+                if key is None or not self._take(":"):
+                    raise json.JSONDecodeError("Expecting a name and a colon", self._text, self._at)
             found[key] = parse(key)
         return found
 
@@ -136,13 +150,16 @@ class JsonWalk:
         if self._take(closing):
             return
         yield
-        while self._take(","):
+        while comma := COMMA.match(self._text, self._at):
+            self._at = comma.end()
             yield
         if not self._take(closing):
             raise json.JSONDecodeError("Expecting ',' delimiter", self._text, self._at)
 
     def _skip(self) -> int:
-        self._at = WHITESPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+        """Step over what is blank, if anything is, and return the place behind it."""
+        if self._text[self._at : self._at + 1] <= " ":
+            self._at = WHITESPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
         return self._at
 
     def _take(self, letter: str) -> bool:
@@ -163,8 +180,6 @@ def parse_json(data: bytes, name: str, step: ParseStep = JsonWalk.parse_value) -
         text = data.decode(json.detect_encoding(data))
         has_surrogates = LONE_SURROGATE_ESCAPE.search(data) is not None
         del data  # text and values take many times as much
-        if is_nested_too_deep(text):
-            raise RecursionError
         if has_surrogates:
             # Encode again, so that surrogates are replaced everywhere.
             text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()

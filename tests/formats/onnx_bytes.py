@@ -18,7 +18,13 @@ def encode_message(message: Any) -> bytes:
         for each in held if rule.many else (held,):
             if each is None or (not rule.many and each in (0, "", ())):
                 continue
-            if isinstance(rule.kind, Scalar):
+            if rule.kind is dict:
+                entry = b"".join(
+                    b"%c%b" % (place << 3 | 2, _scalar(Scalar.TEXT, text))
+                    for place, text in enumerate((each, held[each]), 1)
+                )
+                written += varint(number << 3 | 2) + varint(len(entry)) + entry
+            elif isinstance(rule.kind, Scalar):
                 written += varint(number << 3 | WIRE[rule.kind]) + _scalar(rule.kind, each)
             else:
                 inner = encode_message(each)

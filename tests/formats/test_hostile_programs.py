@@ -15,7 +15,7 @@ import pytest
 import tbgraph
 from graphviz_tb.errors import Ambiguous, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.formats.exported import ModuleCall, ProgramBuilder, ScopeNames
-from graphviz_tb.formats.onnx_messages import Entry, ModelValue, NodeValue, TensorValue, decode_model
+from graphviz_tb.formats.onnx_messages import Attribute, ModelValue, NodeValue, TensorValue, decode_model
 from graphviz_tb.formats.onnx_scopes import place_of_node
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
 from graphviz_tb.limits import MAX_PROGRAM_BODIES
@@ -101,8 +101,8 @@ def test_a_tensor_of_too_many_dimensions_has_no_content() -> None:
 
 
 def test_texts_without_an_end_are_read_once() -> None:
-    entry = Entry("pkg.torch.onnx.name_scopes", "'" + "\\'" * 9_900)
-    assert not place_of_node(NodeValue(op_type="Relu", metadata=(entry,))).modules
+    entries = {"pkg.torch.onnx.name_scopes": "'" + "\\'" * 9_900}
+    assert not place_of_node(NodeValue(op_type="Relu", metadata=entries)).modules
 
 
 def test_an_archive_of_many_members_is_read() -> None:
@@ -164,12 +164,12 @@ def test_bodies_have_a_limit() -> None:
 
 
 def test_equal_messages_are_counted_again() -> None:
-    # 10 million entries of one byte are equal, and their list alone takes 80 MB.
-    node = NodeValue(op_type="Relu", metadata=(Entry("a"),))
-    inner = encode_message(node) + encode_message(NodeValue(metadata=(Entry("a"),))) * 100_000
+    # 10 million settings of one byte are equal, and their list alone takes 80 MB.
+    node = NodeValue(op_type="Relu", attributes=(Attribute("a"),))
+    inner = encode_message(node) + encode_message(NodeValue(attributes=(Attribute("a"),))) * 100_000
     graph = b"\x0a" + varint(len(inner)) + inner
     data = encode_message(ModelValue(ir_version=8)) + b"\x3a" + varint(len(graph)) + graph
-    assert len(decode_model(data, "m.onnx").graph.nodes[0].metadata) == 100_001  # type: ignore[union-attr]
+    assert len(decode_model(data, "m.onnx").graph.nodes[0].attributes) == 100_001  # type: ignore[union-attr]
     budget = MemoryBudget(0, "m.onnx")
     budget.meter.left = 1_000_000
     with pytest.raises(TooLarge):

@@ -15,7 +15,6 @@ from graphviz_tb.formats.onnx import read_onnx
 from graphviz_tb.formats.onnx_messages import (
     Attribute,
     Dimension,
-    Entry,
     FunctionValue,
     GraphValue,
     ModelValue,
@@ -167,19 +166,19 @@ def test_names_with_slashes_are_scopes() -> None:
     assert model.parameters == 30
 
 
-def listed(*names: str) -> tuple[Entry, ...]:
+def listed(*names: str) -> dict[str, str]:
     """The list of parameters that PyTorch's newer exporter writes."""
     lines = "".join(f"p_{name.replace('.', '_')}: PARAMETER target='{name}'\n" for name in names)
-    return (Entry("pkg.torch.export.ExportedProgram.graph_signature", f"# inputs\n{lines}x: USER_INPUT\n"),)
+    return {"pkg.torch.export.ExportedProgram.graph_signature": f"# inputs\n{lines}x: USER_INPUT\n"}
 
 
 def _in_module(made: NodeValue, paths: str, classes: str, call: str = "") -> NodeValue:
-    entries = (
-        Entry("pkg.torch.onnx.name_scopes", repr(["", *paths.split(), "op"])),
-        Entry("pkg.torch.onnx.class_hierarchy", repr([f"m.{kind}" for kind in ["Net", *classes.split(), "aten"]])),
-        Entry("pkg.torch.onnx.fx_node", call),
-        Entry("pkg.torch.onnx.stack_trace", 'File "/home/me/model.py", line 7, in forward\n    x = self.fc(x)'),
-    )
+    entries = {
+        "pkg.torch.onnx.name_scopes": repr(["", *paths.split(), "op"]),
+        "pkg.torch.onnx.class_hierarchy": repr([f"m.{kind}" for kind in ["Net", *classes.split(), "aten"]]),
+        "pkg.torch.onnx.fx_node": call,
+        "pkg.torch.onnx.stack_trace": 'File "/home/me/model.py", line 7, in forward\n    x = self.fc(x)',
+    }
     return NodeValue(made.name, made.op_type, "", "", made.inputs, made.outputs, made.attributes, entries)
 
 
