@@ -6,7 +6,7 @@ no words gets none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -141,6 +141,7 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in layers if number < last and number not in whole]
     fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
+    inner = [number for number in inner if not _filters_positions(block, number, {*inner, *products})]
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
     if len(inner) > most or bends or not all(is_of_positions(steps[number]) for number in inner):
@@ -160,6 +161,14 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
+
+
+def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
+    """Return whether a layer only filters or thins out positions for the layers and products of attention, as in CvT
+    (Wu et al. 2021), PVT (Wang et al. 2021) and MViT (Fan et al. 2021)."""
+    step, users = block.steps[layer], [number for number, before in block.before.items() if layer in before]
+    fed = [is_of_positions(block.steps[user]) or step.kind == "depthwise" for user in users]
+    return _is_image_layer(step) and not is_of_positions(step) and bool(fed) and all(fed) and attention >= {*users}
 
 
 # ---- cells, experts ----

@@ -156,6 +156,24 @@ def test_a_kernel_of_pairs_is_none_of_experts() -> None:
     assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("bi")) == "256 → 5"
 
 
+@each(
+    ("kind", "word", "behind", "said"),
+    [
+        ("depthwise", "dw 3×3", False, "8 heads × 16"),  # of CvT
+        ("depthwise", "dw 3×3", True, "8 heads × 16"),  # of MViT: behind the projection
+        ("convolution", "2×2, 128, /2", False, "8 heads × 16"),  # of PVT: fewer keys and values
+        ("convolution", "3×3, 128", True, None),
+    ],
+)
+def test_attention_that_filters_positions_says_its_heads(kind: str, word: str, behind: bool, said: str | None) -> None:
+    convolution, dense = LayerStep(kind, word, 128, 128), LayerStep("dense", "→ 128", 128, 128)
+    first = [dense, convolution] if behind else [convolution, dense]
+    scores, mixed = (LayerStep("product", "", heads=(8, size)) for size in (16, 24))
+    steps = (*first, dense, dense, scores, LayerStep("activation", "softmax"), mixed, dense)
+    before = {0: set(), 1: {0}, 2: set(), 3: set(), 4: {1, 2}, 6: {3, 4}, 7: {6}}
+    assert block_words(Block(steps, {number: frozenset(each) for number, each in before.items()})) == said
+
+
 @each(("op", "said"), [("onnx::MaxPool", "max 3×3"), ("aten::max_pool2d", "max 3×3, /3")])
 def test_a_pool_without_strides_takes_the_steps_that_its_framework_means(op: str, said: str) -> None:
     size = {"kernel_shape" if op.startswith("onnx") else "kernel_size": {"list": {"i": [3, 3]}}}
