@@ -6,7 +6,7 @@ no words gets none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -141,6 +141,7 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in layers if number < last and number not in whole]
     fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
+    inner = [number for number in inner if not _filters_positions(block, number, {*inner, *products})]
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
     if len(inner) > most or bends or not all(is_of_positions(steps[number]) for number in inner):
@@ -160,6 +161,14 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
+
+
+def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
+    """Return whether a layer only filters or thins out positions for the layers and products of attention, as in CvT
+    (Wu et al. 2021), PVT (Wang et al. 2021) and MViT (Fan et al. 2021)."""
+    step, users = block.steps[layer], [number for number, before in block.before.items() if layer in before]
+    fed = [is_of_positions(block.steps[user]) or step.kind == "depthwise" for user in users]
+    return _is_image_layer(step) and not is_of_positions(step) and bool(fed) and all(fed) and attention >= {*users}
 
 
 # ---- cells, experts ----
@@ -392,16 +401,42 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     if sum(len(way) for way in ways) > len(covered):  # branches that share a layer
         return None
-    words = []
-    for way in ways:
-        said = [block.steps[number].word for number in way]
-        kernels = [_kernel_word(word) for word in said]
-        more = [word for word in kernels if not word.startswith("1×1")] or kernels[:1]
-        if not block.chain(way):
-            return None
-        words.append(", ".join(more))
-    line = " | ".join(words)
-    return line if fits(line) else None
+    if not all(map(block.chain, ways)):
+        return None
+    # Pools and resizes without room are left out.
+    layered = [[number for number in way if block.steps[number].kind != "pool"] for way in ways]
+    lines = (
+        _join_branches([_main_kernels([block.steps[number].word for number in way]) for way in each])
+        for each in (ways, layered)
+        if all(each)
+    )
+    return next(filter(fits, lines), None)
+
+
+def _main_kernels(words: Sequence[str]) -> list[str]:
+    """Return the kernels of the layers of a branch, without those of 1×1 unless there is no other.
+
+    >>> _main_kernels(["1×1, 64", "3×3, 96"]), _main_kernels(["1×1, 64"])
+    (['3×3'], ['1×1'])
+    """
+    kernels = list(map(_kernel_word, words))
+    return [word for word in kernels if not word.startswith("1×1")] or kernels[:1]
+
+
+def _join_branches(branches: Sequence[Sequence[str]]) -> str:
+    """Return the words of branches, of equal kernels next to each other the dilation alone.
+
+    >>> _join_branches([["1×1"], ["3×3 d6"], ["3×3 d12"], ["3×3", "3×3"]])
+    '1×1 | 3×3 d6 | d12 | 3×3, 3×3'
+    """
+    words = [", ".join(branch) for branch in branches]
+    kernels = [word.partition(" d")[0] if " d" in word and "," not in word else "" for word in words]
+    again = [bool(kernel) and kernel == before for before, kernel in pairwise(["", *kernels])]
+    said = [
+        word.removeprefix(f"{kernel} ") if same else word
+        for word, kernel, same in zip(words, kernels, again, strict=True)
+    ]
+    return " | ".join(said)
 
 
 def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -414,13 +449,13 @@ def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _kernel_word(word: str) -> str:
-    """Return the kernel and the stride of a layer.
+    """Return the kernel of a layer, its stride and its dilation.
 
-    >>> _kernel_word("3×3, 64, /2"), _kernel_word("avg 3×3")
-    ('3×3 /2', 'avg 3×3')
+    >>> _kernel_word("3×3, 64, /2"), _kernel_word("3×3, 64, d6"), _kernel_word("avg 3×3")
+    ('3×3 /2', '3×3 d6', 'avg 3×3')
     """
     kernel, *more = word.split(", ")
-    return " ".join([kernel, *(part for part in more if part.startswith("/"))])
+    return " ".join([kernel, *(part for part in more if part.startswith(("/", "d")))])
 
 
 def _upstream(block: Block, way: frozenset[int]) -> set[int]:

@@ -132,6 +132,13 @@ class PyTorchSteps(TensorFlowSteps):
             raise KeyError(node)
         return sizes
 
+    def _known_shape(self, node: int) -> list[int]:
+        """Return the recorded shape of a result; [] if there is none."""
+        try:
+            return self._shape(node)
+        except KeyError:
+            return []
+
     # ---- layers ----
 
     def _convolution_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
@@ -182,7 +189,7 @@ class PyTorchSteps(TensorFlowSteps):
         if len(letters) != len(tensors) or not result:
             return UNKNOWN_STEP
         if max(weights) < 0:
-            return LayerStep("product", "")
+            return LayerStep("product", "", heads=_einsum_heads(letters, result, self._known_shape(tensors[0])))
         known = [(result, node), *((letter, source) for letter, source in zip(letters, tensors, strict=True))]
         sizes = {
             letter: size
@@ -258,6 +265,21 @@ class PyTorchSteps(TensorFlowSteps):
 def _for_axes(values: Sequence[int], axes: int) -> list[int]:
     """Return a number for each axis, repeating a single one."""
     return list(values) * axes if len(values) == 1 else list(values)
+
+
+def _einsum_heads(letters: Sequence[str], result: str, shape: Sequence[int]) -> tuple[int, int]:
+    """Return the heads of a product of two tensors, and the size of each: the second of the axes that both have and
+    keep, behind that of the batch, and the one that is summed over; 0 if unknown. `shape` is that of the first.
+
+    >>> _einsum_heads(["bqhd", "bkhd"], "bhqk", [1, 9, 4, 16]), _einsum_heads(["bqd", "bkd"], "bqk", [1, 9, 16])
+    ((4, 16), (0, 0))
+    """
+    both = [letter for letter in letters[0] if letter in letters[-1]]
+    kept, summed = ([letter for letter in both if (letter in result) == is_kept] for is_kept in (True, False))
+    if (len(letters), len(kept), len(summed)) != (2, 2, 1) or len(shape) != len(letters[0]):
+        return 0, 0
+    sizes = dict(zip(letters[0], shape, strict=True))
+    return sizes[max(kept, key=result.index)], sizes[summed[0]]
 
 
 def kernel_size(before: int, after: int, stride: int, pad: int, dilation: int) -> int:

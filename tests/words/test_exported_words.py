@@ -162,6 +162,33 @@ def test_a_kernel_of_pairs_is_none_of_experts() -> None:
     assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("bi")) == "256 → 5"
 
 
+@each(
+    ("kind", "word", "behind", "said"),
+    [
+        ("depthwise", "dw 3×3", False, "8 heads × 16"),  # of CvT
+        ("depthwise", "dw 3×3", True, "8 heads × 16"),  # of MViT: behind the projection
+        ("convolution", "2×2, 128, /2", False, "8 heads × 16"),  # of PVT: fewer keys and values
+        ("convolution", "3×3, 128", True, None),
+    ],
+)
+def test_attention_that_filters_positions_says_its_heads(kind: str, word: str, behind: bool, said: str | None) -> None:
+    convolution, dense = LayerStep(kind, word, 128, 128), LayerStep("dense", "→ 128", 128, 128)
+    first = [dense, convolution] if behind else [convolution, dense]
+    scores, mixed = (LayerStep("product", "", heads=(8, size)) for size in (16, 24))
+    steps = (*first, dense, dense, scores, LayerStep("activation", "softmax"), mixed, dense)
+    before = {0: set(), 1: {0}, 2: set(), 3: set(), 4: {1, 2}, 6: {3, 4}, 7: {6}}
+    assert block_words(Block(steps, {number: frozenset(each) for number, each in before.items()})) == said
+
+
+def test_branches_that_dilate_say_their_dilations_and_leave_pools_out_where_there_is_no_room() -> None:
+    """As the pyramid of DeepLab v3 (Chen et al. 2017)."""
+    words = ["avg 8×8, /8", "1×1, 256", "bilinear", "1×1, 256", *(f"3×3, 256, d{rate}" for rate in (6, 12, 18))]
+    steps = tuple(LayerStep("convolution" if word[0].isdigit() else "pool", word, 256, 256) for word in words)
+    before = {number: frozenset({number - 1} if number in (1, 2) else ()) for number in range(len(words))}
+    block = Block(steps, before, joins=tuple(frozenset({end}) for end in range(2, len(words))))
+    assert block_words(block) == "1×1 | 1×1 | 3×3 d6 | d12 | d18"
+
+
 @each(("op", "said"), [("onnx::MaxPool", "max 3×3"), ("aten::max_pool2d", "max 3×3, /3")])
 def test_a_pool_without_strides_takes_the_steps_that_its_framework_means(op: str, said: str) -> None:
     size = {"kernel_shape" if op.startswith("onnx") else "kernel_size": {"list": {"i": [3, 3]}}}

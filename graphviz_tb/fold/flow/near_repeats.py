@@ -190,8 +190,8 @@ def _head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceEle
 
 
 def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likeness, stop: int, types: OpTypes) -> int:
-    """Return where a stretch begins that has the ops of a repetition, apart from a tenth; if there is none, a stretch
-    with more ops; else `stop`."""
+    """Return where a stretch begins that has the ops of a repetition, apart from a tenth; if there is none, or fewer
+    lines cross the border of a longer one, a stretch with more ops; else `stop`."""
     ops: Counter[str] = Counter()
     best, least, larger = stop, like.size, stop
     for start in range(stop - 1, done - 1, -1):
@@ -204,7 +204,9 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
             best, least = start, unlike
         if larger == stop and (like.is_extended(ops, ops.total()) or like.has_same_layers(ops)):
             larger = start
-    return best if best < stop else larger
+    cuts = [sequence[start - 1].cut if start else 0 for start in (larger, best)]
+    narrower = larger < best and cuts[0] < cuts[1]  # what begins in the middle of a block is none
+    return larger if best == stop or narrower else best
 
 
 def nearly_behind(
