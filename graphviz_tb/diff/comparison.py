@@ -57,7 +57,7 @@ class MatchedGraphs:
         self.old_side, self.to_new, self.scope_to_new = before
         self.new_side, self.to_old, self.scope_to_old = after
         self.functions = {other: mine for mine, other in known.items()} if turned else known
-        self.both_layers = matching.layers[::-1] if turned else matching.layers
+        self.layers = matching.layers[::-1] if turned else matching.layers
 
     @property
     def old(self) -> Graph:
@@ -72,15 +72,15 @@ class MatchedGraphs:
     @cached_property
     def numbers(self) -> NodeQuantities:
         """Return the costs of the ops of both graphs."""
-        return NodeQuantities(*self.both_layers, self.to_new, self.to_old)
+        return NodeQuantities(*self.layers, self.to_new, self.to_old)
 
     def in_order(self, changes: Iterable[Change]) -> tuple[Change, ...]:
         """Changes by severity, then from the inputs to the results."""
-        return sort_by_flow(self.both_layers, changes)
+        return sort_by_flow(self.layers, changes)
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
         """Return the layers of a change that exist on both sides, for `old` and `new`."""
-        edits, (before, after) = change.edits, self.both_layers
+        edits, (before, after) = change.edits, self.layers
         pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
         kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
         old = {before.layer_of_node(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
