@@ -234,7 +234,6 @@ def _may_share_looks(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
 
 
 def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a fold is a part of a series."""
     return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES_ROW and hierarchy.how[row] == SEGMENT_ORIGIN)
 
 
