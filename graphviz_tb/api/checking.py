@@ -267,7 +267,6 @@ def _possible_excess(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Cos
 
 
 def _outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:
-    """Return the marked rows that are not inside a marked row."""
     tops, end = [], rows.hierarchy.end
     stop = 0
     for row in np.flatnonzero(marked).tolist():

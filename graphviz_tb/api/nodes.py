@@ -361,7 +361,6 @@ def list_outputs(model: FoldedGraph) -> NodeList:
 
 
 def _rows_of_marked_nodes(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
-    """Return the rows of marked nodes, in the order of the file."""
     rows = hierarchy.row_of_node[np.flatnonzero(nodes)]
     found: list[int] = rows[rows >= 0].tolist()
     return found

@@ -113,7 +113,6 @@ def picture_caption(
 
 
 def _selected_addresses(model: BaseModel, opened: OpenSet, options: PictureOptions) -> tuple[str, ...]:
-    """Return the addresses of the boxes highlighted with `select`."""
     hierarchy, members = model.hierarchy, lone_members(model.hierarchy, opened, options)
     joined = joined_frames(hierarchy, opened)
     chosen = (path for paths in model.names.find_each(options.select) for path in paths)

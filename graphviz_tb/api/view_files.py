@@ -158,7 +158,6 @@ def _as_immutable(value: Any) -> Any:
 
 
 def _pattern_list(where: str, value: Any) -> tuple[str, ...]:
-    """Return a pattern, or a list of them, as a tuple."""
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or not all(isinstance(text, str) and text for text in listed):
         raise RequestError(

@@ -307,7 +307,6 @@ def xla_cluster_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> C
 
 
 def _cluster_name(graph: Graph, node: int) -> str:
-    """Return the cluster of a node; "" for none."""
     definition = graph.node_def(node)
     if definition is None or CLUSTER_ATTRIBUTE not in definition.attr:
         return ""

@@ -189,7 +189,6 @@ def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
 
 
 def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a fold is a part of a series."""
     return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES_ROW and hierarchy.how[row] == SEGMENT_ORIGIN)
 
 

@@ -109,7 +109,6 @@ def check(
 def _check_model(
     model: str, assertions: Sequence[str], options: Options, ignore_unknown: bool, quiet: bool
 ) -> tuple[CheckedModel, str]:
-    """Check one model; return the results and its label."""
     from graphviz_tb.commands.session import open_model
 
     with open_model(model, options, quiet=quiet) as session:

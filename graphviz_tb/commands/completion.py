@@ -85,7 +85,6 @@ def _is_quick(source: str) -> bool:
 
 
 def _files_of(path: str) -> Iterator[str]:
-    """Yield a file, or the files below a folder."""
     if not os.path.isdir(path):  # noqa: PTH112 - as above
         yield path
         return
@@ -117,7 +116,6 @@ def _logged_runs(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
 
 
 def _logged_tags(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
-    """Return the tags of scalars."""
     from graphviz_tb.logs.log import open_log
 
     return open_log(source).tags("scalar")

@@ -206,7 +206,6 @@ def _roles_if_several(report: CostReport) -> dict[str, Cost]:
 
 
 def _scope_cost_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
-    """Return one line of the summary."""
     cost = scope.cost
     share = cost.flops / whole.flops if whole.flops else 0.0
     return (
@@ -305,7 +304,6 @@ def find_hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
 
 
 def _hotspot_list(tops: Iterable[RankedPlace], value: Callable[[RunFigures], float]) -> tuple[Hotspot, ...]:
-    """Return one list as plain values."""
     return tuple(
         Hotspot(
             top.address,

@@ -462,7 +462,6 @@ def _compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> 
 
 
 def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
-    """Print the report on standard output."""
     print_report(
         changes.explain(style, None if values["everything"] else MAX_REPORTED_CHANGES, takes_colours(sys.stdout))
     )

@@ -140,7 +140,6 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
 
 
 def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
-    """Return the runs of a log with their series; [] for a source that is not a log."""
     from graphviz_tb.commands.source_contents import open_run_log, runs_with_scalars
 
     return runs_with_scalars(open_run_log(source.value) if source.form in ("", "events") else None, options.read.run)
@@ -173,7 +172,6 @@ def _print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
 
 
 def _print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
-    """Print the checkpoints, and the tensors of the latest."""
     from graphviz_tb.commands.source_contents import checkpoint_lines
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 

@@ -204,7 +204,6 @@ def _left_out_lines(facts: GraphReport, width: int) -> list[str]:
 
 
 def _count_lines(summary: Summary, width: int) -> list[str]:
-    """Return the numbers at the top."""
     rows = [row for row in _count_rows(summary) if row[1]]
     # Name, number, note: the columns are aligned.
     heads, values = max(shown_width(row[0]) for row in rows), max(shown_width(row[1]) for row in rows)
@@ -413,7 +412,6 @@ def _joins_document(model: Model, joins: Sequence[TagJoin]) -> dict[str, object]
 
 
 def _join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
-    """Return a line a tag, and a line of totals."""
     rows = [("tag", "of", "rule", "nodes")]
     for join in joins:
         names = [one_line(model.hierarchy.name[row]) for row in join.rows]

@@ -98,7 +98,6 @@ def _profile_step_values(profile: Profile) -> dict[str, Any]:
 
 
 def _op_time_values(row: OpTime) -> dict[str, Any]:
-    """Return one row of a table."""
     times = {"self_us": round_for_json(row.self_time / 1000), "total_us": round_for_json(row.total / 1000)}
     values = {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
     return values if row.in_graph else {**values, "in_graph": False}

@@ -197,7 +197,6 @@ def _embedding_pictures(
     outputs: Sequence[str],
     theme: str | None,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield each output with its bytes."""
     from graphviz_tb.chart.cloud import CloudPlot, cloud_sheet
     from graphviz_tb.commands.charts import encode_sheet
     from graphviz_tb.project import METHOD_NAMES

@@ -97,7 +97,6 @@ def _reviewed_entry(one: ReviewedModel) -> dict[str, Any]:
 
 
 def _review_text(one: ReviewedModel) -> str:
-    """Return lines for a terminal."""
     said = [f"{printable(one.path)}: {printable(_model_state_words(one))}"]
     if one.changes is not None and one.state == "changed":
         said = [f"{printable(one.path)}: {one.changes.explain('text', MAX_REPORTED_CHANGES).rstrip()}"]
@@ -107,7 +106,6 @@ def _review_text(one: ReviewedModel) -> str:
 
 
 def _model_state_words(one: ReviewedModel) -> str:
-    """Return the state of a model, in a line."""
     if one.error is not None:
         where = "" if one.state == "broken" else f" with {one.base}"
         return f"{STATE_WORDS[one.state]}{where}: {' '.join(one.error.message.split())}"

@@ -461,7 +461,6 @@ class EventFile:
 
 
 def _holds_graph(record: LargeRecord) -> bool:
-    """Return whether a large event holds a graph."""
     return any(
         piece.number in (GRAPH_DEF_FIELD, META_GRAPH_DEF_FIELD) for piece in wire_fields(record.window, 0, record.size)
     )

@@ -96,7 +96,6 @@ def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variab
 
 
 def _scopes_around(hierarchy: Hierarchy, row: int) -> Iterator[int]:
-    """Yield the scopes around a row, innermost first."""
     while (row := hierarchy.parent.item(row)) > 0:
         if hierarchy.kind[row] == SCOPE_ROW:
             yield row

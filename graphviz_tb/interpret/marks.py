@@ -211,7 +211,6 @@ def _captured_arguments(graph: Graph) -> list[int]:
 
 
 def _extends_name(name: str, first: str) -> bool:
-    """Return whether a name is `first`, "_" and more."""
     return name.startswith(first) and name.startswith("_", len(first))
 
 

@@ -111,7 +111,6 @@ def _resolve_output(source: LayerOutput) -> LayerOutput | None:
 
 
 def _inner_output(model: LayerNode, place: int) -> LayerOutput | None:
-    """Return the layer (or inner model) that makes an output of a model."""
     if not model.order:
         return None
     return (

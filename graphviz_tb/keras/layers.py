@@ -169,7 +169,6 @@ def _option_value_words(value: Any) -> str:
 
 
 def _scalar_words(value: Any) -> str:
-    """Return a scalar as text; "" for any other value."""
     if isinstance(value, bool | int | str):
         return str(value)[:24]
     return f"{value:g}" if isinstance(value, float) else ""

@@ -231,7 +231,6 @@ def _reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    """Return the shape of inputs that are broadcast."""
     made = inputs[0]
     for other in inputs[1:]:
         size = max(len(made), len(other))

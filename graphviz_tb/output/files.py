@@ -86,7 +86,6 @@ def _descriptor_of_path(path: Path) -> int | None:
 
 
 def _write_to_stream(path: Path | None, data: bytes) -> None:
-    """Write to a stream (None: standard output)."""
     number = None if path is None else _descriptor_of_path(path)
     if path is None or number == STANDARD_DESCRIPTORS["stdout"]:
         _write_standard_output(data)
@@ -140,7 +139,6 @@ def convert_file_errors(path: Path) -> Iterator[None]:
 
 
 def _cannot_write_error(path: Path, error: OSError | ValueError) -> CannotWrite:
-    """Convert a system error to `CannotWrite`."""
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
 

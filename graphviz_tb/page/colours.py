@@ -67,7 +67,6 @@ def _colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> li
 
 
 def _numeric_colourings(painters: Sequence[Colouring]) -> list[NumberColouring]:
-    """Return the colourings as colourings by a number; [] if they are not."""
     return [numeric for painter in painters if (numeric := painter.as_number_colouring()) is not None]
 
 

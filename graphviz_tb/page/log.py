@@ -140,7 +140,6 @@ def _metric_run(session: str, metric: Metric) -> str:
 
 
 def _last_metric_value(series: Series) -> float | str | None:
-    """Return the value of the last point that counts."""
     known = series.extent()
     return None if known is None or known.last is None else replace_non_finite(known.last[2])
 

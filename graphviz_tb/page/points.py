@@ -75,7 +75,6 @@ def _webp_size(head: bytes) -> tuple[int, int]:
 
 
 def _jpeg_size(head: bytes) -> tuple[int, int]:
-    """Return the size of a JPEG from its first frame."""
     at = 2
     while at + 9 <= len(head) and head[at] == 0xFF:
         marker = head[at + 1]

@@ -150,7 +150,6 @@ def _rank_masks(hierarchy: Hierarchy, rank: Mapping[int, int]) -> dict[int, int]
 
 
 def _rows_of_same_nodes(hierarchy: Hierarchy, other: Hierarchy) -> Ints:
-    """Return for each row the row of the same node in the other hierarchy; -1 for none."""
     ops = hierarchy.node >= 0
     partner = np.full(len(hierarchy), -1, np.int32)
     partner[ops] = other.row_of_node[hierarchy.node[ops]]

@@ -137,7 +137,6 @@ def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, option
 
 
 def _empty_graph_content() -> GraphContent:
-    """Return an empty graph, for a source without one."""
     return GraphContent(GraphDef())
 
 

@@ -122,7 +122,6 @@ def _texts_by_box(scene: Scene) -> dict[int, list[Text]]:
 
 
 def _dot_cluster(index: int, box: Box, texts: list[Text], fill: RowFill, theme: Theme) -> Any:
-    """Return an open group."""
     return pydot.Cluster(
         f"b{index}",
         label=_dot_string("  ".join(text.content for text in texts)),

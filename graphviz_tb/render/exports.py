@@ -204,7 +204,6 @@ def graphml_text(hierarchy: Hierarchy, facts: Facts) -> bytes:
 
 
 def _key_element(name: str, of: str, called: str, kind: str) -> bytes:
-    """Return the declaration of an attribute."""
     return f'<key id="{name}" for="{of}" attr.name="{escape_text(called)}" attr.type="{kind}"/>\n'.encode(
         "utf-8", "replace"
     )
@@ -467,7 +466,6 @@ def trace_json_bytes(profiles: Sequence[Profile]) -> bytes:
 def _slice_events(
     profile: Profile, shift: int, processes: dict[str, int], threads: dict[tuple[int, str, int], int]
 ) -> Iterator[TraceEvent]:
-    """Yield an event for each slice."""
     timeline = profile.timeline
     names = [_valid_unicode(name) for name in timeline.names]
     nodes = [_valid_unicode(name) for name in timeline.addresses]

@@ -264,7 +264,6 @@ def _word_counts(column: Ints, words: Sequence[str]) -> dict[str, int]:
 
 
 def _layer_values(layer: Layer) -> JsonObject:
-    """Return a Keras layer as plain values."""
     return {
         "class": layer.class_name,
         "config": replace_non_finite(dict(layer.config)),

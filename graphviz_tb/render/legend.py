@@ -199,7 +199,6 @@ SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
 
 
 def _occurring_signs(scene: Scene) -> set[str]:
-    """Return the names of the signs that occur in a scene."""
     names: set[str] = {stub.kind for stub in scene.stubs}
     names |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
     for box in scene.boxes:

@@ -184,7 +184,6 @@ def shorten_line(points: list[DrawingPoint], by: float, at_start: bool) -> list[
 
 
 def _step_towards(start: DrawingPoint, goal: DrawingPoint, distance: float) -> DrawingPoint:
-    """Return the point `distance` from `start` towards `goal`."""
     dx, dy = goal[0] - start[0], goal[1] - start[1]
     length = sqrt(dx * dx + dy * dy)
     return (start[0] + dx * distance / length, start[1] + dy * distance / length) if length else start

@@ -67,7 +67,6 @@ def _png_chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def _read_chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the kind and the body of each chunk."""
     at = len(PNG_SIGNATURE)
     while at < len(file):
         size, kind = struct.unpack_from(">I4s", file, at)
@@ -269,7 +268,6 @@ def _is_visible(shape: Primitive, zoom: float) -> bool:
 
 
 def _band_count(drawing: Drawing, size: RasterSize) -> int:
-    """Return the number of bands in which a drawing is rasterised."""
     shapes = drawing.shapes()
     texts = sum(isinstance(shape, Label) for shape in shapes)
     limits = (size.width * size.height, BAND_PIXELS), (texts, BAND_TEXTS), (len(shapes) - texts, BAND_SHAPES)

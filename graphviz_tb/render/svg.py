@@ -85,7 +85,6 @@ def _short_number(number: float) -> str:
 
 
 def _title_element(text: str) -> str:
-    """Return a `<title>` element, or nothing for an empty text."""
     return f"<title>{escape_text(text)}</title>" if text else ""
 
 
@@ -220,7 +219,6 @@ def _group_element(marks: Group) -> str:
 
 
 def _translation(offset: tuple[float, float]) -> str:
-    """Return a move of the origin."""
     return f"translate({offset[0]:g} {offset[1]:g})"
 
 

@@ -172,7 +172,6 @@ def _value_flags(value: RowValue | None, values: LoggedValues) -> int:
 
 
 def _applicable_measures(shown: LoggedSelection) -> Iterator[str]:
-    """Yield the measures that apply to the tags shown."""
     tags = {tag.join.tag for tag in (*shown.tags, *shown.other)}
     kinds = {series.kind for series in shown.training.logged.series if series.tag in tags}
     for word, measure in MEASURES.items():

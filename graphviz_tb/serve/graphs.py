@@ -236,5 +236,4 @@ class ServedGraphs:
 
 
 def _entry_key(entry: SourceEntry) -> tuple[str | None, ...]:
-    """Return the identity of an entry in its source."""
     return entry.kind, entry.run, entry.tag, entry.tag_set

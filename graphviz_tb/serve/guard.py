@@ -214,7 +214,6 @@ def _limit_body(receive: Receive) -> Receive:
 
 
 def _configured_hosts(settings: Settings) -> Iterable[str]:
-    """Yield all host names of this server."""
     yield from LOOPBACK_HOSTS
     yield from settings.allowed_hosts
     yield settings.host

@@ -276,7 +276,6 @@ def _has_server_proxy() -> bool:
 
 
 def _free_port() -> int:
-    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -87,7 +87,6 @@ def lay_out_points(report_stage: ReportStage, values: Points, method: str, axes:
 
 
 def _forwarding_report(report_stage: ReportStage) -> StageReport:
-    """Return a report that forwards stages and progress to `report_stage`."""
     stage = "read"
 
     def begin(name: str) -> None:

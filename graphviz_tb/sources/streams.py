@@ -84,7 +84,6 @@ class OpenedSource:
         return self.head + rest if rest else self.head
 
     def _read_file(self) -> bytes:
-        """Read a regular file at once."""
         if self._file_size() > self.limit:
             raise too_large_error(self.name, self.limit)
         return self.path.read_bytes() if self.path is not None else b""

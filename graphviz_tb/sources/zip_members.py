@@ -100,7 +100,6 @@ def _unpack_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[
 
 
 def _unpack_bzip2_or_lzma(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield the bytes of a member compressed by bzip2 or LZMA."""
     assert archive.fp is not None
     at = member_data_offset(archive, info)
     end = at + info.compress_size

@@ -193,7 +193,6 @@ def _argument_node(function: FunctionDef, position: int, name: str, variable: st
 
 
 def _signature_of_call(name: str, function: FunctionDef, nodes: list[NodeDef]) -> Signature:
-    """Return the inputs and outputs of a call as a signature."""
     call, made = nodes[-1], {node.name: node for node in nodes}
     inputs = tuple(TensorSpec(arg.name, f"{given}:0", signature_dtype_name(arg.type), _argument_shape(made[given]))
                    for arg, given in zip(function.signature.input_arg, call.input, strict=True)

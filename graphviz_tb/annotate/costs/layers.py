@@ -78,7 +78,6 @@ def _shape_with_batch(shape: Shape, batch: int) -> KnownSizes:
 
 
 def _per_spatial_axis(value: Any, count: int) -> KnownSizes:
-    """Return a number for each spatial dimension."""
     return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
 
 

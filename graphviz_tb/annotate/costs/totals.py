@@ -96,7 +96,6 @@ COST_ROLE_BY_PART = {Part.GRADIENT: GRADIENT_ROLE, Part.UPDATE: OPTIMIZER_ROLE} 
 
 
 def _cost_roles_of_nodes(graph: Graph) -> list[int]:
-    """Return an index into `COST_ROLES` for each node."""
     table = np.array([COST_ROLE_BY_PART.get(part, FORWARD_ROLE) for part in Part])
     roles: list[int] = table[graph.meaning.part()].tolist()
     return roles
@@ -155,7 +154,6 @@ def _may_repeat(graph: Graph, node: int) -> bool:
 
 
 def _variable_element_count(inference: Inference, variable: Variable) -> int | None:
-    """Return the number of elements of a variable; None if it is unknown."""
     sizes = [] if variable.shape is None else [size for size in variable.shape if size is not None]
     if variable.shape is not None and len(sizes) == len(variable.shape):
         return prod(sizes)

@@ -118,7 +118,6 @@ def _compile_sizes(tokens: Sequence[str]) -> OutputMaker:
 
 
 def _sizes_of_token(op: Op, token: str, bound: BoundSizes, rest: Dims) -> Iterator[int]:
-    """Yield the size of a token, or the sizes of `...`."""
     if token == "...":
         yield from rest or ()
     elif token.isdecimal():

@@ -86,7 +86,6 @@ def _chart_view(query: dict[str, str]) -> ChartView:
 
 
 def _scalar_columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
-    """Return the columns of the answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
     kept = {number: session.drawn.get(*_drawn_key(number, one, view)) for number, one in found.items()}
@@ -189,7 +188,6 @@ async def export_scalars(request: Request) -> Response:
 
 
 def _requested_scalars(session: ServedSource, query: dict[str, str]) -> list[Series]:
-    """Return the scalars of a query, by run and tag."""
     wanted = {name: set(parse_ids(query[name], name)) for name in ("runs", "tags") if query.get(name)}
     found = [
         series
