@@ -129,8 +129,8 @@ class KnownBatch:
         """Return whether a change in a function follows: a loop keeps no sizes for its gradients that are known."""
         types = change.unit.op_types.keys() if change.unit else frozenset()
         is_kept_less = (change.kind == "removed") == self.is_new and bool(types) and types <= KEEPING_OPS
-        is_signature = isinstance(change.content, FunctionSignature)
-        return is_kept_less or (is_signature and self._explains_signature(change.content))
+        content = change.content
+        return is_kept_less or (isinstance(content, FunctionSignature) and self._explains_signature(content))
 
     def _explains_signature(self, content: FunctionSignature) -> bool:
         """Return whether the function of the known batch only has fewer arguments and results: sizes, or lists where a

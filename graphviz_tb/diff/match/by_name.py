@@ -233,8 +233,8 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     rows_b, names_b = b.scopes_below(new)
     # Content and names below have equal hashes: sorted by names, both columns agree row by row.
     if len(rows_a) == len(rows_b):
-        order = (rows[np.argsort(names, kind="stable")] for rows, names in ((rows_a, names_a), (rows_b, names_b)))
-        yield Pairs(*order, reason, scopes=True)
+        order_a, order_b = np.argsort(names_a, kind="stable"), np.argsort(names_b, kind="stable")
+        yield Pairs(rows_a[order_a], rows_b[order_b], reason, scopes=True)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
     order_a = np.lexsort((m.a.neighbourhood_hashes(1)[nodes_a], m.a.node_label[nodes_a], a.hashes_below(old, nodes_a)))
