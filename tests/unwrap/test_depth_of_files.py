@@ -8,7 +8,6 @@ import pytest
 
 from graphviz_tb import diff, load
 from graphviz_tb.annotate.trace_names import TraceNames
-from graphviz_tb.diff.changes.units import _name_endings
 from graphviz_tb.diff.columns.side import callers_in_main
 from graphviz_tb.formats.object_graph import MAX_ATTRIBUTE_PATH_PARTS, _attribute_path
 from graphviz_tb.graphs.traversal import strong_components
@@ -83,11 +82,6 @@ def test_diff_of_names_of_a_hundred_thousand_parts(letter: str) -> None:
     new.node.add(name=f"gradients/{deep}/y_grad", op="ReluGrad", input=[f"{deep}/y"])
     with seconds(30):
         assert len(list(diff(old, new)))
-
-
-def test_only_endings_of_lengths_that_occur() -> None:
-    assert list(_name_endings("gradients/a_b/c_grad", {5, 10})) == ["a_b/c", "a_b/c_grad"]
-    assert list(_name_endings("a/b", {1})) == []
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
-from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, WHOLE_TYPES, Difference, computes_only_sizes
+from graphviz_tb.diff.changes.attributes import WHOLE_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -86,23 +86,19 @@ def _is_state_beside(side: GraphColumns, change: Change, known: AbstractSet[int]
 
 WORKING_OUT_SIZES = SIZE_OPS | SIZE_ARITHMETIC_OPS | INDEX_OPS | FILL_OPS
 ARGUMENTS = FUNCTION_ARGUMENT_OPS | {INPUT_ARG_OP}
-FILLED_NUMBERS = {"ZerosLike": 0, "OnesLike": 1}
 SIZE_TYPES = frozenset({"int32", "int64", "variant"})  # of arguments: a size, or a list that a loop keeps them in
 KEEPING_OPS = ARGUMENTS | {"TensorListPushBack"}  # how a loop keeps values for its gradients
 BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
 
 
-def batch_changes(
-    m: Matching, changes: Sequence[Change], widths: AbstractSet[tuple[int, int]] = frozenset()
-) -> tuple[list[Change], list[Change]]:
-    """Return the changes of the batch size with what only follows from it, and all changes that these are made of.
-    `widths` are the sizes that other edits changed, old and new."""
+def batch_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Return the changes of the batch size with what only follows from it, and all changes that these are made of."""
     given = [change for change in changes if change.key == BATCH_SIZE]
     pairs = {(change.setting.old, change.setting.new) for change in given if change.setting}
     known = next((size for pair in pairs for size in pair if size.isdecimal() and int(size)), "")
     if len(pairs) != 1 or not known or "?" not in {size for pair in pairs for size in pair}:
         return [], []
-    sizes = KnownBatch(m, int(known), pairs == {("?", known)}, widths)
+    sizes = KnownBatch(m, int(known), pairs == {("?", known)})
     behind = [change for change in changes if change.key != BATCH_SIZE and sizes.explains(change)]
     first = replace(given[0], consequences=sort_by_severity([*given[0].consequences, *behind]))
     return [first, *given[1:]], [*given, *behind]
@@ -115,7 +111,6 @@ class KnownBatch:
     m: Matching
     size: int
     is_new: bool
-    widths: AbstractSet[tuple[int, int]]
 
     def explains(self, change: Change) -> bool:
         """Return whether a change follows from a known batch: constants replace ops that compute sizes, and the number
@@ -128,20 +123,14 @@ class KnownBatch:
             # The graph with the known batch has fewer ops.
             loud = change.unit is not None and bool(change.unit.op_types.keys() - CONSTANT_OPS)
             return computes_only_sizes(self.m, change) and not (loud and (change.kind == "added") == self.is_new)
-        if change.setting is None:
-            return change.kind == "rewired" and computes_only_sizes(self.m, change)
-        # Of a loop whose sizes are known some results are constants outside of it.
-        return change.key in COUNT_ATTRIBUTES or self._differs_by_batch(change.setting.old, change.setting.new)
+        return change.kind == "rewired" and computes_only_sizes(self.m, change)
 
     def _explains_in_function(self, change: Change) -> bool:
         """Return whether a change in a function follows: a loop keeps no sizes for its gradients that are known."""
         types = change.unit.op_types.keys() if change.unit else frozenset()
-        least = (change.kind == "removed") == self.is_new or types <= ARGUMENTS
-        return (
-            (bool(types) and types <= KEEPING_OPS and least)
-            or (isinstance(change.content, FunctionSignature) and self._explains_signature(change.content))
-            or self.explains(change)
-        )
+        is_kept_less = (change.kind == "removed") == self.is_new and bool(types) and types <= KEEPING_OPS
+        content = change.content
+        return is_kept_less or (isinstance(content, FunctionSignature) and self._explains_signature(content))
 
     def _explains_signature(self, content: FunctionSignature) -> bool:
         """Return whether the function of the known batch only has fewer arguments and results: sizes, or lists where a
@@ -177,35 +166,13 @@ class KnownBatch:
         """Return whether sizes, as inference follows them, are the listed numbers for the known batch."""
         symbols = other.tensors.inference.symbols
         known = [size if size > SYMBOL_LIMIT else symbols.evaluate(size, self.size) for size in sizes]
-        return len(known) == len(listed) and all(map(self._is_same_size, known, listed))
-
-    def _is_same_size(self, worked_out: int, known: Any) -> bool:
-        if worked_out == known or not isinstance(known, int):
-            return bool(worked_out == known)
-        old, new = (worked_out, known) if self.is_new else (known, worked_out)
-        # Or a multiple of a width, as several layers together have.
-        return any(old * after == new * before and not old % before for before, after in self.widths)
-
-    def _differs_by_batch(self, old: Any, new: Any) -> bool:
-        """Return whether two values differ only where one has an unknown size and the other a multiple of the batch."""
-        if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-            return all(map(self._differs_by_batch, old, new))
-        texts = str(old), str(new)
-        if texts[0] == texts[1]:
-            return True
-        if all("×" in text for text in texts) and texts[0].count("×") == texts[1].count("×"):
-            return all(map(self._differs_by_batch, *(text.split("×") for text in texts)))
-        unknown, known = texts if self.is_new else texts[::-1]
-        return unknown in ("?", "-1") and known.isdecimal() and int(known) % self.size == 0 and int(known) > 0
+        return known == list(listed)
 
 
 def _filled_number(side: GraphColumns, node: int) -> Any:
     """Return the number that an op fills a shape with; None for any other op, and a number that is not known."""
-    op = side.op_type(node)
-    if op in FILLED_NUMBERS:
-        return FILLED_NUMBERS[op]
     values = [int(side.graph.source[edge]) for edge in side.in_edges(node).tolist() if side.graph.slot[edge] == 1]
-    return side.constant_numbers(values[0]) if op == "Fill" and values else None
+    return side.constant_numbers(values[0]) if side.op_type(node) == "Fill" and values else None
 
 
 def shared_scope(names: Sequence[str]) -> str:

@@ -120,7 +120,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
         found = (_with_defaults(each, mine.op, other.op) for each in found)
         yield from map(_presence, found) if m.a.has_module_scopes else found
-    yield from _of_meaning(m, old, new, ops[0] != ops[1])
+    yield from _of_meaning(m, old, new)
 
 
 def _with_defaults(difference: Difference, *ops: str) -> Difference:
@@ -141,8 +141,8 @@ def _presence(difference: Difference) -> Difference:
     return difference
 
 
-def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[Difference]:
-    """Yield a weight's shape, and the settings of a Keras layer; its class where the op does not say it."""
+def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
+    """Yield a weight's shape, and the settings of a Keras layer."""
     mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
     if m.a.op_type(old) != m.b.op_type(new):
         # A variable says its shape in an attribute; a constant in its place has none.
@@ -155,8 +155,6 @@ def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[
             yield Difference("weight", SHAPE, mine[1], other[1])
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
     other_class = before.get("class") != after.get("class")
-    if other_class and not is_other_op:
-        yield Difference("op", "", before.get("class"), after.get("class"))
     for key, *values in setting_differences(before, after) if before != after else ():
         # Of another class, a setting counts that both have, in one form.
         if not other_class or (key != "class" and type(values[0]) is type(values[1])):

@@ -14,7 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -96,7 +95,7 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     items = [make_item(m, change, follows, witnesses.is_size) for change, follows in folded]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
-    whole, items = _split_whole_changes(m, items, witnesses)
+    whole, items = _split_whole_changes(m, items)
     scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
     items = [item for item in items if item.change not in scaling]
     exchanged = _layers_of_other_class(m, items)
@@ -153,12 +152,11 @@ def _with_a_cause(
     return causes, behind, derived
 
 
-def _split_whole_changes(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[Change], list[Item]]:
+def _split_whole_changes(m: Matching, items: list[Item]) -> tuple[list[Change], list[Item]]:
     """Split off the changes of the whole graph: another dtype, frozen weights, another batch. Return these and the
     remaining items."""
     whole: list[Change] = []
-    batch = partial(batch_changes, widths=witnesses.sizes)
-    for split in (dtype_changes, quantising_changes, freezing_changes, batch):
+    for split in (dtype_changes, quantising_changes, freezing_changes, batch_changes):
         made, parts = split(m, [item.change for item in items])
         taken = set(map(id, parts))
         items = [item for item in items if id(item.change) not in taken]
@@ -421,7 +419,6 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.
-    settings = [item for item in settings if item.change.key != "op" or item.change.edits.ops]
     settings = [item for item in settings if not _is_next_to_units(m, item, units)]
     loud = [item for item in units if not item.follows]
     return [without_objects(group, settings), settings] if loud and settings else [group]

@@ -3,7 +3,7 @@
 names         renamed, moved                      one change for each substitution, for each way
 nodes         op types, attributes                one change for each (key, old, new)
 weights       shapes, settings                    one change for each layer, for each (input, old, new)
-units         added, removed                      one change for each whole scope, mirrors folded
+units         added, removed                      one change for each whole scope
 wires         rewired                             inputs added or removed with a unit belong to it
 causes        all of these                        separate the edits from their consequences
 functions     function-changed                    changes of a body are inside
@@ -41,9 +41,9 @@ from graphviz_tb.diff.changes.names import name_changes, without_counters
 from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.units import (
     Units,
+    UnmatchedUnit,
     compared_blocks,
     count_op_types,
-    group_mirrors,
     is_left_behind,
     link_units,
     shown_ops,
@@ -68,7 +68,7 @@ from graphviz_tb.model.change import (
     unmatched_change,
 )
 from graphviz_tb.model.change_content import FunctionBody, Setting, Unit
-from graphviz_tb.model.columns import Bools, exists
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
@@ -113,7 +113,7 @@ def _find_differences(m: Matching, options: DiffOptions, witnesses: Witnesses) -
     wires = link_units(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
     taken, wires = taken_constants(m, wires)
-    units = _unit_changes(m, old_units, new_units, apart)
+    units = _unit_changes(m, old_units, new_units)
     for blocks in (name_changes(m), {0: taken}, wire_changes(m, wires), units):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in share_modules(m, changes)]
@@ -268,38 +268,31 @@ def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity
     return "op" if difference.key == "op" or is_tying(difference) else "attribute"
 
 
-def _unit_changes(m: Matching, old_units: Units, new_units: Units, apart: tuple[Bools, Bools]) -> ChangesByBlock:
+def _unit_changes(m: Matching, old_units: Units, new_units: Units) -> ChangesByBlock:
     """Return the changes for added and removed units, by block."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
     forth = {mine: other for other, mine in back.items()}
     blocks: ChangesByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
-        for group in group_mirrors(units, m.layers[new].forward, apart[new]):
-            block = group[0].block
+        for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
+            block = unit.block
             # Changes are filed by block of the new graph: `forth` translates that of an old function.
-            blocks[block if new or not block else forth[block]].append(_unit_change(m, group, new))
+            blocks[block if new or not block else forth[block]].append(_unit_change(m, unit, new))
     return blocks
 
 
-def _unit_change(m: Matching, group: Units, new: bool) -> Change:
-    side = m.b if new else m.a
-    first = group[0]
-    nodes = [node for unit in group for node in unit.nodes]
+def _unit_change(m: Matching, unit: UnmatchedUnit, new: bool) -> Change:
+    side, nodes, is_scope = (m.b if new else m.a), unit.nodes, exists(unit.row)
     shown = shown_ops(side, nodes)
     own = m.layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
-    links = sorted_wires(
-        link.wire for unit in group for link in unit.links if m.layers[1].forward[link.pair[1]] or not own
-    )
-    equals = m.equals.get(("new" if new else "old", True, first.row), 0) if exists(first.row) else 0
-    content = Unit(exists(first.row), count_op_types(side, shown), tuple(links) or None, equals)
-    inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
+    links = sorted_wires(link.wire for link in unit.links if m.layers[1].forward[link.pair[1]] or not own)
+    equals = m.equals.get(("new" if new else "old", True, unit.row), 0) if is_scope else 0
+    content = Unit(is_scope, count_op_types(side, shown), tuple(links) or None, equals)
+    inputs = tuple(dict.fromkeys(link.pair for link in unit.links))
     edits = NodeEdits(added=tuple(nodes), inputs=inputs) if new else NodeEdits(removed=tuple(nodes), inputs=inputs)
-    signature = not exists(first.row) and (
-        any(_feeds_graph(side, node) for node in nodes) or is_graph_result(side, nodes)
-    )
-    severity: Severity = "signature" if signature else "op"
-    return unmatched_change(new, severity, [unit.name for unit in group], len(shown), content, edits)
+    is_port = not is_scope and (any(_feeds_graph(side, node) for node in nodes) or is_graph_result(side, nodes))
+    return unmatched_change(new, "signature" if is_port else "op", [unit.name], len(shown), content, edits)
 
 
 def _feeds_graph(side: GraphColumns, node: int) -> bool:

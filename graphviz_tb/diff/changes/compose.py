@@ -168,8 +168,6 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
     # The new thing may be a scope in the layer that held the old.
     if exists(new) and exists(old) and 0 < m.layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
         new = int(m.scope_to_b[old])
-    if exists(old) and not exists(new) and exists(m.scope_to_b[old]):
-        new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
     kinds = _exchanged_classes_of(m.layers, old, new, (went, came))

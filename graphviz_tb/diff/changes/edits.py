@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,7 +191,6 @@ def _rewired_layers(m: Matching, change: Change) -> Iterable[LayerKey]:
 
 FUSED_ACTIVATION = "activation"  # the attribute of an op that applies an activation to its result
 GATE_INPUTS = 2  # what a product multiplies
-MIN_LAYERS_IN_ORDER = 2  # that were rewired, but not to an added or removed op: their order changed
 
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
@@ -216,11 +214,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])
-    linked: dict[int, list[int]] = defaultdict(list)
-    for one, other in pairs:
-        linked[one].append(other)
-        linked[other].append(one)
-    return [[items[number] for number in part] for group in groups for part in _split_orders(items, group, linked)]
+    return [[items[number] for number in group] for group in groups]
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
@@ -234,39 +228,6 @@ def _is_loose(m: Matching, item: Item) -> bool:
         for pair in _rewired_pairs(item)
         for wire in input_differences(m, *pair)
     )
-
-
-def _split_orders(
-    items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
-) -> Iterable[Sequence[int]]:
-    """Yield a group whole, or split it if it has both additions or removals and a new order of several layers."""
-    wired = {number for number in group if items[number].change.kind == "rewired"}
-    units = [number for number in group if number not in wired]
-    if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
-        yield group
-        return
-    series = {without_counters(items[number].change.name) for number in units}
-    elsewhere = {
-        layer
-        for number in wired
-        if wired.issuperset(linked.get(number, ())) and not _is_shifted(items[number].change, series)
-        for layer in items[number].layers
-    }
-    if len(elsewhere) < MIN_LAYERS_IN_ORDER:
-        yield group
-        return
-    place = {number: at for at, number in enumerate(units)}
-    joined = [(place[one], place[other]) for one in units for other in linked.get(one, ()) if other in place]
-    yield from ([units[at] for at in part] for part in weak_components(len(units), joined))
-    yield sorted(wired)
-
-
-def _is_shifted(change: Change, series: Set[str]) -> bool:
-    """Return whether only members of a series shift their inputs, or a user takes the next member, because a member of
-    one of `series` was added or removed."""
-    if _is_series_member(change, series):
-        return True
-    return all(without_counters(wire.old or "") == without_counters(wire.new or "") for wire in inputs_of(change))
 
 
 def inputs_of(change: Change) -> tuple[InputWire, ...]:

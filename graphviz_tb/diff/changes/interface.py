@@ -12,7 +12,6 @@ import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import BATCH_SIZE
 from graphviz_tb.diff.changes.attributes import argument_type
-from graphviz_tb.diff.changes.edits import op_types_of
 from graphviz_tb.diff.changes.number_types import is_precision
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.columns.labels import plain_configuration, plain_setting, setting_differences
@@ -403,27 +402,17 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
     if ports is None:
         return sort_by_severity(others)
-    # The op at the end of a result was added or removed with it, as the signature shows.
-    said = [item for item in others if _gives_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
     if not all(port.side == "output" and port.old and port.new for port in _ports_of(ports)):
-        behind = [*inputs, *said]
         return sort_by_severity(
-            [*without_objects(others, behind), replace(ports, consequences=sort_by_severity(behind))]
+            [*without_objects(others, inputs), replace(ports, consequences=sort_by_severity(inputs))]
         )
     cause = inputs[0] if inputs else _cause_of_outputs(ports, changes) or _cause_of_sizes(ports, changes)
     if cause is None:
         return sort_by_severity([*others, ports])
     grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, ports]))
     return sort_by_severity([grave if item is cause else item for item in others])
-
-
-def _gives_result(change: Change, ports: Change) -> bool:
-    """Return whether a change only adds or removes the op at the end of a result that a signature has or had."""
-    keys = {port.key for port in _ports_of(ports) if not (port.old and port.new)}
-    ends = change.severity == "signature" or change.name in keys
-    return bool(keys) and ends and op_types_of(change) == TRACED_RESULT_OPS
 
 
 def _ports_of(change: Change) -> tuple[SignaturePort, ...]:

@@ -404,8 +404,6 @@ class ScopeRenames:
                     self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
         # The scopes, old and new, that a change reports as a replacement.
         self.said: set[tuple[int, int]] = set()
-        # How many nodes are in both of two scopes.
-        self.stayed: dict[tuple[int, int], int] = {}
 
     def rename_of_change(self, change: Change) -> Change | None:
         """Return the rename of a layer most of whose ops changed."""
@@ -448,17 +446,12 @@ class ScopeRenames:
         inside = distinct_values(np.concatenate((gone[a.is_under(old, gone)], fresh_inside)))
         if 2 * len(inside) <= len(gone) + len(fresh):
             return False
-        if (old, new) not in self.stayed:
-            self.stayed[old, new] = self._common_nodes(old, new)
+        partners = m.to_b[a.nodes(old)]
+        stayed = int(b.is_under(new, partners[exists(partners)]).sum())
         # Nodes of the scope that are in both and that this edit did not touch.
         origin = m.to_a[fresh_inside]
-        kept = self.stayed[old, new] - int(a.is_under(old, origin[exists(origin)]).sum())
+        kept = stayed - int(a.is_under(old, origin[exists(origin)]).sum())
         return 3 * kept <= 2 * max(a.size(old), b.size(new))
-
-    def _common_nodes(self, old: int, new: int) -> int:
-        """Count how many nodes of an old scope are in a new one."""
-        partners = self.m.to_b[self.m.a.scopes.nodes(old)]
-        return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
 
 
 def is_within(name: str, scope: str | None) -> bool:

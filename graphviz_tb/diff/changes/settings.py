@@ -293,7 +293,6 @@ SETTING_TERMS = (
     # The shape to which a dense layer of more than two dimensions brings its product: leading sizes, and its width.
     (re.compile(r"/Tensordot/"), "ConcatV2", 1, re.compile("^Reshape$"), UNITS),
 )
-SLICE_OPS = frozenset({"StridedSlice"})
 SETTING_WORDS = frozenset(word for *_, word in SETTING_TERMS)
 
 
@@ -312,9 +311,7 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
         word = _setting_term(m, atom[1], user, slot)
         op = m.b.op_type(user)
         whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
-        # A slice of a constant list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
-        shape = op in SLICE_OPS and not slot and isinstance(atom[2].old, list)
-        size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
+        size = word != UNITS and (is_size_input(op, slot) or (whole and op in SIZE_ARITHMETIC_OPS))
         users = _constant_user(m.layers[0], atom[0])[0], user
         taken = witnesses.incoming_sizes(users, atom[:2]) if size and m.layers[1].forward[user] else frozenset()
         is_forward = m.layers[1].forward[user]

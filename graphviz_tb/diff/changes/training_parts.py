@@ -174,9 +174,6 @@ class TrainingParts:
         if not around:
             return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
         shared = shared_scope([f"{scope}/" for scope in around.elements()])
-        names = [self.side.graph.name[node] for node in self.training.updates]
-        if f"{shared_scope(names)}/".startswith(f"{shared}/"):
-            shared = min(around, key=lambda scope: (-around[scope], scope))
         return without_counters(last_segment(shared))
 
     def setting(self, part: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -133,42 +133,6 @@ def count_op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
         for node, op in zip(nodes, side.graph.op[nodes].tolist(), strict=True)
     )
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def group_mirrors(units: Units, forward: Bools, apart: Bools) -> list[Units]:
-    """Group units with their mirrors: `gradients/encoder/layer_3` mirrors `encoder/layer_3`, unless one is in the model
-    (`forward`) and the other derived, or one is an edit and the other a consequence (`apart`).
-
-    In each list the first unit has the shortest name; the others are scopes whose name ends in its whole name, as
-    `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do.
-    """
-    by_end: dict[tuple[int, bool, bool, str], Units] = {}
-    lengths = {len(unit.name) for unit in units}
-    groups = []
-    # The shortest name first: names of mirrors end in it, and come later.
-    for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
-        kind = unit.block, bool(forward[unit.nodes].any()), bool(apart[unit.nodes].any())
-        main = next((by_end[*kind, end] for end in _name_endings(unit.name, lengths) if (*kind, end) in by_end), None)
-        if main is not None and exists(unit.row):
-            main.append(unit)
-        else:
-            groups.append([unit])
-            by_end.setdefault((*kind, unit.name), groups[-1])
-    return groups
-
-
-def _name_endings(name: str, lengths: Container[int]) -> Iterator[str]:
-    """Yield the endings of a name, longest first: after each `/` or `_`, with and without `_grad`. Only some lengths
-    are tried: all endings of a deep name have quadratic size.
-
-    >>> list(_name_endings("gradients/a/b_grad", range(1, 9)))
-    ['a/b', 'a/b_grad']
-    """
-    first = name.removesuffix("_grad")
-    # Only ends of two segments and more: `dense` alone would mirror any layer of that name.
-    for cut in range(1, name.rfind("/") + 1):
-        if name[cut - 1] in "/_":
-            yield from (word[cut:] for word in dict.fromkeys((first, name)) if len(word) - cut in lengths)
 
 
 def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:

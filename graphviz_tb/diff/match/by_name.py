@@ -196,37 +196,15 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
 
     Afterwards everything below them with the same name (or position in a numbered series) and op type is matched.
     """
-    # Pairs of matched scopes still to be walked; `waiting` are those put off until all others are done.
+    # Pairs of matched scopes still to be walked.
     queue = deque(starts)
-    waiting: deque[tuple[int, int]] = deque()
-    while queue or waiting:
-        # When no further evidence can be found, match the deferred ones one by one.
-        last = not queue
-        old, new = waiting.popleft() if last else queue.popleft()
+    while queue:
+        old, new = queue.popleft()
         if m.a.exact_scope_hashes[old] == m.b.exact_scope_hashes[new]:
             yield from match_whole(m, old, new, Reason.NAME)
-        elif not last and _is_undecided_series(m, old, new):
-            waiting.append((old, new))
         else:
             yield from _match_ops(m, old, new)
             queue.extend((yield from _match_children(m, old, new)))
-
-
-def _is_undecided_series(m: Matching, old: int, new: int) -> bool:
-    """Return whether two scopes alone do not decide which members of a series were added or removed.
-
-    The slots of an optimizer are equal in every layer; the layers decide, and are matched first.
-    """
-    there_a, there_b = _free_children(m, old, new)
-    for words, mine, others in _indistinct_series(m, there_a, there_b):
-        if len(mine) == len(others) or words in m.decided:
-            continue
-        pairs = _align_scopes(m, words, mine, others)
-        if pairs is not None and (
-            _equal_neighbours(m.a, mine, {i for i, _ in pairs}) or _equal_neighbours(m.b, others, {j for _, j in pairs})
-        ):
-            return True
-    return False
 
 
 def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict[str, int]]:
@@ -255,8 +233,8 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     rows_b, names_b = b.scopes_below(new)
     # Content and names below have equal hashes: sorted by names, both columns agree row by row.
     if len(rows_a) == len(rows_b):
-        order = (rows[np.argsort(names, kind="stable")] for rows, names in ((rows_a, names_a), (rows_b, names_b)))
-        yield Pairs(*order, reason, scopes=True)
+        order_a, order_b = np.argsort(names_a, kind="stable"), np.argsort(names_b, kind="stable")
+        yield Pairs(rows_a[order_a], rows_b[order_b], reason, scopes=True)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
     order_a = np.lexsort((m.a.neighbourhood_hashes(1)[nodes_a], m.a.node_label[nodes_a], a.hashes_below(old, nodes_a)))

@@ -44,7 +44,7 @@ class FreePlaces:
         for new, (side, *_) in enumerate(self.sides):
             self._count(new, np.arange(len(side.graph.source)), 1)
 
-    def take(self, *pairs: Ints) -> None:
+    def take(self, *pairs: Ints | Longs) -> None:
         """Nodes that were free are matched now, old and new."""
         for new, nodes in enumerate(pairs):
             side = self.sides[new][0]
@@ -54,7 +54,7 @@ class FreePlaces:
             self.known[new][nodes] = True
             self._count(new, edges, 1)
 
-    def _count(self, new: int, edges: Longs, sign: int) -> None:
+    def _count(self, new: int, edges: Ints | Longs, sign: int) -> None:
         """Count the free nodes at some edges, at the matched nodes there as the new graph has them."""
         (side, partner, label), known = self.sides[new], self.known[new]
         for node, owner in ((side.graph.source, side.graph.target), (side.graph.target, side.graph.source)):
@@ -73,8 +73,8 @@ class FreePlaces:
         """Return the nodes that are alone at a place on both sides, once for each place that changed."""
         both = [(self.there[0].get(place, (0, 0)), self.there[1].get(place, (0, 0))) for place in self.changed]
         self.changed = set()
-        pairs = node_pairs([(old[1], new[1]) for old, new in both if old[0] == new[0] == 1], Reason.SPREAD)
-        return pairs.old, pairs.new
+        pairs = np.array([(old[1], new[1]) for old, new in both if old[0] == new[0] == 1], np.int32).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
 
 
 # From matched nodes to those beside them: what feeds the same input, what uses the same output; constants go with
