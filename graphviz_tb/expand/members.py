@@ -240,13 +240,13 @@ class MemberExpander(Expander):
 
     def metagraph(self, path: RowPath) -> Metagraph:
         """Return the metagraph of the group at `path`."""
-        return super().metagraph(path) if self.rows_in_stacks[list(path)].any() else self.plain.metagraph(path)
+        return super().metagraph(path) if any(map(self.rows_in_stacks.item, path)) else self.plain.metagraph(path)
 
     def cached_metagraph(self, path: RowPath) -> Metagraph | None:
         """Return the metagraph of a group that was opened before."""
         return (
             super().cached_metagraph(path)
-            if self.rows_in_stacks[list(path)].any()
+            if any(map(self.rows_in_stacks.item, path))
             else self.plain.cached_metagraph(path)
         )
 
@@ -268,7 +268,7 @@ class MemberExpander(Expander):
         return path if stack is None else stack_boxes(self.hierarchy, stack)[-1]
 
     def _open(self, path: RowPath) -> Metagraph:
-        return super()._open(path) if self.rows_in_stacks[list(path)].any() else self.plain.metagraph(path)
+        return super()._open(path) if any(map(self.rows_in_stacks.item, path)) else self.plain.metagraph(path)
 
     def surplus_of_stack(self, stack: int) -> StackSurplus | None:
         """Return what one member of a stack has more than the usual one; nothing of a stack with hidden rows."""

@@ -355,7 +355,7 @@ class UngroupedWalk:
             usual = find_walked_level(self.copied, self.usual, around)
             if usual is None:
                 return True
-            self.seen_usually[around] = _neighbours_by_child(*usual, _child_ports(*usual), int)
+            self.seen_usually[around] = _neighbours_by_child(*usual, _group_ports(base, *usual), int)
         if path not in self.seen:
             level, skeleton, _ = self.known[path]
             self.seen[path] = _neighbours_by_child(level, skeleton, self.ports[path], self.rows.__getitem__)
@@ -375,7 +375,7 @@ class UngroupedWalk:
                     self.expander.bundle_all_levels()
                 level, outside = self.expander.metagraph(row), self.port_constraints(row)
                 self.known[row] = level, (skeleton := self.arrange(level, outside)), outside
-                self.ports[row] = _child_ports(level, skeleton)
+                self.ports[row] = _group_ports(self.hierarchy, level, skeleton)
                 store.count_items(level)
         return self.known[path]
 
@@ -392,9 +392,10 @@ class UngroupedWalk:
         return level_key(self.to_page_path(path))
 
 
-def _child_ports(level: Metagraph, skeleton: Skeleton) -> dict[int, PortConstraints]:
-    """Return the port constraints of all children of a level, by row."""
-    found = child_port_constraints(level, skeleton, range(len(level.children)))
+def _group_ports(hierarchy: Hierarchy, level: Metagraph, skeleton: Skeleton) -> dict[int, PortConstraints]:
+    """Return the port constraints of the groups on a level, by row."""
+    groups = {position for position, row in enumerate(level.children) if hierarchy.can_open(row)}
+    found = child_port_constraints(level, skeleton, groups) if groups else {}
     return {level.children[position]: ports for position, ports in found.items()}
 
 

@@ -127,13 +127,13 @@ def _content_hash(text: str) -> str:
 # Each is an ES module that says with `import` what it needs. A page is given its entry and all that the entry needs, in
 # the order in which a browser would run them, as one script without `import` and `export`.
 
-_IMPORT = re.compile(r'^import (?:\{[^}\n]*\} from )?"([^"\n]+)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export ", re.MULTILINE)
+# Of a text that begins with a new line: a literal beginning is found ten times as fast as the beginning of a line.
+_IMPORT = re.compile(r'\nimport (?:\{[^}\n]*\} from )?"([^"\n]+)";(?=\n)')
 
 
 def viewer_source(name: str) -> str:
     """Return a file of the viewer as part of a joined script, without `import` and `export`."""
-    return _EXPORT.sub("", _IMPORT.sub("", _viewer_text(name)))
+    return _IMPORT.sub("", _viewer_text(name)).replace("\nexport ", "\n")[1:]
 
 
 @cache
@@ -163,5 +163,7 @@ def _imported_modules(name: str) -> list[str]:
     return [posixpath.normpath(posixpath.join(folder, found)) for found in _IMPORT.findall(_viewer_text(name))]
 
 
+@cache
 def _viewer_text(name: str) -> str:
-    return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")
+    """Return a file of the viewer, behind a new line."""
+    return "\n" + (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")

@@ -58,7 +58,7 @@ def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
     if reader.sources_through_calls:
         listed = [reader.sources_of(node) for node in nodes.tolist()]
         size, source = (
-            np.array(list(map(len, listed))),
+            np.array(list(map(len, listed)), np.int64),
             np.array([node for each in listed for node in each], np.int32),
         )
         data = np.ones(len(source), bool)

@@ -88,6 +88,7 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
+        self._sizes: dict[int, tuple[int, int]] = {}  # by row: `_parameters`
         self._blocks: dict[bytes, Block] = {}  # by nodes
         self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
@@ -481,6 +482,11 @@ class PaperWords:
     def _parameters(self, row: int) -> tuple[int, int]:
         """Return the number of elements in the weights below a row, each weight once, and how many of them are
         kernels; no elements where constants may be weights too, since a bound is not a size."""
+        if row not in self._sizes:
+            self._sizes[row] = self._count_parameters(row)
+        return self._sizes[row]
+
+    def _count_parameters(self, row: int) -> tuple[int, int]:
         doubtful = self._places_below(row, self._doubtful_rows)
         shapes = {
             node: self.steps.shapes.get(node) for node in set(self._uses[1][self._places_below(row, self._uses[0])])
