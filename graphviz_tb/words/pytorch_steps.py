@@ -27,6 +27,7 @@ MOST_TURNS = 4
 RECURRENT = ("lstm", "gru")
 TRUE_WORDS = ("1", "True", "true")
 MOST_KERNEL = 64  # of the sizes that a kernel is tried with
+FUSED_ATTENTION = {"_native_multi_head_attention": 3, "_transformer_encoder_layer_fwd": 1}  # the input with its width
 
 
 class PyTorchSteps(TensorFlowSteps):
@@ -52,6 +53,11 @@ class PyTorchSteps(TensorFlowSteps):
             return self._convolution_of(name, node, slots)
         if name in ("linear", "addmm") or name in PRODUCTS or name == "scaled_dot_product_attention":
             return self._product_of(name, node, slots)
+        if name in FUSED_ATTENTION:
+            slot = FUSED_ATTENTION[name]
+            [width], [heads] = (self._numbers(slots[place]) for place in (slot, slot + 1))
+            known = heads > 0 and width % heads == 0
+            return LayerStep("attention", heads_word(heads, heads, width // heads) if known else "")
         if name == "einsum":
             return self._einsum_of(node, slots)
         if name == "embedding":

@@ -161,6 +161,37 @@ def test_experts_of_a_trace_are_counted_by_the_shapes_of_results(op: str, equati
     assert (known == said) if said else "experts" not in (known or "") and "→" not in (known or "")
 
 
+@each(
+    ("op", "heads", "said"),
+    [
+        ("aten::_native_multi_head_attention", "8", "8 heads × 32"),
+        ("aten::_transformer_encoder_layer_fwd", "8", "8 heads × 32"),
+        ("aten::_native_multi_head_attention", "0", None),
+        ("aten::_native_multi_head_attention", "None", None),
+    ],
+)
+def test_attention_that_is_one_op_of_a_trace_says_the_heads_that_it_is_given(
+    op: str, heads: str, said: str | None
+) -> None:
+    graph = GraphDef()
+    inputs = ["input/x"] * (3 if "native" in op else 1)
+    for name, kind, taken in (
+        ("input/x", "IO Node", []),
+        ("net/width", "prim::Constant", []),
+        ("net/heads", "prim::Constant", []),
+        ("net/weight", "prim::GetAttr", []),
+        ("net/attention", op, [*inputs, "net/width", "net/heads", "net/weight"]),
+        ("net/dropout", "aten::dropout", ["net/attention"]),
+    ):
+        graph.node.add(name=name, op=kind, input=taken)
+    for node in graph.node:
+        value = {"net/width": "256", "net/heads": heads}.get(node.name)
+        if value is not None:
+            node.attr["attr"].s = f"{{ value : {value}}}".encode()
+    hierarchy = load(graph).hierarchy
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net")) == said
+
+
 def test_parameters_of_a_trace_without_paths_are_not_one() -> None:
     # Numbered names, as after an export without scopes: each layer reads another weight.
     traced = load(FIXTURES / "logdirs" / "torch_transformer").hierarchy.graph.graph_def

@@ -17,7 +17,7 @@ from graphviz_tb.fold.flow.sequence import Repetition, SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, is_elementwise
+from graphviz_tb.ops.roles import ADD_OPS, BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, is_elementwise
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
@@ -56,8 +56,10 @@ class Likeness:
 
     def has_same_layers(self, ops: Counter[str]) -> bool:
         """Return whether a stretch has the layers and the elementwise ops of a repetition, such as a first one that
-        dilates or pads less."""
-        unlike = (self.ops - ops) + (ops - self.ops)
+        dilates or pads less; the sum of a shortcut may lack."""
+        missing = self.ops - ops
+        sums = missing.keys() & ADD_OPS
+        unlike = (missing if sum(missing[kind] for kind in sums) != 1 else missing - Counter(sums)) + (ops - self.ops)
         computing = any(is_layer_type(kind) or is_elementwise(kind) for kind in unlike)
         return any(map(is_layer_type, ops)) and not computing
 
