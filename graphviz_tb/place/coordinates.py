@@ -34,6 +34,7 @@ PLAIN_STROKE = WireStroke()
 # Weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines. With 16, four more of 570
 # steps would be straight in pictures one level deep, but all lines 3 % longer.
 MAIN_PATH_WEIGHT = 11
+MIN_TALL_RATIO = 4  # of the height of a rank to that of a box that is not centred in it
 
 
 def place_level(
@@ -120,7 +121,7 @@ def _place_along(
     width, height = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
     around = column_detours(skeleton, chains, ends, layers, lefts, widths, between, gaps.column)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    tops = _centred_tops(band, heights)
+    tops = _item_tops(chains, band, heights, trained)
     _shift_hops(chains, wires, ends, lefts)
     shorten_detours(skeleton, chains, wires, lefts, band, around)
     lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height)
@@ -138,9 +139,27 @@ def _place_along(
     )
 
 
-def _centred_tops(band: Mapping[int, Band], heights: Sequence[int]) -> list[int]:
-    """Return the top of each item, centred on the middle of its rank; 0 for items on none."""
-    return [band[item].middle - height // 2 if item in band else 0 for item, height in enumerate(heights)]
+def _item_tops(
+    chains: Sequence[Sequence[int]], band: Mapping[int, Band], heights: Sequence[int], trained: set[int]
+) -> list[int]:
+    """Return the top of each item, centred on the middle of its rank; 0 for items on none. Beside a far higher box what
+    only feeds others stands where they are, as a label next to its loss, and what is only fed where its inputs are;
+    not with a line inside of its rank."""
+    feeding, fed = {chain[0] for chain in chains}, {chain[-1] for chain in chains}
+    steps = [(one, other) for chain in chains for one, other in pairwise(chain) if one in band and other in band]
+    level = {item for one, other in steps if band[one].top == band[other].top for item in (one, other)}
+    tops: list[int] = []
+    for item, height in enumerate(heights):
+        strip = band.get(item)
+        if strip is None:
+            tops.append(0)
+            continue
+        high = strip.bottom - strip.top > MIN_TALL_RATIO * height
+        if not high or item in trained or item in level or (item in feeding) == (item in fed):
+            tops.append(strip.middle - height // 2)
+        else:
+            tops.append(strip.bottom - height if item in feeding else strip.top)
+    return tops
 
 
 def _anchored_ends(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:

@@ -2703,6 +2703,7 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
 // place.coordinates
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
+const MIN_TALL_RATIO = 4;
 function place_level(skeleton, sizes, gaps = null, line_ends = null, strokes = null, trained = null, room = null) {
   let drawn, chains, ends, widths, heights, thick, apart, wide, steps, lefts;
   gaps = (gaps || new LevelGaps());
@@ -2745,7 +2746,7 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   [width, height] = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
   around = column_detours(skeleton, chains, ends, layers, lefts, widths, between, gaps.column);
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
-  tops = _centred_tops(band, heights);
+  tops = _item_tops(chains, band, heights, trained);
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height);
@@ -2754,8 +2755,27 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   rules = training_rules(skeleton, boxes, layers, lines, trained, gaps.heading, open_end);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, py_max([height, ...(() => { const out = []; for (const rule of rules) { out.push(rule.bottom); } return out; })()]), rules);
 }
-function _centred_tops(band, heights) {
-  return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();
+function _item_tops(chains, band, heights, trained) {
+  let feeding, fed, steps, level, tops, item, height, strip, high;
+  [feeding, fed] = [(() => { const out = new Set(); for (const chain of chains) { out.add(chain[0]); } return out; })(), (() => { const out = new Set(); for (const chain of chains) { out.add(chain.at(-1)); } return out; })()];
+  steps = (() => { const out = []; for (const chain of chains) for (const [one, other] of py_pairwise(chain)) if ((band.has(one) && band.has(other))) { out.push([one, other]); } return out; })();
+  level = (() => { const out = new Set(); for (const [one, other] of steps) if ((band.get(one).top === band.get(other).top)) for (const item of [one, other]) { out.add(item); } return out; })();
+  tops = [];
+  for ([item, height] of py_enumerate(heights)) {
+    strip = py_get(band, item);
+    if ((strip == null)) {
+      tops.push(0);
+      continue;
+    }
+    high = ((strip.bottom - strip.top) > (MIN_TALL_RATIO * height));
+    if ((!high || trained.has(item) || level.has(item) || (feeding.has(item) === fed.has(item)))) {
+      tops.push((strip.middle - Math.floor(height / 2)));
+    }
+    else {
+      tops.push((feeding.has(item) ? (strip.bottom - height) : strip.top));
+    }
+  }
+  return tops;
 }
 function _anchored_ends(skeleton, anchors) {
   let ends;

@@ -173,3 +173,14 @@ def test_a_line_ends_where_it_is_straight_if_its_box_is_wide_enough() -> None:
     [skip] = [wire for wire, one in enumerate(skeleton.wires) if one.edge == 2]
     assert len(found.routes[skip]) <= 4
     assert found.routes[skip][-1][0] == found.routes[skip][-2][0]
+
+
+def test_what_only_feeds_others_stands_near_them_beside_a_far_higher_box() -> None:
+    # 0 ─▶ 1 ─▶ 2, where 1 is high; 3 ─▶ 2, and 0 ─▶ 4
+    edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in ((0, 1), (1, 2), (3, 2), (0, 4)))
+    skeleton = arrange(Metagraph(0, (1, 2, 3, 4, 5), (2,) * 5, edges, ()))
+    for high in (300, 60):
+        sizes = [(80, 24), (80, high), (80, 24), (80, 24), (80, 24)]
+        tops = [top for _, top in place_level(skeleton, sizes, LevelGaps()).positions]
+        centre = tops[1] + high // 2 - 12
+        assert (tops[3], tops[4]) == ((tops[1] + high - 24, tops[1]) if high == 300 else (centre, centre))
