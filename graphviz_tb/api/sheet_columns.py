@@ -207,9 +207,14 @@ def _holds_one_frame(group: OpenGroup) -> bool:
 
 
 def _stacked_children(groups: Sequence[OpenGroup], around: Mapping[int, tuple[int, int]]) -> list[set[int]]:
-    """Return for each level the positions of the stacks, and of the open groups around one."""
+    """Return for each level the positions of the stacks of blocks, not of single ops, and of the open groups around
+    one."""
     stacked = [
-        {position for position, label in enumerate(group.view.node_labels) if label.kind == "series"}
+        {
+            position
+            for position, label in enumerate(group.view.node_labels)
+            if label.kind == "series" and label.member != "op"
+        }
         for group in groups
     ]
     for number in range(len(groups)):

@@ -218,10 +218,11 @@ class BlockPlacement:
 
     @property
     def placement_cost(self) -> int:
-        """Area of the whole plus area of the screen that shows it."""
+        """Area of the whole, more for a tower, plus area of the screen that shows it."""
         wide, tall = self.whole
         screen = max(5 * wide // 8, tall, SCREEN_HEIGHT_PX)  # the height of the smallest 8:5 screen that shows all
-        return wide * tall + 8 * screen * screen // 5
+        area = max(wide * tall, tall * (tall * tall // max(1, 4 * wide)))  # higher than 1:2: by its ratio, twice
+        return area + 8 * screen * screen // 5
 
 
 def _place_blocks(

@@ -4094,10 +4094,11 @@ class BlockPlacement {
     this.places = places;
   }
   get placement_cost() {
-    let wide, tall, screen;
+    let wide, tall, screen, area;
     [wide, tall] = this.whole;
     screen = Math.max(Math.floor((5 * wide) / 8), tall, SCREEN_HEIGHT_PX);
-    return ((wide * tall) + Math.floor(((8 * screen) * screen) / 5));
+    area = py_max([(wide * tall), (tall * Math.floor((tall * tall) / Math.max(1, (4 * wide))))]);
+    return (area + Math.floor(((8 * screen) * screen) / 5));
   }
 }
 function _place_blocks(core, sky, blocks, notes = []) {

@@ -197,3 +197,22 @@ def test_lines_to_the_head_of_a_column_end_next_to_it() -> None:
     for route in scene.routes:
         if route.target == stack:  # from where it turns down
             assert all(box.x - 30 <= x <= box.x + box.width + 30 for x, _ in route.points[-3:])
+
+
+def test_no_column_begins_at_a_run_of_single_ops_that_several_boxes_feed() -> None:
+    def op(name: str, *inputs: str) -> str:
+        named = " ".join(f'input: "{one}"' for one in inputs)
+        return f'node {{ name: "{name}" op: "{name.upper()}" {named} }}'
+
+    # a ─▶ … ─▶ h ─▶ x, y, z ─▶ eight sums ─▶ m ─▶ … ─▶ t
+    nodes, last = [op("a"), *(op(one, two) for two, one in pairwise("abcdefgh")), *(op(one, "h") for one in "xyz")], "x"
+    for at in range(8):
+        nodes.append(f'node {{ name: "sum_{at}" op: "Sub" input: "{last}" input: "{"yz"[at % 2]}" }}')
+        last = f"sum_{at}"
+    text = "".join([*nodes, op("m", last), *(op(one, two) for two, one in pairwise("mnopqrst"))])
+    scene = load(text.encode(), folds=False).picture().scene
+    [run] = [number for number, box in enumerate(scene.boxes) if box.address.startswith("sum_")]
+    feeding = [route.points for route in scene.routes if route.target == run]
+    assert len(feeding) == 3
+    below = scene.boxes[run].y + scene.boxes[run].height  # none runs over a column and down again
+    assert min(y for points in feeding for _, y in points) >= below - scene.boxes[run].height

@@ -46,3 +46,9 @@ def test_a_lone_box_of_a_wide_drawing_takes_no_column() -> None:
         scene = graphviz_tb.load(text.encode(), folds=False).picture(depth=0).scene
         sizes.append((scene.width, scene.height))
     assert sizes[0] == sizes[1]
+
+
+def test_boxes_beside_a_tower_make_it_no_higher() -> None:
+    alone, tower = chain(7, 2), chain(7, 0)
+    assert tower.height > 2 * tower.width
+    assert alone.height == tower.height
