@@ -381,20 +381,23 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
     """
     try:
         small = _without_large_values(data, ModelValue, 0, len(data))
-        try:
-            return MessageDecoder(budget or MemoryBudget(None, name)).decode(ModelValue, small)
-        except DECODE_ERRORS:
-            _without_large_values(data, ModelValue, 0, len(data), limit=-1)  # goes through all, and finds the damage
-            raise
-    except CutError as cut:
-        offset: int | None = cut.offset
+        return MessageDecoder(budget or MemoryBudget(None, name)).decode(ModelValue, small)
     except RecursionError:
         raise MalformedProto(f"{name}: not a whole ONNX model: it is nested too deep", offset=None) from None
-    except DECODE_ERRORS:
-        offset = None
-    raise MalformedProto(
-        f"{name}: not a whole ONNX model: {CUT_REASON}", offset=offset, hint="copy or download it again"
-    )
+    except (CutError, *DECODE_ERRORS):
+        account, offset = f"{name}: not a whole ONNX model: {CUT_REASON}", _damaged_byte(data)
+    raise MalformedProto(account, offset=offset, hint="copy or download it again")
+
+
+def _damaged_byte(data: IndexedBytes) -> int | None:
+    """Return the first byte that begins no field, at any depth; None if it is not found."""
+    try:
+        _without_large_values(data, ModelValue, 0, len(data), limit=-1)
+    except CutError as cut:
+        return cut.offset
+    except RecursionError:
+        pass
+    return None
 
 
 def _without_large_values(
