@@ -62,8 +62,8 @@ from graphviz_tb.formats.onnx_settings import (
 )
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
-    Bodies,
     FunctionKey,
+    NodeBodies,
     StoredTensorUses,
     WeightUse,
     function_key,
@@ -209,7 +209,7 @@ class BlockReader:
     ) -> None:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
-        # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
+        # NodeBodies see what is around them, which may be far more than what they have: nothing of it is copied.
         self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
         self.same: MutableMapping[str, str] = {}  # another name of a value
         self.kinds: MutableMapping[str, Value] = {}
@@ -525,9 +525,9 @@ class BlockReader:
         numbers = tensor_numbers(self.stored[value])
         return None if numbers is None else input_as_setting(op, slot, numbers)
 
-    # Bodies
+    # NodeBodies
 
-    def _add_bodies(self, node: NodeValue, bodies: Bodies) -> tuple[dict[str, str], list[str]]:
+    def _add_bodies(self, node: NodeValue, bodies: NodeBodies) -> tuple[dict[str, str], list[str]]:
         """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
         captured: dict[str, None] = {}
         for _, graph in bodies:
@@ -560,7 +560,7 @@ def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[st
     return names.maps if isinstance(names, ChainMap) else [names]
 
 
-def _results_of_bodies(node: NodeValue, bodies: Bodies) -> list[Value]:
+def _results_of_bodies(node: NodeValue, bodies: NodeBodies) -> list[Value]:
     """Return the outputs of an op with bodies as the body states them; what a loop collects has one more axis."""
     body = bodies[0][1]
     kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]

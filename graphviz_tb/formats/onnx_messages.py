@@ -43,7 +43,7 @@ FORM_BY_DTYPE = {
 }
 # Memory that a message takes at least, a node of the graph later more, and what is listed in it.
 BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_OF_LISTED = 150, 600, 40
-FEW = 8
+FEW = 8  # entries of a list are part of the bytes of its message
 SPAN_FIELD = (1 << 29) - 1  # the last field number, which onnx.proto has not
 SPAN_TAG = encode_varint(SPAN_FIELD << 3)
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
@@ -366,7 +366,7 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
 # None has an equal, or leaves a field open. The others are bytes first, and equal ones are decoded once.
 TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue)
 OnnxMessageT = TypeVar("OnnxMessageT")
-AnyNumber = TypeVar("AnyNumber")
+ListT = TypeVar("ListT", bound=Sized)
 MAX_REMEMBERED_BYTES = 2048  # of a message that is remembered for equal ones
 
 
@@ -381,20 +381,23 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
     """
     try:
         small = _without_large_values(data, ModelValue, 0, len(data))
-        try:
-            return MessageDecoder(budget or MemoryBudget(None, name)).decode(ModelValue, small)
-        except DECODE_ERRORS:
-            _without_large_values(data, ModelValue, 0, len(data), limit=-1)  # goes through all, and finds the damage
-            raise
-    except CutError as cut:
-        offset: int | None = cut.offset
+        return MessageDecoder(budget or MemoryBudget(None, name)).decode(ModelValue, small)
     except RecursionError:
         raise MalformedProto(f"{name}: not a whole ONNX model: it is nested too deep", offset=None) from None
-    except DECODE_ERRORS:
-        offset = None
-    raise MalformedProto(
-        f"{name}: not a whole ONNX model: {CUT_REASON}", offset=offset, hint="copy or download it again"
-    )
+    except (CutError, *DECODE_ERRORS):
+        account, offset = f"{name}: not a whole ONNX model: {CUT_REASON}", _damaged_byte(data)
+    raise MalformedProto(account, offset=offset, hint="copy or download it again")
+
+
+def _damaged_byte(data: IndexedBytes) -> int | None:
+    """Return the first byte that begins no field, at any depth; None if it is not found."""
+    try:
+        _without_large_values(data, ModelValue, 0, len(data), limit=-1)
+    except CutError as cut:
+        return cut.offset
+    except RecursionError:
+        pass
+    return None
 
 
 def _without_large_values(
@@ -457,16 +460,23 @@ class MessageDecoder:
 
     def _decoder(self, rule: FieldRule) -> Callable[[Any], Any]:
         """Return what makes the value of a field of its content in a message of protobuf."""
-        if rule.kind is dict:
-            return self._entries
-        if rule.kind is Scalar.TEXT:
-            return self._texts if rule.many else text_of
-        if isinstance(rule.kind, Scalar):
-            return self._numbers if rule.many else _same
-        if rule.kind in TYPED_KINDS:
-            kind: Any = rule.kind
-            return partial(self._values, kind) if rule.many else lambda one: self._values(kind, [one])[0]
-        return partial(self._inner_ones if rule.many else self._inner, rule.kind)
+        kind: Any = rule.kind
+        if kind is dict:
+            return self._counted  # as protobuf has them: a node has a handful of long ones, which are read once
+        if kind is Scalar.TEXT:
+            return (lambda listed: tuple(map(text_of, self._counted(listed)))) if rule.many else text_of
+        if isinstance(kind, Scalar):
+            return (lambda listed: tuple(self._counted(listed))) if rule.many else lambda content: content
+        if kind in TYPED_KINDS:
+            return partial(self._values, kind) if rule.many else lambda message: self._values(kind, [message])[0]
+        inner = partial(self._inner, kind)
+        return (lambda listed: tuple(map(inner, self._counted(listed)))) if rule.many else inner
+
+    def _counted(self, listed: ListT) -> ListT:
+        """Return a list, of equal ones too, whose memory is counted; that of a few is part of their message."""
+        if len(listed) > FEW:
+            self.budget.take(BYTES_OF_LISTED * len(listed))
+        return listed
 
     def decode(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
         """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
@@ -493,11 +503,6 @@ class MessageDecoder:
                 self._decoded[kind][data] = known
         return known
 
-    def _inner_ones(self, kind: type[OnnxMessageT], listed: Sequence[bytes]) -> tuple[OnnxMessageT, ...]:
-        known = self._decoded[kind]
-        self._take_list(BYTES_OF_MESSAGE, listed)  # the list of equal ones takes time and memory too
-        return tuple([known.get(data) or self._inner(kind, data) for data in listed])
-
     def _values(self, kind: type[OnnxMessageT], messages: Sequence[Any]) -> tuple[OnnxMessageT, ...]:
         """Return messages of a typed kind as values, made field by field: there are thousands."""
         self.budget.take(len(messages) * (BYTES_OF_NODE if kind is NodeValue else BYTES_OF_MESSAGE))
@@ -510,29 +515,7 @@ class MessageDecoder:
         self.depth -= 1
         return values
 
-    def _take_list(self, size: int, listed: Sized) -> None:
-        """Count the memory of a list; that of a few is part of their message."""
-        if len(listed) > FEW:
-            self.budget.take(size * len(listed))
-
-    def _numbers(self, listed: Sequence[AnyNumber]) -> tuple[AnyNumber, ...]:
-        self._take_list(BYTES_OF_LISTED, listed)
-        return tuple(listed)
-
-    def _texts(self, listed: Sequence[str | bytes]) -> tuple[str, ...]:
-        self._take_list(BYTES_OF_LISTED, listed)
-        return tuple(map(text_of, listed))
-
-    def _entries(self, entries: Mapping[str, str]) -> Mapping[str, str]:
-        """Return entries as protobuf has them: a node has a handful of long ones, of which each is read once."""
-        self._take_list(BYTES_OF_MESSAGE, entries)
-        return entries
-
 
 def text_of(content: str | bytes) -> str:
     """Return a text; protobuf gives the bytes of one that is not UTF-8."""
     return content if isinstance(content, str) else content.decode("utf-8", "replace")
-
-
-def _same(content: AnyNumber) -> AnyNumber:
-    return content

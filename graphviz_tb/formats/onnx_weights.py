@@ -36,7 +36,7 @@ PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
 
 FunctionKey = tuple[str, str, str]  # domain, name, overload
-Bodies = tuple[tuple[str, GraphValue], ...]  # graphs of a node, by attribute
+NodeBodies = tuple[tuple[str, GraphValue], ...]  # graphs of a node, by attribute
 BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
 
 
@@ -121,7 +121,7 @@ class StoredTensorUses:
         self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
         self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
         self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
-        self.bodies: dict[NodeValue, Bodies] = {}
+        self.bodies: dict[NodeValue, NodeBodies] = {}
         if model.graph is not None:
             self._collect(None, model.graph)
         for key, function in self.functions.items():

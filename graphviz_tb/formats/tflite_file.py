@@ -27,6 +27,7 @@ TOO_NEW_HINT = "convert it with a release of TensorFlow up to 2.21"
 VALUES_PER_BYTE = 4  # values and letters that may be taken for each byte, as equal lists are stored once
 ABSENT = -1  # the number of an input that is not given
 NO_VECTOR: tuple[Any, ...] = ()
+UNPACK_BY_KIND = {kind: struct.Struct(f"<{kind}").unpack_from for kind in "bBHiIqQf?"}  # letters of `struct`
 DTYPES = (
     "float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8", "float64",
     "complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16", "int2", "uint4",
@@ -158,7 +159,7 @@ class _Flatbuffer:
         if at < 0:
             raise self.damage_error(at)
         try:
-            return struct.unpack_from("<" + kind, self.data, at)[0]
+            return UNPACK_BY_KIND[kind](self.data, at)[0]
         except (struct.error, OverflowError):
             raise self.damage_error(min(at, len(self.data))) from None
 

@@ -503,6 +503,33 @@ def test_damaged_model_is_read_or_refused() -> None:
             continue
 
 
+def test_texts_that_are_not_utf8_are_read() -> None:
+    graph = GraphValue(nodes=(_in_module(node("Relu", "in", "out"), "act", "ReLU"),), inputs=(value("in", 1),))
+    data = encode_message(ModelValue(8, graph=graph)).replace(b"in", b"\xff!").replace(b"ReLU", b"Re\xfeU")
+    read = decode_model(data, "m.onnx").graph
+    assert read is not None
+    assert read.inputs[0].name == read.nodes[0].inputs[0] == "\ufffd!"
+    names = [each.name for each in tbgraph.load(data).hierarchy.graph.graph_def.node]
+    assert "Net/Re\ufffdU[act]/Relu" in names
+
+
+def test_large_values_are_cut_out_of_nodes_too() -> None:
+    large = TensorValue("w", (5_000,), 1, b"abcd" * 5_000)
+    constant = NodeValue("", "Constant", outputs=("w",), attributes=(Attribute("value", 4, t=large),))
+    inner = GraphValue(nodes=(constant, node("Relu", "w", "y")))
+    graph = GraphValue(nodes=(node("If", "c", "z", then_branch=inner),), initializers=(large,))
+    data = encode_message(ModelValue(8, graph=graph))
+    read = decode_model(data, "m.onnx").graph
+    assert read is not None
+    body = read.nodes[0].attributes[0].g
+    assert body is not None
+    assert [each.op_type for each in body.nodes] == ["Constant", "Relu"]
+    for tensor in (read.initializers[0], body.nodes[0].attributes[0].t):
+        assert tensor is not None
+        assert (tensor.name, tensor.dims, tensor.raw_data) == ("w", (5_000,), None)
+        assert data[slice(*tensor.span)] == large.raw_data
+
+
 def test_nested_graphs_end() -> None:
     graph = GraphValue(nodes=(node("Relu", "x", "y"),))
     for _ in range(40):
