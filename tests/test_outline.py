@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.api.summary import outline_model
+from graphviz_tb.api.outline import outline_model
 from graphviz_tb.commands import cli
 from graphviz_tb.commands.info_text import _architecture_lines
 from graphviz_tb.graphs.level_flow import _rank_rows

@@ -40,7 +40,7 @@ class Colouring:
 
     def unknown_fill(self, row: int) -> RowFill:
         """Return the fill of a row without a number: hatched, its label in the second colour."""
-        return unmeasured_fill(self.hierarchy, self.theme, row)
+        return _unmeasured_fill(self.hierarchy, self.theme, row)
 
     def hue_order(self) -> tuple[str, ...]:
         """Return all hues in the order of the legend."""
@@ -144,7 +144,7 @@ def is_drawn_as_op(hierarchy: RowTree, row: int) -> bool:
     return int(hierarchy.kind[row]) == OP_ROW
 
 
-def unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
+def _unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
     """Return the fill of an unknown box: hatched, its label in the second colour."""
     ground = theme.op if is_drawn_as_op(hierarchy, row) else theme.neutral
     # The more readable of the two quiet inks on this ground.

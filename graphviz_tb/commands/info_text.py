@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graphviz_tb.api.outline import OutlineBox, OutlineGroup, outline_model
 from graphviz_tb.api.pipeline import Model
-from graphviz_tb.api.summary import OutlineBox, OutlineGroup, StackCounts, Summary, outline_model, summarize
+from graphviz_tb.api.summary import StackCounts, Summary, summarize
 from graphviz_tb.commands.costs import CostReport, Hotspots, cost_lines, cost_report, find_hotspots, statistics_lines
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.source_contents import (

@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.errors import DuplicateNode, GraphError, UnknownInput
 from graphviz_tb.graphs.calls import function_attributes
 from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_nodes
-from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array, int32_column, run_bounds
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, freeze_array, int32_column, run_bounds
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Call, Function, Graph, MarkPairs
@@ -28,7 +28,6 @@ from graphviz_tb.ops.table import op_row
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
-    from graphviz_tb.flatten.tensorboard import EmbeddedMarks
     from graphviz_tb.proto import NodeDef
 
 # Convert input strings to edges.
@@ -56,6 +55,16 @@ class EdgeColumns:
             self.source[rows], self.target[rows], self.key[rows], self.keys, self.slot[rows],
             self.control[rows], self.reference[rows], self.notices,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbeddedMarks:
+    """The mark of each node, the nodes that are kept, the remaining edges, and the marks next to nodes."""
+
+    mark: Bytes
+    kept: Bools
+    edges: EdgeColumns
+    beside: MarkPairs
 
 
 def split_input(text: str) -> tuple[str, str, bool]:

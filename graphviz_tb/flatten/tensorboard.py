@@ -13,11 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.flatten.build import EdgeColumns
+from graphviz_tb.flatten.build import EdgeColumns, EmbeddedMarks
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import FREE_BYPASS_EDGES
 from graphviz_tb.model.columns import Bools, Bytes, Ints, places_of_runs
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark, MarkPairs, count_mark_pairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
@@ -28,16 +27,6 @@ BYPASSES_PER_EDGE = 10
 
 
 SUMMARY_TYPE = re.compile(r"[a-zA-Z]+Summary")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EmbeddedMarks:
-    """The mark of each node, the nodes that are kept, the remaining edges, and the marks next to nodes."""
-
-    mark: Bytes
-    kept: Bools
-    edges: EdgeColumns
-    beside: MarkPairs
 
 
 def embed_marks(nodes: NodeColumns, edges: EdgeColumns) -> EmbeddedMarks:

@@ -65,7 +65,7 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
     """
     word, policy = layer_row(kind).parameters, policy_of(config)
     if parameters is None or policy is None or word not in KERNEL_MATRICES:
-        return None if parameters is None else plain_size(config, parameters)
+        return None if parameters is None else _plain_size(config, parameters)
     try:
         packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
     except RULE_ERRORS:
@@ -78,7 +78,7 @@ def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list
     if word not in KERNEL_MATRICES:
         return None  # of the layers inside, whose policies are not said
     count, summed = KERNEL_MATRICES[word](config, inputs)
-    packed = pack_kernel(policy, summed, count // max(summed, 1), by_row=word == "embedding")
+    packed = _pack_kernel(policy, summed, count // max(summed, 1), by_row=word == "embedding")
     if packed is None:
         return None
     rule = PARAMETER_RULES[word](config, inputs)
@@ -448,11 +448,11 @@ def _variable_dtype(config: LayerConfig) -> str:
     return "float32" if name.startswith("mixed_") else name
 
 
-def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -> Packed | None:
+def _pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -> Packed | None:
     """Stored sizes of a kernel that sums over `summed` numbers for each of `apart` results; with `by_row` of a table,
     whose rows are apart. None of a mode that is not known here.
 
-    >>> pack_kernel(Policy("int8"), 8, 16), pack_kernel(Policy("int4", 128), 8, 16)
+    >>> _pack_kernel(Policy("int8"), 8, 16), _pack_kernel(Policy("int4", 128), 8, 16)
     (Packed(numbers=144, fixed=144, size=192), Packed(numbers=104, fixed=104, size=176))
     """
     if policy.mode == "int8":
@@ -470,6 +470,6 @@ def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -
     return Packed(numbers, numbers, packed + (FLOAT_BYTES + 1) * scales + FLOAT_BYTES * summed)
 
 
-def plain_size(config: LayerConfig, count: int) -> int:
+def _plain_size(config: LayerConfig, count: int) -> int:
     """Return the bytes of so many elements of an unquantised layer."""
     return count * element_size(_variable_dtype(config))

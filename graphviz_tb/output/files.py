@@ -178,13 +178,13 @@ def check_inputs_kept(sources: Iterable[Any], targets: Iterable[str | os.PathLik
 
     `sources` are all inputs: graphs, run statistics, fonts. "-" is whatever standard output leads to.
     """
-    from graphviz_tb.output.files import is_source_file
+    from graphviz_tb.output.files import _is_source_file
 
     sources = list(sources)
     for target in targets:
         require_type("target", target, str, os.PathLike)
         file = _target_status(target)
-        if file is not None and any(is_source_file(source, file) for source in sources):
+        if file is not None and any(_is_source_file(source, file) for source in sources):
             name = "standard output" if str(target) == "-" else repr(str(target))
             raise RequestError(f"{name} is the input itself", hint="write to another file")
 
@@ -212,7 +212,7 @@ METADATA_FILE_NAME, FINGERPRINT_FILE_NAME = "keras_metadata.pb", "fingerprint.pb
 SAVED_MODEL_FOLDERS = ("variables", "assets", "assets.extra")  # folders of a SavedModel
 
 
-def is_source_file(source: Any, file: os.stat_result) -> bool:
+def _is_source_file(source: Any, file: os.stat_result) -> bool:
     """Return whether reading `source` opens this file, compared by device and inode.
 
     `source` is anything that `read` takes, or a tuple of them. Only regular files count. A log directory opens its
@@ -222,7 +222,7 @@ def is_source_file(source: Any, file: os.stat_result) -> bool:
         # The inode of a deleted file may be reused, with a different time.
         return os.path.samestat(source, file) and source.st_mtime_ns == file.st_mtime_ns
     if isinstance(source, tuple):  # the two sources of a diff
-        return any(is_source_file(part, file) for part in source)
+        return any(_is_source_file(part, file) for part in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):
         return False
     with suppress(OSError, ValueError):  # what cannot be listed is not opened either

@@ -145,7 +145,7 @@ def page_data(
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     listed, stepwise, left = _pack_step_colours(model, options, inside, table, compared=bool(extra.schemes))
-    columns = ints_block("rows", row_columns(hierarchy, table))
+    columns = ints_block("rows", _row_columns(hierarchy, table))
     edges = cards.edge_block(hierarchy, model.facts, table)
     head = {
         **_page_head(model, options, table),
@@ -259,7 +259,7 @@ def _page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> d
         "options": {name: getattr(options, name) for name in SCRIPT_OPTIONS},
         "select": _selected_address(model, options),
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
-        "calls": call_entries(hierarchy),
+        "calls": _call_entries(hierarchy),
         "functions": list(hierarchy.function_rows),
         "uncalled": uncalled_functions(hierarchy),
         "labels": _row_labels(hierarchy, table),
@@ -353,7 +353,7 @@ def _character_advances(texts: Iterable[str]) -> dict[str, Any]:
 ROW_COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
 
 
-def row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
+def _row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     """Return the columns one after the other, each with one number per row.
 
     `name` is twice the number of a text, plus 1 if the text continues the name of the enclosing scope; `ops` counts
@@ -396,6 +396,6 @@ def _shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
     return names
 
 
-def call_entries(hierarchy: Hierarchy) -> list[list[object]]:
+def _call_entries(hierarchy: Hierarchy) -> list[list[object]]:
     """Return each row that opens to functions, with the attributes that name them and their rows."""
     return [[row, [[attr, body] for attr, body in bodies]] for row, bodies in sorted(hierarchy.calls.items())]

@@ -117,8 +117,8 @@ def slice_columns(
     """Return the slices in view. `match` and `node` mark slices: those with this text in name or address, those of this
     node or inside it."""
     marked = _marked_slices(timeline, match, node)
-    found = thin_slices(timeline, first, last, pixels, marked)
-    row = slice_rows(timeline)
+    found = _thin_slices(timeline, first, last, pixels, marked)
+    row = _slice_rows(timeline)
     names, name = _compact_numbers(timeline.name[found.slice])
     nodes, number = _compact_numbers(timeline.node[found.slice])
     blocks: NamedColumns = [
@@ -208,14 +208,14 @@ class ThinnedSlices:
     hit: Bools
 
 
-def slice_rows(timeline: Timeline) -> Longs:
+def _slice_rows(timeline: Timeline) -> Longs:
     """Return the row of each slice: lanes one after the other, each with its levels."""
     first = np.cumsum([0, *(lane.levels for lane in timeline.lanes)], dtype=np.int64)  # of each lane
     rows: Longs = first[timeline.lane] + timeline.level
     return rows
 
 
-def thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked: Bools | None = None) -> ThinnedSlices:
+def _thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked: Bools | None = None) -> ThinnedSlices:
     """Return the slices visible from `first` to `last` nanoseconds, on `pixels` columns.
 
     Only detail is lost: counts and busy times add up to those of all visible slices, and each row keeps about one slice
@@ -224,7 +224,7 @@ def thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked: 
     place = _slices_in_view(timeline, first, last)
     start, duration = timeline.start[place], timeline.duration[place]
     column = max(1, (last - first) // max(1, pixels))  # nanoseconds
-    begins = _starts_of_drawn(slice_rows(timeline)[place], start, duration, column)
+    begins = _starts_of_drawn(_slice_rows(timeline)[place], start, duration, column)
     if not len(begins):
         return ThinnedSlices(place, start, duration, np.zeros(0, np.int32), duration, np.zeros(0, bool))
     ends = np.append(begins[1:], len(place))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.model.profile import Lane, Timeline
-from graphviz_tb.page.profile import slice_rows, thin_slices
+from graphviz_tb.page.profile import _slice_rows, _thin_slices
 
 
 def timeline_of_lengths(lengths: list[int]) -> Timeline:
@@ -60,11 +60,11 @@ def test_counts_and_busy_time_stay(rows: list[list[tuple[int, int]]], first: int
     line = timeline(rows)
     last = first + length
     seen = (line.start <= last) & (line.start + line.duration >= first)
-    found = thin_slices(line, first, last, pixels, np.arange(len(line)) % 7 == 3)
+    found = _thin_slices(line, first, last, pixels, np.arange(len(line)) % 7 == 3)
     assert int(np.sum(found.count)) == int(np.count_nonzero(seen))
     assert int(np.sum(found.busy)) == int(np.sum(line.duration[seen]))
     assert bool(np.any(found.hit)) == bool(np.any(seen & (np.arange(len(line)) % 7 == 3)))
-    row, end = slice_rows(line)[found.slice], found.start + found.duration
+    row, end = _slice_rows(line)[found.slice], found.start + found.duration
     assert np.all((found.start[1:] >= end[:-1]) | (row[1:] != row[:-1]))
     assert np.all(found.busy <= found.duration)
     columns = length // max(1, length // pixels) + 2
@@ -72,15 +72,15 @@ def test_counts_and_busy_time_stay(rows: list[list[tuple[int, int]]], first: int
 
 
 def test_narrow_slices_are_drawn_as_one() -> None:
-    found = thin_slices(timeline_of_lengths([1, 1, 50]), 0, 100, 10)
+    found = _thin_slices(timeline_of_lengths([1, 1, 50]), 0, 100, 10)
     assert (found.count.tolist(), found.busy.tolist()) == ([2, 1], [2, 50])
 
 
 def test_a_million_slices_are_few_rectangles() -> None:
     line = timeline_of_lengths([700, 40] * 500_000)
-    found = thin_slices(line, 0, line.end_time, 1000)
+    found = _thin_slices(line, 0, line.end_time, 1000)
     assert len(found.start) <= 1002
     assert int(np.sum(found.count)) == 1_000_000
-    near = thin_slices(line, 1_000_000, 1_010_000, 1000)
+    near = _thin_slices(line, 1_000_000, 1_010_000, 1000)
     assert np.all(near.count == 1)
     assert len(near.start) < 40

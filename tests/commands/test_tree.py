@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.api.summary import outline_model
+from graphviz_tb.api.outline import outline_model
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.commands.table import TextStyle, join_fitting, json_lines
 from graphviz_tb.commands.tree import SCREEN_LINES

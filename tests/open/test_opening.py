@@ -10,9 +10,9 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.api.layout import is_legible
+from graphviz_tb.api.outline import outline_model
 from graphviz_tb.api.pipeline import Model, Picture
 from graphviz_tb.api.sheet_columns import SheetTarget
-from graphviz_tb.api.summary import outline_model
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import path_address
 from graphviz_tb.model.scene import Scene
