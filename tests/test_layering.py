@@ -227,7 +227,7 @@ def test_a_picture_imports_what_it_draws_with(tmp_path: Path) -> None:
     loaded = loaded_by(f"{code}\nimport graphviz_tb.commands.session")
     assert target.exists()
     assert sorted(filter(UNUSED.match, loaded)) == []
-    assert len([name for name in loaded if name.startswith("graphviz_tb.")]) < 330
+    assert len([name for name in loaded if name.startswith("graphviz_tb.")]) < 225
 
 
 @each("path", MODULES, ids=name_of)

@@ -48,16 +48,24 @@ def sole_frame(scene: Scene) -> int:
 def drawn_size(scene: Scene) -> Size:
     """Return the width and height of a scene without its sole frame, which is not drawn."""
     frame = sole_frame(scene)
-    drawn = close_frame(scene, frame) if frame >= 0 else scene
-    return drawn.width, drawn.height
+    closing = _closing_of(scene, frame) if frame >= 0 else None
+    moved = None if closing is None else closing.closed_scene()
+    return (scene.width, scene.height) if closing is None or moved is None else closing.drawn_area(moved)[2:]
 
 
 def close_frame(scene: Scene, frame: int) -> Scene:
     """Return the scene without the room of the frame, which holds all but inputs and outputs and is not drawn."""
+    closing = _closing_of(scene, frame)
+    moved = None if closing is None else closing.closed_scene()
+    return scene if closing is None or moved is None else closing.cropped_scene(moved)
+
+
+def _closing_of(scene: Scene, frame: int) -> _FrameClosing | None:
+    """Return how a frame is closed; None where its room stays."""
     if scene.webs or scene.rules or any(box.area != "main" for box in scene.boxes):
-        return scene
+        return None
     closing = _FrameClosing(scene, frame)
-    return closing.closed_scene() if closing.is_simple() else scene
+    return closing if closing.is_simple() else None
 
 
 def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
@@ -152,11 +160,11 @@ class _FrameClosing:
             route.frame == self.frame and route.target < 0,
         )
 
-    def closed_scene(self) -> Scene:
-        """Return the scene with all that is outside moved in, and cut to what is drawn."""
+    def closed_scene(self) -> Scene | None:
+        """Return the scene with all that is outside moved in; None for a frame without content."""
         inner = self.inner_extents()
         if not inner:
-            return self.scene
+            return None
         start, end = min(extent.start for extent in inner), max(extent.end for extent in inner)
         after = max(0, start - PORT_GAP_PX - self.whole.start)
         before = max(0, self.whole.end - end - PORT_GAP_PX)
@@ -172,7 +180,7 @@ class _FrameClosing:
                 self.move_output(number, inner)
             else:
                 self.move_input(number, inner)
-        return self.cropped_scene(self.moved_scene())
+        return self.moved_scene()
 
     def move_input(self, number: int, inner: list[Extent]) -> None:
         """Move an input whose line passes a box and turns back to it to the other side of that box."""
@@ -259,11 +267,11 @@ class _FrameClosing:
             move = self.moves.get(text.box, 0) if text.box >= 0 else self.label_move(text)
             x, y = self.moved_point((text.x, text.y), move, self.asides.get(text.box, 0))
             x, y = self.labels.get(at, (x, y))
-            texts.append(replace(text, x=x, y=y))
+            texts.append(text if (x, y) == (text.x, text.y) else replace(text, x=x, y=y))
         boxes = []
         for number, box in enumerate(scene.boxes):
             x, y = self.moved_point((box.x, box.y), self.moves.get(number, 0), self.asides.get(number, 0))
-            boxes.append(replace(box, x=x, y=y))
+            boxes.append(box if (x, y) == (box.x, box.y) else replace(box, x=x, y=y))
         stubs = []
         for stub in scene.stubs:
             move = self.moves.get(stub.box, 0)
@@ -273,7 +281,7 @@ class _FrameClosing:
         for number, port in enumerate(scene.ports):
             x, y = self.point_at((port.x, port.y), self.cuts[number]) if number in self.cuts else (port.x, port.y)
             x, y = self.joints.get(number, (x, y))
-            ports.append(replace(port, x=x, y=y))
+            ports.append(port if (x, y) == (port.x, port.y) else replace(port, x=x, y=y))
         return replace(
             scene,
             boxes=tuple(boxes),
@@ -315,8 +323,8 @@ class _FrameClosing:
                 points[at] = self.point_at(points[at], self.cuts[port])
         return replace(route, points=tuple(points))
 
-    def cropped_scene(self, scene: Scene) -> Scene:
-        """Return the scene cut to what is drawn."""
+    def drawn_area(self, scene: Scene) -> tuple[int, int, int, int]:
+        """Return the left and upper edge of what is drawn of a scene, its width and its height."""
         corners: list[Point] = []
         for number, box in enumerate(scene.boxes):
             if number != self.frame:
@@ -330,8 +338,13 @@ class _FrameClosing:
             if not (text.inside and text.box == self.frame):
                 left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
                 corners += [(left, text.y - text.size), (left + text.width, text.y + 2)]
-        x, y = min(corner[0] for corner in corners), min(corner[1] for corner in corners)
-        wide, tall = max(corner[0] for corner in corners) - x, max(corner[1] for corner in corners) - y
+        across, down = zip(*corners, strict=True)
+        x, y = min(across), min(down)
+        return x, y, max(across) - x, max(down) - y
+
+    def cropped_scene(self, scene: Scene) -> Scene:
+        """Return the scene cut to what is drawn."""
+        x, y, wide, tall = self.drawn_area(scene)
         return replace(
             scene,
             width=wide,
