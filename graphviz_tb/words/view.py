@@ -125,8 +125,13 @@ class NodeLabels:
         main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
         semibold = said is None and self.says_more(row, name, f"{main} {badge}" if kind == "series" else main)
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
-        more = self.words_of_first(row, name)
+        more, broken = self.words_of_first(row, name), False
         if self.has_short_names:
+            words = _first_words(second, NARROW_NAME_PX, NODE_FONT_PX) if said is None else ""
+            is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
+            broken = is_cut_list and bool(words) and self.paper.tells_layers(row)
+            if broken:  # words on both lines: a cut list of kinds says no more
+                label, second, semibold = words, second.removeprefix(words).lstrip(" ,·"), True
             label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
             second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
@@ -136,7 +141,7 @@ class NodeLabels:
             kind="op" if sign else kind,
             label=label,
             full=hierarchy.name[row],
-            second="" if second.casefold() == label.casefold() else second,
+            second="" if second.casefold() == label.casefold() and not broken else second,
             # Words say more of a fold than the number of its parts.
             badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
             openable=not self.printed and hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,

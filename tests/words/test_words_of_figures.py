@@ -12,12 +12,13 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
-from graphviz_tb.model.view import NodeLabel
+from graphviz_tb.model.view import SHORT_NAMES, SMALL_GAPS, NodeLabel
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
 from graphviz_tb.words.block_words import whole_chain
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.step_words import LayerStep
+from graphviz_tb.words.view import NodeLabels
 
 SHAPES = Path(__file__).parents[2] / "fixtures" / "shapes"
 
@@ -150,3 +151,14 @@ def test_two_uses_of_one_table_of_unknown_size_say_so() -> None:
         for name in ("encoder", "decoder", "other")
     }
     assert said == {"encoder": "shared weights", "decoder": "shared weights", "other": None}
+
+
+def test_the_words_of_layers_take_both_lines_where_a_list_of_names_has_no_room() -> None:
+    hierarchy = load(SHAPES.parent / "exported" / "unet.script.onnx.gz").hierarchy
+    [row] = [row for row in hierarchy.children(0).tolist() if hierarchy.display_label(row).startswith("middle")]
+    lines = []
+    for narrow in (SMALL_GAPS, SHORT_NAMES):
+        labels = NodeLabels(hierarchy, lambda path: None, placed=False, printed=True, narrow=narrow)
+        label = labels.plain_label((0, row))
+        lines.append((label.label, label.second))
+    assert lines == [("middle · Concat · up.", "3×3 256, 3×3 256, 2×2 128 ↑2"), ("3×3 256", "3×3 256")]
