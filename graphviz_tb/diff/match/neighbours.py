@@ -7,12 +7,13 @@ changed.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, combine_hashes
+from graphviz_tb.diff.columns.values import Hashes, combine_hashes, word_hash
 from graphviz_tb.diff.match.containers import match_followers
 from graphviz_tb.diff.match.matching import (
     Apart,
@@ -23,6 +24,7 @@ from graphviz_tb.diff.match.matching import (
     align_members,
     node_pairs,
     rematch,
+    series_runs,
     split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
@@ -302,30 +304,107 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
 
 
 def match_keras_layers(m: Matching) -> Findings:
-    """Match Keras layers by class and configuration, then by class, if fewer than half keep their name, settings and
-    inputs; of names without a number one of both is enough.
+    """Match Keras layers by names that a person chose, by class and configuration, then by class; equal ones by name.
 
-    Keras counts layers while a program runs: then numbers prove nothing, and pairs that do not cross are matched.
-    Requires that nothing is matched.
+    Requires that nothing is matched. If both graphs are Keras models, pairs that do not cross are matched.
     """
     if not m.a.graph.layers or not m.b.graph.layers:
         return
-    there = m.b.graph.index[0]
-    named = node_pairs([(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there], Reason.NAME)
-    old, new = named.old, named.new
-    alike, in_place = m.a.node_label[old] == m.b.node_label[new], m.a.in_place[old] == m.b.in_place[new]
-    plain = np.array([split_number(m.a.scopes.node_leaf[node]) is None for node in old.tolist()], bool)
-    # Every name and every wire is the same: each layer changed in its place.
-    is_edited = len(old) == len(m.a) == len(m.b) and in_place.all()
-    if is_edited or 2 * np.where(plain, alike | in_place, alike & in_place).sum() >= min(len(m.a), len(m.b)):
+    # Every name and every wire is the same: each layer changed in its place, and goes by its name.
+    if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
         return
-    kinds = [[_layer_class(side, node) for node in range(len(side))] for side in (m.a, m.b)]
-    labels = m.a.node_label.tolist(), m.b.node_label.tolist()
-    # Of as many layers, those at one place probably correspond.
-    likely = {place: place for place in range(len(m.a))} if len(m.a) == len(m.b) else {}
-    yield node_pairs(align_members(m, [labels, (kinds[0], kinds[1])], likely) or [], Reason.SERIES)
+    if (same := _match_given_names(m)) is not None:
+        yield node_pairs(same, Reason.NAME)
+        return
+    # The file lists layers by their distance from the results: a longer parallel branch moves a layer in this order,
+    # so that a kept name and kept wires prove more than the order.
+    yield node_pairs(_kept_layers(m), Reason.NAME)
+    tiers = [(m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))]
+    pairs = align_members(
+        m,
+        [(_given_names(m.a, m.b), _given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
+        _likely_layers(m),
+    )
+    yield node_pairs(pairs or [], Reason.SERIES)
+    named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
+    for mine, other in (named, tiers[0]):  # layers that moved: the only one of its kind on both sides
+        free_a, free_b = m.count_unmatched()
+        yield Pairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 
 
-def _layer_class(side: GraphColumns, node: int) -> str:
+def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
+    """Return pairs by name if one model has all layers of the other with the same names and settings, and a person
+    named those with other inputs: only wires differ, and layers were added or removed. Else None."""
+    there = m.b.graph.index[0]
+    pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
+    if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
+        return None
+    moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
+    # In a series with an addition or removal, numbers are not names.
+    alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
+    series = {without_digits(name) for name in alone}
+    numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
+    return None if numbered or any(_is_counted(m.a, old) for old in moved) else pairs
+
+
+def _kept_layers(m: Matching) -> list[tuple[int, int]]:
+    """Return pairs of layers with the same name, settings and sources, if a person chose the name, or both sides count
+    as many layers of their kind."""
+    counted = [
+        Counter(_layer_hash(side, node) for node in range(len(side)) if _is_counted(side, node)) for side in (m.a, m.b)
+    ]
+    there = m.b.graph.index[0]
+    pairs = ((node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name))
+    return [
+        (old, new)
+        for old, new in pairs
+        if exists(new)
+        and (m.a.in_place[old], m.a.node_label[old]) == (m.b.in_place[new], m.b.node_label[new])
+        and (not _is_counted(m.a, old) or counted[0][_layer_hash(m.a, old)] == counted[1][_layer_hash(m.b, new)])
+    ]
+
+
+def _is_counted(side: GraphColumns, node: int) -> bool:
+    """Return whether Keras made the name of a layer from its class, as `dense_1`."""
+    stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
+    kind = str(side.labels.configurations.get(node, {}).get("class", ""))
+    return stem == kind.lower().rstrip("0123456789_")
+
+
+def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
+    """Return a key for each layer: for names that a person chose everything except the settings; for a counted name a
+    unique value."""
+    leaves = side.scopes.node_leaf
+    counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
+    whole = zip(leaves, side.in_place.tolist(), strict=True)
+    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
+
+
+def _likely_layers(m: Matching) -> dict[int, int]:
+    """Pair layers that probably correspond: those with one name; if both models have as many, also those at one
+    position.
+
+    Keras counts layers while a program runs: if less than half of the names are equal, numbers prove nothing.
+    """
+    there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
+    same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}
+    if 2 * len(same) < min(len(m.a), len(m.b)):
+        same = {
+            position: place for position, place in same.items() if split_number(m.a.scopes.node_leaf[position]) is None
+        }
+    if len(m.a) == len(m.b):
+        # A place that a name has claimed is no longer free for the layer at the same place.
+        taken = set(same.values())
+        same |= {position: position for position in range(len(m.a)) if position not in same and position not in taken}
+    return same
+
+
+def _layer_kinds(side: GraphColumns) -> Hashes:
+    """Return a number for the class of each layer."""
+    return np.array([_layer_hash(side, node) for node in range(len(side))], np.uint64)
+
+
+def _layer_hash(side: GraphColumns, node: int) -> int:
+    """Return a number for the class of a layer."""
     known = side.labels.configurations.get(node)
-    return str(known["class"]) if known else side.op_type(node)
+    return word_hash(str(known["class"]) if known else side.op_type(node))
