@@ -214,7 +214,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     keys = first, -cover, outermost
-    once = (counts == 1) & ~np.isin(templates, sorted(layers))
+    once = (counts == 1) & np.array([template not in layers for template in templates.tolist()], bool)
     coloured = _coloured_templates(hierarchy, of_op, groups[first], once, ops[first], keys)
     order = np.array([index for index, _ in coloured], np.int64)
     # The legend names a group that a picture shows soon: the first of the outermost ones.

@@ -77,7 +77,10 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
     start, stop = source[inner & works[source]], target[inner & works[source]]
     counted = reachable_mask(works & graph.nodes_of_types(RANGE_OPS.__contains__), start, stop)
     given_values = reachable_mask(values, start, stop)
-    counted = (counted ^ given_values) & ~reachable_mask(other, stop, start)
+    added = np.zeros(len(graph), bool)
+    added[source[works[source] & ~works[target] & adding]] = True
+    masking = given_values & ~counted & reachable_mask(added, stop, start)
+    counted = (counted & ~given_values | masking) & ~reachable_mask(other, stop, start)
     truths = graph.nodes_of_types(gives_bool)
     if graph.is_exported:
         truths[[node for node in np.flatnonzero(works & ~truths).tolist() if gives_truth_values(graph, node)]] = True

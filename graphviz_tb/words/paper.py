@@ -467,7 +467,9 @@ class PaperWords:
         # The state of a metric or an optimizer is not a weight of a layer, and a buffer not a parameter.
         silent = (VariableUse.STATE, VariableUse.BUFFER)
         state = [variable.node for variable in meaning.variables() if variable.use in silent]
-        edges = edges[~np.isin(origin[graph.source[edges]], state)]
+        stored = np.zeros(len(graph), bool)
+        stored[state] = True
+        edges = edges[~stored[origin[graph.source[edges]]]]
         rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
         order = np.argsort(rows, kind="stable")
         edges = edges[order]
