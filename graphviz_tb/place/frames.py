@@ -236,7 +236,7 @@ def _place_blocks(
     >>> sky.add_rect((0, 0, 100, 300))
     >>> area = _place_blocks((100, 300), sky, [("Auxiliary", [[(80, 24, 40), (60, 24, 30)], []])])
     >>> area.places, area.width
-    (((0, 356), (10, 396)), 100)
+    (((132, 24), (142, 64)), 212)
     """
     places: list[Point] = []
     texts: list[Text] = []
