@@ -277,3 +277,18 @@ def test_two_modules_of_each_container_are_one_repetition_also_where_the_first_p
         for member in hierarchy.children(stack).tolist()
     ]
     assert inside == [{f"Block[down.{place}.0]", f"Attend[down.{place}.1]"} for place in range(3)]
+
+
+def test_layers_that_add_to_a_sum_from_the_second_on_are_one_series_though_the_last_has_no_successor() -> None:
+    # The sums are beside the scopes; one is before each layer but the first two, and the last layer is smaller.
+    trace = Trace()
+    x, total = trace.conv("Net/Conv[stem]", trace.image, 16), ""
+    for place in range(12):
+        scope = f"Net/Layer[l.{place}]"
+        gate = trace.op(scope, "sigmoid", trace.conv(scope, x, 16))
+        gated = trace.op(scope, "mul", trace.op(scope, "tanh", trace.conv(scope, x, 16)), gate)
+        x = trace.op(scope, "add", x, trace.conv(scope, gated, 16)) if place < 11 else x
+        skip = trace.conv(scope, gated, 16)
+        total = trace.op("Net", "add", total, skip) if total else skip
+    trace.op("Net/Linear[head]", "linear", total)
+    assert series_names(trace) == ["Layer[l.[0-11]]"]
