@@ -246,3 +246,49 @@ def test_the_second_of_two_that_halve_begins_the_stage_of_the_block_behind_it() 
     stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
     sizes = [[hierarchy.op_count(member) for member in hierarchy.children(row).tolist()] for row in stacks]
     assert sizes == [[6, 8], [6, 8, 8, 8], [6, *[8] * 13]]
+
+
+def attending(trace: Trace, scope: str, x: str) -> str:
+    """Write a residual module that is half as large as a residual block."""
+    y = trace.op(scope, "softmax", trace.conv(scope, x, 16))
+    return trace.op(scope, "add", x, trace.conv(scope, trace.op(scope, "mul", y, y), 16))
+
+
+def test_two_modules_of_each_container_are_one_repetition_also_where_the_first_projects() -> None:
+    # Containers are not called: those of a level hold a block and what follows it. The middle begins with a block too.
+    trace = Trace()
+    x = trace.conv("Net/Conv[stem]", trace.image, 8)
+    for place in range(3):
+        scope = f"Net/Block[down.{place}.0]"
+        y = trace.op(scope, "silu", trace.conv(scope, trace.op(scope, "silu", x), 16))
+        y = trace.op(scope, "silu", trace.conv(scope, y, 16))
+        x = trace.op(scope, "add", y, x if place else trace.conv(scope, x, 16))
+        x = attending(trace, f"Net/Attend[down.{place}.1]", x)
+    for name in ("first", "second"):
+        scope = f"Net/Block[{name}]"
+        y = trace.op(scope, "silu", trace.conv(scope, trace.op(scope, "silu", x), 16))
+        x = trace.op(scope, "add", trace.op(scope, "silu", trace.conv(scope, y, 16)), x)
+        x = attending(trace, "Net/Attend[middle]", x) if name == "first" else x
+    trace.op("Net/Linear[head]", "linear", x)
+    hierarchy = load(trace.graph).hierarchy
+    stack = next(row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW)
+    inside = [
+        {hierarchy.name[row].rpartition("/")[2] for row in hierarchy.children(member).tolist()}
+        for member in hierarchy.children(stack).tolist()
+    ]
+    assert inside == [{f"Block[down.{place}.0]", f"Attend[down.{place}.1]"} for place in range(3)]
+
+
+def test_layers_that_add_to_a_sum_from_the_second_on_are_one_series_though_the_last_has_no_successor() -> None:
+    # The sums are beside the scopes; one is before each layer but the first two, and the last layer is smaller.
+    trace = Trace()
+    x, total = trace.conv("Net/Conv[stem]", trace.image, 16), ""
+    for place in range(12):
+        scope = f"Net/Layer[l.{place}]"
+        gate = trace.op(scope, "sigmoid", trace.conv(scope, x, 16))
+        gated = trace.op(scope, "mul", trace.op(scope, "tanh", trace.conv(scope, x, 16)), gate)
+        x = trace.op(scope, "add", x, trace.conv(scope, gated, 16)) if place < 11 else x
+        skip = trace.conv(scope, gated, 16)
+        total = trace.op("Net", "add", total, skip) if total else skip
+    trace.op("Net/Linear[head]", "linear", total)
+    assert series_names(trace) == ["Layer[l.[0-11]]"]

@@ -112,7 +112,7 @@ class Vocabulary:
         if name.isalpha() or (before.isalpha() and number.isdigit()):  # only saves time: most are "mul" or "mul_12"
             return (name,)
         words: list[str] = []
-        for word in WORD_BREAK.split(name, MAX_WORDS):
+        for word in WORD_BREAK.split(module_path(name), MAX_WORDS):
             if not word:
                 continue
             if word.isdigit() and words and not words[-1][-1].isdigit():
@@ -127,6 +127,16 @@ class Vocabulary:
 def prefix_lengths(words: NameWords) -> range:
     """Return the possible prefix lengths of some words."""
     return range(1, len(words) + 1)
+
+
+def module_path(name: str) -> str:
+    """Return the path of a module in its name, without its class; any other name as it is.
+
+    >>> module_path("Block[down.2.0]"), module_path("Block[down]"), module_path("down.2.0")
+    ('down.2.0', 'Block[down]', 'down.2.0')
+    """
+    path = name.partition("[")[2].removesuffix("]")
+    return path if name.endswith("]") and "." in path else name
 
 
 def name_form(name: str) -> str:

@@ -176,8 +176,10 @@ MIN_SHARED_OPS = 0.5  # of the ops of one of some numbered scopes, those that th
 
 def _scope_in_member(box: FlowBox) -> FlowBox:
     """Return the scope in a member that is a group of it and of small ops beside it; otherwise the box itself."""
-    held = box.members if box.how == GroupOrigin.REGION else []
-    return next((member for member in held if member.scope and member.symbol == box.symbol), box)
+    if box.how == GroupOrigin.REGION:
+        return next((member for member in box.members if member.scope and member.symbol == box.symbol), box)
+    scopes = [member for member in box.members if member.scope] if box.how == GroupOrigin.REPEAT else []
+    return scopes[0] if len(scopes) == 1 and box.ops - scopes[0].ops < MIN_STACK_OPS else box
 
 
 def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
@@ -244,16 +246,22 @@ def _find_numbered_runs(boxes: list[FlowBox], context: FoldContext) -> list[list
         if form is None or count[form] < 2 or len(run := list(places)) < count[form]:
             continue
         members = [scope for place in run for scope in scopes[place]]
-        if MIN_CHAIN_SCOPES <= len(members) <= context.most and are_numbered(members) and _are_alike(members, context):
+        usual = [scope for place in run for scope in _usual_members(scopes[place])]
+        whole = MIN_CHAIN_SCOPES <= len(members) <= context.most and are_numbered(members)
+        if whole and not context.widths.stage_borders(members) and _are_alike(usual, context):
             found.append([boxes[place] for place in run])
     return found
 
 
+def _usual_members(stacked: Sequence[FlowBox]) -> Sequence[FlowBox]:
+    """Return the members of a stack without its first and its last, which were found to be nearly like them; all of one
+    that is short."""
+    return stacked[1:-1] if len(stacked) > MIN_CHAIN_SCOPES + 1 else stacked
+
+
 def _are_alike(scopes: Sequence[FlowBox], context: FoldContext) -> bool:
-    """Return whether scopes have equal ops and channels of one stage; the first and the last may have more, or
+    """Return whether scopes have equal ops and channels that do not change; the first and the last may have more, or
     lack some that are no layers."""
-    if context.widths.stage_borders(scopes):
-        return False
     widths = [context.widths.output_channels([scope]) for scope in scopes]
     if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
         return False
