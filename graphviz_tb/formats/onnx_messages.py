@@ -48,9 +48,8 @@ SPAN_FIELD = (1 << 29) - 1  # the last field number, which onnx.proto has not
 SPAN_TAG = encode_varint(SPAN_FIELD << 3)
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
-ValueSizes = (
-    tuple[int | str | None, ...] | None
-)  # sizes: a number, the name of a symbol, unknown; None for an unknown rank
+# Each size is a number, the name of a symbol, or unknown; None for an unknown rank.
+ValueSizes = tuple[int | str | None, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,8 @@ MAX_TITLED_CHANGES = 4  # that the line below the title says in words
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND_PERCENT = 45  # per cent of the colour in the band under a line of which a part changed
 BOX_LIMITS = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
-SCREEN_PX, SMALLEST_NAME_PX, NAME_PX = (
-    (1600, 1000),
-    7,
-    12,
-)  # px: a screen, the least that is read, names where nothing is scaled
+SCREEN_PX = (1600, 1000)
+SMALLEST_NAME_PX, NAME_PX = 7, 12  # the least that is read, and names where nothing is scaled
 HOLDING_WORDS = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
 

@@ -397,9 +397,8 @@ def _is_rotary_type(op: str) -> bool:
 
 def _may_be_table(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box may compute the tables of a rotation: no input, and nothing with weights."""
-    return (
-        box.op not in INPUT_OPS and not box.scope and context.widths.parameters(box) < 2
-    )  # a product counts one without weights
+    # A product without weights counts one parameter.
+    return box.op not in INPUT_OPS and not box.scope and context.widths.parameters(box) < 2
 
 
 # ---- sinusoids ----
