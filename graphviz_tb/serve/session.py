@@ -1,4 +1,4 @@
-"""The state of a server: the log as last read, the graphs, and their ids in addresses.
+"""The state of a server: the log as last read, the graphs, and their ids in addresses; and changes of its files.
 
 Ids are given in the order of first sight and stay valid while the server runs. Names of the log are in bodies only,
 never in an address.

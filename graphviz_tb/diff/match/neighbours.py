@@ -1,7 +1,7 @@
-"""Places of unmatched nodes: an input or output of a matched node, with the label of the unmatched node there.
+"""Match nodes by what is around them: by their place beside matched nodes, and by a neighbourhood that is unique.
 
-The nodes at each place are counted once and updated with each match, so a step examines only what the previous one
-changed.
+A place is an input or output of a matched node, with the label of the unmatched node there. The nodes at each place are
+counted once and updated with each match, so a step examines only what the previous one changed.
 """
 
 from __future__ import annotations
