@@ -209,7 +209,7 @@ class BlockReader:
     ) -> None:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
-        # NodeBodies see what is around them, which may be far more than what they have: nothing of it is copied.
+        # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
         self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
         self.same: MutableMapping[str, str] = {}  # another name of a value
         self.kinds: MutableMapping[str, Value] = {}
