@@ -260,12 +260,12 @@ def first_picture(
             continue
         paths = tuple(path_address(hierarchy, path) for path in opened)
         tried, drawn = opened, coloured.picture(replace(options, open=paths))
-        if is_legible(drawn.scene):
+        if _has_legible_names(drawn.scene):
             break
     return drawn, left
 
 
-def is_legible(scene: Scene) -> bool:
+def _has_legible_names(scene: Scene) -> bool:
     """Return whether names can be read where the whole sheet is fitted to a screen."""
     return SMALLEST_NAME_PX * max(scene.width / SCREEN_PX[0], scene.height / SCREEN_PX[1]) <= NAME_PX
 
