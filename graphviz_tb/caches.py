@@ -10,8 +10,6 @@ from importlib import import_module
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
-# Lazy values, bounded caches, and functions that are imported on their first call.
-
 LazyResult = TypeVar("LazyResult")
 CachedValue = TypeVar("CachedValue")
 

@@ -194,7 +194,7 @@ def _listed_shapes(definition: NodeDef) -> tuple[list[Shape] | None, ShapeOrigin
     shapes, origin = enumerated_shapes(definition)
     if shapes is not None:
         return shapes, origin
-    stated = stated_shape(definition)
+    stated = _stated_shape(definition)
     return (None if stated is None else [stated]), "stated"
 
 
@@ -277,10 +277,10 @@ def has_ambiguous_shape(graph: Graph, definition: NodeDef) -> bool:
         or not 0 < graph.graph_def.versions.producer <= LAST_VERSION_WITHOUT_UNKNOWN
     ):
         return False
-    return "_output_shapes" not in definition.attr and not stated_shape(definition)
+    return "_output_shapes" not in definition.attr and not _stated_shape(definition)
 
 
-def stated_shape(definition: NodeDef) -> Shape:
+def _stated_shape(definition: NodeDef) -> Shape:
     """Return the shape in the op's own attribute, or None."""
     attr = shape_attribute(definition.op)
     if attr not in definition.attr:

@@ -85,7 +85,7 @@ class CostColouring(NumberColouring):
 
     def shade_of(self, value: float) -> RowFill:
         # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
-        return cost_fill(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
+        return _cost_fill(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
 
     def second_line(self, path: RowPath) -> str | None:
         """Return the cost in words, or None; a stack has room for one quantity next to its count."""
@@ -126,7 +126,7 @@ class CostColouring(NumberColouring):
 
 
 @lru_cache(maxsize=2048)  # a page has one ramp for each quantity
-def cost_fill(theme: Theme, share: float) -> RowFill:
+def _cost_fill(theme: Theme, share: float) -> RowFill:
     """Return the fill at `share` of a theme's colours."""
     return toned_fill(tone_between(MEMORY_RAMPS[theme.name], share), theme)
 

@@ -37,14 +37,8 @@ def _relative_luminance(colour: str) -> float:
 
 SHADES = {"light": (0, 30, 50, 70), "dark": (0, 25, 45, 60)}  # per cent of the background in the shades of a hue
 SHADE_COUNT = 4
-PRINTED_HUES = (
-    "#BFD9EE",
-    "#F2AE93",
-    "#A5DBC9",
-    "#FFD6DE",
-    "#FBF3CC",
-    "#D3EFFC",
-)  # of kinds, pale enough for black text
+# Hues of kinds, pale enough for black text.
+PRINTED_HUES = ("#BFD9EE", "#F2AE93", "#A5DBC9", "#FFD6DE", "#FBF3CC", "#D3EFFC")
 
 
 def hue_shades(theme: Theme) -> tuple[str, ...]:

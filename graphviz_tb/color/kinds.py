@@ -185,9 +185,8 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
     if layers[3]:
         return NEUTRAL if layers[0] or layers[2] or layers[1] else RECURRENT
     if layers[2]:
-        return (
-            NEUTRAL if layers[0] or layers[1] or counts[PRODUCT] else EMBEDDING
-        )  # products compare what was looked up
+        # Products compare what was looked up.
+        return NEUTRAL if layers[0] or layers[1] or counts[PRODUCT] else EMBEDDING
     if layers[0]:  # dense layers may weight its channels, or be its 1×1
         return CONVOLUTION
     if layers[1]:

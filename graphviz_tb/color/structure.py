@@ -214,7 +214,8 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     keys = first, -cover, outermost
-    once = (counts == 1) & np.array([template not in layers for template in templates.tolist()], bool)
+    once = counts == 1
+    once[np.searchsorted(templates, sorted(layers))] = False
     coloured = _coloured_templates(hierarchy, of_op, groups[first], once, ops[first], keys)
     order = np.array([index for index, _ in coloured], np.int64)
     # The legend names a group that a picture shows soon: the first of the outermost ones.
@@ -222,6 +223,8 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     outer = groups[outward[np.searchsorted(inverse[outward], np.arange(len(templates)))]]
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
     shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])
+    shown = dict(zip(templates[order].tolist(), outer[order].tolist(), strict=True))
+    described = {template: row for template, row in shown.items() if template not in layers}
     return StructureColouring(
         hierarchy,
         theme,
@@ -232,15 +235,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         shade,
         _letters_of_shades(shade),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        dict.fromkeys(layers, "")
-        | _describe_templates(
-            hierarchy,
-            {
-                template: row
-                for template, row in zip(templates[order].tolist(), outer[order].tolist(), strict=True)
-                if template not in layers
-            },
-        ),
+        dict.fromkeys(layers, "") | _describe_templates(hierarchy, described),
         training | (hierarchy.how == TRAINING_ORIGIN),
     )
 

@@ -126,7 +126,7 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         entries, facts = ((), None) if alone else _read_entries_and_graph(source, options, quiet, sort)
     except ReadError as error:
         if not runs and not (checkpoints and isinstance(error, NoGraph)):
-            if isinstance(error, NoGraph) and print_embeddings(model, as_json, quiet):
+            if isinstance(error, NoGraph) and _print_found_embeddings(model, as_json, quiet):
                 return
             raise
         entries, facts = (), None  # a log without a graph, or checkpoints
@@ -145,7 +145,7 @@ def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, li
     return runs_with_scalars(open_run_log(source.value) if source.form in ("", "events") else None, options.read.run)
 
 
-def print_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
+def _print_found_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
     """Print the embeddings of a folder that holds nothing else; False where there are none."""
     from graphviz_tb.commands.project import open_projector, print_embeddings
 

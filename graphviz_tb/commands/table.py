@@ -19,9 +19,8 @@ from graphviz_tb.commands.terminal import takes_colours
 from graphviz_tb.limits import MAX_TERMINAL_WIDTH
 
 BAR_SIGNS = " ▏▎▍▌▋▊▉█"
-ASCII_SUBSTITUTES = str.maketrans(
-    "█▉▊▋▌▍▎▏▁▂▃▄▅▆▇…×·─━│├┤└→↑↓−∞", "########_.,-=+*~x---|||`>^v-8"
-)  # for encodings without these signs
+# For encodings without these signs.
+ASCII_SUBSTITUTES = str.maketrans("█▉▊▋▌▍▎▏▁▂▃▄▅▆▇…×·─━│├┤└→↑↓−∞", "########_.,-=+*~x---|||`>^v-8")
 JSON_CHUNK_LETTERS = 1 << 20  # characters in a printed chunk
 MIN_COLUMN_WIDTH = 6  # least width of a column that shrinks
 BAR_WIDTH = 16  # columns of a bar if there is room

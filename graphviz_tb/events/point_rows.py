@@ -244,7 +244,7 @@ def _rows_with_columns(
     )
 
 
-# Numbers
+# Numbers.
 
 
 def _is_numeric_form(form: ValueForm) -> bool:
@@ -282,7 +282,7 @@ def _scalar_rows(group: ValueGroup, tables: PointTables) -> PointRows:
     return _rows_with_columns(group, {"value": column.astype(exact)})
 
 
-# Histograms
+# Histograms.
 
 
 def _is_histogram_form(form: ValueForm) -> bool:
@@ -341,7 +341,7 @@ def _histogram_proto_rows(group: ValueGroup) -> PointRows:
     return _rows_with_columns(group, fixed, ragged, kept.sum(axis=1))
 
 
-# Bytes on disk
+# Bytes on disk.
 
 
 def _blob_rows(
@@ -417,7 +417,7 @@ def _text_rows(group: ValueGroup, tables: PointTables) -> PointRows:
     return _blob_rows(group, tables, group.at, group.length, group.form.shape, none, none.astype(np.int64))
 
 
-# Tensors
+# Curves and other tensors.
 
 
 def _curve_rows(group: ValueGroup, tables: PointTables) -> PointRows:

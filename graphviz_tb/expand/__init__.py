@@ -19,6 +19,7 @@ from graphviz_tb.expand.extract import (
     ExtractInput,
     choose_extracted,
     choose_extracted_cycles,
+    drop_hidden_children,
     is_on_cycle,
     on_cycles_through,
 )
@@ -175,8 +176,6 @@ class Expander:
         )
         if self.hidden is None:
             return level
-        from graphviz_tb.expand.extract import drop_hidden_children  # most levels hide nothing
-
         return drop_hidden_children(level, self.hidden.__getitem__)
 
     def surplus_in(self, path: RowPath) -> Surplus | None:

@@ -209,7 +209,7 @@ class BlockReader:
     ) -> None:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
-        # NodeBodies see what is around them, which may be far more than what they have: nothing of it is copied.
+        # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
         self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
         self.same: MutableMapping[str, str] = {}  # another name of a value
         self.kinds: MutableMapping[str, Value] = {}
@@ -409,7 +409,7 @@ class BlockReader:
         key = f"{value} {name}" if name else value
         if key not in self.added:
             self.added.add(key)
-            self._add_stored(value, use, place, scope, key, name)
+            self._add_stored(value, use, scope, key, name)
         return key
 
     def _use(self, value: str) -> WeightUse | None:
@@ -428,7 +428,7 @@ class BlockReader:
             name = other_name_in_call(node, known, self.model.names_in_calls)
         return name
 
-    def _add_stored(self, value: str, use: WeightUse | None, place: NodePlace, scope: str, key: str, name: str) -> None:
+    def _add_stored(self, value: str, use: WeightUse | None, scope: str, key: str, name: str) -> None:
         tensor = self.stored[value]
         kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers

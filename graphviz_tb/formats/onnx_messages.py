@@ -43,14 +43,13 @@ FORM_BY_DTYPE = {
 }
 # Memory that a message takes at least, a node of the graph later more, and what is listed in it.
 BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_OF_LISTED = 150, 600, 40
-FEW = 8  # entries of a list are part of the bytes of its message
+MAX_UNCOUNTED_ENTRIES = 8  # of a list: so few are part of the bytes of its message
 SPAN_FIELD = (1 << 29) - 1  # the last field number, which onnx.proto has not
 SPAN_TAG = encode_varint(SPAN_FIELD << 3)
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
-ValueSizes = (
-    tuple[int | str | None, ...] | None
-)  # sizes: a number, the name of a symbol, unknown; None for an unknown rank
+# Each size is a number, the name of a symbol, or unknown; None for an unknown rank.
+ValueSizes = tuple[int | str | None, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,22 +458,22 @@ class MessageDecoder:
         }
 
     def _decoder(self, rule: FieldRule) -> Callable[[Any], Any]:
-        """Return what makes the value of a field of its content in a message of protobuf."""
+        """Return the function that makes the value of a field from its content in a message of protobuf."""
         kind: Any = rule.kind
         if kind is dict:
-            return self._counted  # as protobuf has them: a node has a handful of long ones, which are read once
+            return self._count_memory  # as protobuf has them: a node has a handful of long ones, which are read once
         if kind is Scalar.TEXT:
-            return (lambda listed: tuple(map(text_of, self._counted(listed)))) if rule.many else text_of
+            return (lambda listed: tuple(map(text_of, self._count_memory(listed)))) if rule.many else text_of
         if isinstance(kind, Scalar):
-            return (lambda listed: tuple(self._counted(listed))) if rule.many else lambda content: content
+            return (lambda listed: tuple(self._count_memory(listed))) if rule.many else lambda content: content
         if kind in TYPED_KINDS:
             return partial(self._values, kind) if rule.many else lambda message: self._values(kind, [message])[0]
         inner = partial(self._inner, kind)
-        return (lambda listed: tuple(map(inner, self._counted(listed)))) if rule.many else inner
+        return (lambda listed: tuple(map(inner, self._count_memory(listed)))) if rule.many else inner
 
-    def _counted(self, listed: ListT) -> ListT:
-        """Return a list, of equal ones too, whose memory is counted; that of a few is part of their message."""
-        if len(listed) > FEW:
+    def _count_memory(self, listed: ListT) -> ListT:
+        """Count the memory of the entries of a list, and return it."""
+        if len(listed) > MAX_UNCOUNTED_ENTRIES:
             self.budget.take(BYTES_OF_LISTED * len(listed))
         return listed
 

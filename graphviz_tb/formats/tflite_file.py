@@ -275,14 +275,14 @@ def _subgraph(
         check_listed_nodes(table.vector(3, 4)[1], len(file.data), file.name)
     return LiteSubgraph(
         table.text(4),
-        tuple(_tensor(each, buffers, file) for each in table.tables(0)),
+        tuple(_tensor(each, buffers) for each in table.tables(0)),
         table.numbers(1, "i"),
         table.numbers(2, "i"),
         tuple(_operator(each, codes, file) for each in table.tables(3)),
     )
 
 
-def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None], file: _Flatbuffer) -> LiteTensor:
+def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None]) -> LiteTensor:
     code, buffer = table.number(1, "b"), table.number(2, "I")
     sizes: tuple[int, ...] = table.numbers(7, "i") or table.numbers(0, "i")
     data = buffers[buffer] if buffer < len(buffers) else None

@@ -130,7 +130,7 @@ def _keep_ops_giving_indices(graph: Graph, works: Bools, floating: Bools, source
 
 
 def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
-    said = integer_output_attr(graph.op_types[graph.op[node]])
+    said = _integer_output_attr(graph.op_types[graph.op[node]])
     if isinstance(said, bool):
         return said
     definition = graph.node_def(node)
@@ -145,15 +145,15 @@ def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
-def integer_output_attr(op: str) -> bool | str:
+def _integer_output_attr(op: str) -> bool | str:
     """Return whether an op type has integer or boolean outputs only, or else the attribute that decides it for its one
     output; "" if several decide.
 
     >>> (
-    ...     integer_output_attr("Where"),
-    ...     integer_output_attr("NoOp"),
-    ...     integer_output_attr("Fill"),
-    ...     integer_output_attr("Unique"),
+    ...     _integer_output_attr("Where"),
+    ...     _integer_output_attr("NoOp"),
+    ...     _integer_output_attr("Fill"),
+    ...     _integer_output_attr("Unique"),
     ... )
     (True, False, 'T', '')
     """

@@ -151,9 +151,8 @@ VAGUE_NAME = re.compile(
     r"|(arith\.)?constant\d*|(tfl\.)?pseudo_q?const\d*",  # as the converter of TensorFlow Lite names them
     re.IGNORECASE | re.DOTALL,
 )
-ANONYMOUS_HANDLE = (
-    b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # ResourceHandle::ANONYMOUS_NAME: each such handle is a new variable
-)
+# ResourceHandle::ANONYMOUS_NAME: each such handle is a new variable.
+ANONYMOUS_HANDLE = b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"
 # Numbers of `DataType` in TensorFlow's types.proto: those that weights have.
 WEIGHT_DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 

@@ -311,7 +311,7 @@ def _keeps_more_beside(graph: Graph, node: int) -> bool:
     return definition is not None and KEEPS_MORE_ATTR in definition.attr
 
 
-# find
+# Find the ops that make weights.
 
 
 def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
@@ -374,7 +374,7 @@ def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
     return list(pairs)
 
 
-# propagate
+# Propagate their numbers along the flow.
 
 
 def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PASS_THROUGH_OPS) -> Ints:
@@ -565,7 +565,7 @@ def _has_min_elements(graph: Graph, node: int, least: int) -> bool:
     return 0 < len(sizes) <= MAX_DIMENSIONS and prod(sizes) >= least
 
 
-# name
+# Weights that calls pass as arguments.
 
 
 def _origins_by_argument(origin: Ints, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:

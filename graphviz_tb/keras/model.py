@@ -343,7 +343,7 @@ def _find_model(parsed: Any, name: str) -> Mapping[str, Any]:
     return model
 
 
-# types
+# Types of layers.
 
 
 def _layer_dtype(dtype: Any) -> int | None:

@@ -15,9 +15,43 @@ from graphviz_tb.model.layers import LayerConfig
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
 
-# images and sequences: convolutions, pools, padding, cropping, resizing
-
 KerasDims = tuple[int | None, ...]
+
+
+def layer_output_shapes(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> list[Shape]:
+    """Return the output shapes of a layer of class `kind`; none if it has no rule, or one that does not fit.
+
+    >>> layer_output_shapes("Dense", {"units": 10}, [(None, 784)]), layer_output_shapes("Mine", {}, [(None, 3)])
+    ([(None, 10)], [])
+    """
+    rule = SHAPE_RULES.get(layer_row(kind).shape)
+    known = [shape for shape in inputs if shape is not None]
+    if (
+        rule is None
+        or len(known) < len(inputs)
+        or (not known and not has_layer_role(kind, LayerRole.INPUT))
+        or not is_plausible_config(config)
+    ):
+        return []
+    try:
+        return [plausible_shape(shape) for shape in rule(config, known)]
+    except RULE_ERRORS:
+        return []  # a configuration that the class would refuse
+
+
+def shape_from_json(value: Any) -> Shape:
+    """Read a shape from JSON, a list of numbers and nulls; None for anything else.
+
+    >>> shape_from_json([None, 28]), shape_from_json({"a": 1}), shape_from_json(None), shape_from_json([True])
+    ((None, 28), None, None, None)
+    """
+    try:
+        return plausible_shape(tuple(value)) if isinstance(value, list | tuple) else None
+    except TypeError:
+        return None
+
+
+# Images and sequences: convolutions, pools, padding, cropping, resizing.
 
 
 def channels_first(config: LayerConfig) -> bool:
@@ -177,40 +211,7 @@ def _resizing_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]
 LayerShapeRule = Callable[[LayerConfig, list[KerasDims]], list[Shape]]
 
 
-def layer_output_shapes(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> list[Shape]:
-    """Return the output shapes of a layer of class `kind`; none if it has no rule, or one that does not fit.
-
-    >>> layer_output_shapes("Dense", {"units": 10}, [(None, 784)]), layer_output_shapes("Mine", {}, [(None, 3)])
-    ([(None, 10)], [])
-    """
-    rule = SHAPE_RULES.get(layer_row(kind).shape)
-    known = [shape for shape in inputs if shape is not None]
-    if (
-        rule is None
-        or len(known) < len(inputs)
-        or (not known and not has_layer_role(kind, LayerRole.INPUT))
-        or not is_plausible_config(config)
-    ):
-        return []
-    try:
-        return [plausible_shape(shape) for shape in rule(config, known)]
-    except RULE_ERRORS:
-        return []  # a configuration that the class would refuse
-
-
-def shape_from_json(value: Any) -> Shape:
-    """Read a shape from JSON, a list of numbers and nulls; None for anything else.
-
-    >>> shape_from_json([None, 28]), shape_from_json({"a": 1}), shape_from_json(None), shape_from_json([True])
-    ((None, 28), None, None, None)
-    """
-    try:
-        return plausible_shape(tuple(value)) if isinstance(value, list | tuple) else None
-    except TypeError:
-        return None
-
-
-# shapes
+# Reshapes, and arithmetic of shapes.
 
 
 def product_or_unknown(dims: Sequence[int | None]) -> int | None:
@@ -227,7 +228,7 @@ def _reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 
 
-# several inputs
+# Several inputs.
 
 
 def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -279,7 +280,7 @@ def _dot_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(left[0], *(rest or [1]))]
 
 
-# attention, recurrent
+# Attention, and recurrent layers.
 
 
 def _einsum_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -359,7 +360,7 @@ def _wrapper_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return layer_output_shapes(inner["class_name"], inner["config"], inputs)
 
 
-# inputs and preprocessing
+# Inputs and preprocessing.
 
 
 def input_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:

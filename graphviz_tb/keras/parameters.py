@@ -1,4 +1,4 @@
-"""Parameter counts of a layer, trained or not, by the rule of its class, as `model.summary()` counts them."""
+"""Parameters of a layer, trained or not, and their bytes, by the rule of its class, as `model.summary()` has them."""
 
 from __future__ import annotations
 

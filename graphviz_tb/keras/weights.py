@@ -81,7 +81,7 @@ def archive_weights(archive: zipfile.ZipFile, opened: OpenedSource) -> StoredWei
 
 def _archive_items(archive: zipfile.ZipFile, opened: OpenedSource) -> list[StoredItem]:
     """List path, shape (None: a group) and name of each item of the weights file."""
-    with weights_on_disk(archive, opened) as (path, first, size):
+    with _weights_on_disk(archive, opened) as (path, first, size):
         return read_hdf5(path, first, size)["items"]
 
 
@@ -103,7 +103,7 @@ def read_hdf5(path: Path, first: int, size: int) -> StoredFile:
 
 
 @contextmanager
-def weights_on_disk(archive: zipfile.ZipFile, opened: OpenedSource) -> Iterator[tuple[Path, int, int]]:
+def _weights_on_disk(archive: zipfile.ZipFile, opened: OpenedSource) -> Iterator[tuple[Path, int, int]]:
     """Yield the file with the weights, their first byte in it, and their size; compressed weights, and those of an
     archive in memory, are written to a temporary file."""
     info = archive.getinfo(ARCHIVE_WEIGHTS)

@@ -52,9 +52,8 @@ DTYPE_TABLE = {
 }
 ELEMENT_SIZES = {dtype.name: dtype.size for dtype in DTYPE_TABLE.values()}
 BITS_IN_NAME = re.compile(r"(?:b?float|u?int|complex)(\d{1,3})(?!\d)")  # of types that TensorFlow lacks
-INDEX_DTYPES = frozenset(
-    {"int32", "int64", "bool"}
-)  # of indices, sizes and masks; smaller ones hold images, quantised values
+# Types of indices, sizes and masks; smaller ones hold images and quantised values.
+INDEX_DTYPES = frozenset({"int32", "int64", "bool"})
 NON_INTEGER_DTYPES = frozenset(  # types whose elements are not integers
     dtype.name for dtype in DTYPE_TABLE.values() if not dtype.form or "float" in dtype.name or "complex" in dtype.name
 )

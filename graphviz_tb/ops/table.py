@@ -124,18 +124,18 @@ def op_line(op: str) -> str:
     # One match refuses a type of none of them: a hostile file has thousands.
     if _any_op_pattern().fullmatch(op) is None:
         return ""
-    return next((OP_LINES[name] for name, pattern in op_patterns().items() if pattern.fullmatch(op)), "")
+    return next((OP_LINES[name] for name, pattern in _op_patterns().items() if pattern.fullmatch(op)), "")
 
 
 @cache
-def op_patterns() -> dict[str, re.Pattern[str]]:
+def _op_patterns() -> dict[str, re.Pattern[str]]:
     """Return the patterns of lines for several types, in the order of the table."""
     return {name: re.compile(re.escape(name).replace(r"\*", ".*"), re.DOTALL) for name in OP_LINES if "*" in name}
 
 
 @cache
 def _any_op_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(pattern.pattern for pattern in op_patterns().values()), re.DOTALL)
+    return re.compile("|".join(pattern.pattern for pattern in _op_patterns().values()), re.DOTALL)
 
 
 # Descriptions of op types, Keras classes and attributes, one line each: `words.tsv`, columns separated by tabs.

@@ -178,8 +178,6 @@ def check_inputs_kept(sources: Iterable[Any], targets: Iterable[str | os.PathLik
 
     `sources` are all inputs: graphs, run statistics, fonts. "-" is whatever standard output leads to.
     """
-    from graphviz_tb.output.files import _is_source_file
-
     sources = list(sources)
     for target in targets:
         require_type("target", target, str, os.PathLike)

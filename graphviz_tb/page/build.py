@@ -19,8 +19,9 @@ from graphviz_tb.graphs.calls import OpCounter, uncalled_functions
 from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.limits import MAX_STEP_ROWS
 from graphviz_tb.logs.run_statistics import profiles_by_step, statistics_by_step
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.facts import SavedView
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.model.measure import advance_of, joins_previous_character
 from graphviz_tb.model.paths import RowPath, child_path, path_address, sole_scope, sole_stack, usual_member
 from graphviz_tb.model.stats import Stats
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.page.log import SourceLog
-
-
-from graphviz_tb.model.columns import Longs
-from graphviz_tb.model.hierarchy import SCOPE_ROW
 
 PAGE_SHELL_BYTES = 400_000  # bytes of a page without its blocks, about
 LOG_SHARE_OF_PAGE = 0.5  # largest share of a page for the points of a log

@@ -12,10 +12,8 @@ from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton, WireStroke, capped_wires
 from graphviz_tb.place.tracks import RankHop, assign_tracks, track_pitch
 
-MIN_HEAD_LENGTH, MAX_HEAD_LENGTH = (
-    80,
-    100,
-)  # tenths of a pixel: how long an arrow head is on a thin line, and on the thickest
+# Tenths of a pixel: how long an arrow head is on a thin line, and on the thickest.
+MIN_HEAD_LENGTH, MAX_HEAD_LENGTH = 80, 100
 LABEL_LINE_GAP = 10  # px from a line over its label to the next line
 PORT_LABEL_ROOM = 6  # px that a label needs at a port, besides its height
 LABEL_MARGIN = 12  # px above and below a label that are free of lines

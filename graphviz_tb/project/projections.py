@@ -282,7 +282,7 @@ def _run_tsne(values: Points, settings: Mapping[str, Any], report: RoundsReport)
     from threadpoolctl import threadpool_limits  # which scikit-learn needs
 
     # Threads that wait for a busy core spin: on two cores that a training uses, two take four times as long as one.
-    with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)), capture_progress(report):
+    with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)), _capture_progress(report):
         found: Points = TSNE(**settings, verbose=2).fit_transform(_reduce_dimensions(values)).astype(np.float32)
     report(TSNE_ROUNDS, TSNE_ROUNDS)
     return found
@@ -315,7 +315,7 @@ class ProgressOutput:
 
 
 @contextlib.contextmanager
-def capture_progress(report: RoundsReport) -> Iterator[None]:
+def _capture_progress(report: RoundsReport) -> Iterator[None]:
     """Redirect what a library prints to a progress report."""
     with contextlib.redirect_stdout(ProgressOutput(report)):
         yield

@@ -39,7 +39,7 @@ class Typeface:
         from fontTools.ttLib import TTFont  # takes 60 ms to import
 
         self._data, self._name = data, name
-        with font_errors(name):
+        with _font_errors(name):
             self._font: TTFont = TTFont(io.BytesIO(data), fontNumber=0, lazy=True)  # `lazy` only saves time
             for table in REQUIRED_TABLES:  # decoded now, to find damage here
                 self._font[table]
@@ -80,7 +80,7 @@ class Typeface:
 
     def subset_font(self, glyphs: Iterable[int]) -> bytes:
         """Return the outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
-        with font_errors(self._name):  # outlines are decoded here
+        with _font_errors(self._name):  # outlines are decoded here
             return self._make_subset(glyphs)
 
     def _make_subset(self, glyphs: Iterable[int]) -> bytes:
@@ -102,7 +102,7 @@ class Typeface:
 
 
 @contextmanager
-def font_errors(name: str) -> Iterator[None]:
+def _font_errors(name: str) -> Iterator[None]:
     """Turn any error of a damaged font into a RequestError."""
     try:
         yield

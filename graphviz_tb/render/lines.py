@@ -1,4 +1,4 @@
-"""Draw edges: rounded polylines, arrow heads, chevrons of back edges."""
+"""Draw edges: rounded polylines, arrow heads, chevrons of back edges; and the signs of a diff on boxes and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a server: the log as last read, the graphs, and their ids in addresses.
+"""The state of a server: the log as last read, the graphs, and their ids in addresses; and changes of its files.
 
 Ids are given in the order of first sight and stay valid while the server runs. Names of the log are in bodies only,
 never in an address.
@@ -383,8 +383,8 @@ async def watch_source(session: ServedSource) -> AsyncIterator[None]:
     """Read the source, and keep reading as it grows, while the block runs."""
     changed, stop = asyncio.Event(), asyncio.Event()
     tasks = [
-        asyncio.create_task(read_repeatedly(session, changed)),
-        asyncio.create_task(listen_for_changes(session, changed, stop)),
+        asyncio.create_task(_read_repeatedly(session, changed)),
+        asyncio.create_task(_listen_for_changes(session, changed, stop)),
     ]
     try:
         yield
@@ -395,7 +395,7 @@ async def watch_source(session: ServedSource) -> AsyncIterator[None]:
         await asyncio.wait(tasks, timeout=0.5)
 
 
-async def listen_for_changes(session: ServedSource, changed: asyncio.Event, stop: asyncio.Event) -> None:
+async def _listen_for_changes(session: ServedSource, changed: asyncio.Event, stop: asyncio.Event) -> None:
     """Set `changed` whenever the file system reports a change below the source."""
     # If it cannot (too many folders, a deleted folder), polling must do.
     with suppress(OSError, RuntimeError):
@@ -411,7 +411,7 @@ async def listen_for_changes(session: ServedSource, changed: asyncio.Event, stop
             changed.set()
 
 
-async def read_repeatedly(session: ServedSource, changed: asyncio.Event) -> None:
+async def _read_repeatedly(session: ServedSource, changed: asyncio.Event) -> None:
     """Read now, after each change, and from time to time: the pause doubles while nothing is found."""
     wait = session.settings.poll
     while True:

@@ -92,7 +92,7 @@ class RemoteMirror:
     def create(cls, address: str) -> RemoteMirror:
         """Create the mirror of an address, still empty."""
         scheme = address.partition("://")[0].lower()
-        with convert_remote_errors(address, scheme):
+        with _convert_remote_errors(address, scheme):
             try:
                 from fsspec.core import url_to_fs
             except ModuleNotFoundError:
@@ -105,7 +105,7 @@ class RemoteMirror:
 
     def refresh(self) -> bool:
         """Copy new and changed files, delete vanished ones; return whether anything changed. Raises `ReadError`."""
-        with convert_remote_errors(self.address, self.address.partition("://")[0]):
+        with _convert_remote_errors(self.address, self.address.partition("://")[0]):
             self.files.invalidate_cache()
             listed = self._list_files()
         changed = False
@@ -150,7 +150,7 @@ class RemoteMirror:
     def _copy_file(self, remote: str, target: Path, stamp: RemoteStamp) -> None:
         """Copy a file; of an event file that grew, only the new bytes."""
         before, size = self.seen.get(remote), stamp[0]
-        with convert_remote_errors(f"{self.address} ({remote})", ""):
+        with _convert_remote_errors(f"{self.address} ({remote})", ""):
             target.parent.mkdir(parents=True, exist_ok=True)
             if before is not None and before[0] <= size and "tfevents" in remote and target.exists():
                 data = self.files.cat_file(remote, start=target.stat().st_size, end=size)
@@ -179,7 +179,7 @@ def _remote_stamp(info: dict[str, Any]) -> RemoteStamp:
 
 
 @contextmanager
-def convert_remote_errors(what: str, scheme: str) -> Iterator[None]:
+def _convert_remote_errors(what: str, scheme: str) -> Iterator[None]:
     """Convert a file system's errors: a missing package, or why nothing can be read."""
     try:
         yield

@@ -366,7 +366,7 @@ def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariabl
                 opening.set_attribute(input_node(tensor), KEEPS_MORE_ATTR, AttrValue(b=True))
 
 
-# tidy
+# Drop what only orders a body or forwards its results, and name it plainly.
 
 
 def without_function_barriers(function: FunctionDef) -> FunctionDef:
@@ -495,7 +495,7 @@ class InputRenamer:
         return self._made[text]
 
 
-# prune
+# Count what no signature needs.
 
 
 def count_unneeded_ops(program: MetaGraphProgram, signatures: Iterable[Signature]) -> int:

@@ -96,7 +96,7 @@ def _merge_low_ranks(block: Block) -> tuple[Block, int]:
     return replace(block, steps=kept, before=links), next(iter(ranks.values()))
 
 
-# ---- one layer, or none ----
+# One layer, or none.
 
 
 def _plain_words(steps: Sequence[LayerStep]) -> str | None:
@@ -127,7 +127,7 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
     return said if after and layer.kind != "embedding" and fits(said) else layer.word
 
 
-# ---- attention ----
+# Attention.
 
 
 def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -171,7 +171,7 @@ def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
     return _is_image_layer(step) and not is_of_positions(step) and bool(fed) and all(fed) and attention >= {*users}
 
 
-# ---- cells, experts ----
+# Recurrent cells, and experts.
 
 
 def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -226,7 +226,7 @@ def _without_activation(words: str | None) -> tuple[str, ...]:
     return (words, words.partition(", ")[0]) if words else ()
 
 
-# ---- several layers ----
+# Several layers.
 
 
 def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:

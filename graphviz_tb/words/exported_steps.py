@@ -118,7 +118,7 @@ class ExportedSteps(TensorFlowSteps):
                 return source if copied and source >= 0 else node
         return node
 
-    # ---- what a node states ----
+    # What a node states.
 
     def _clipping_name(self, node: int) -> str:
         """Return the activation that does the same as a clip; "" if none does."""
@@ -211,7 +211,7 @@ class ExportedSteps(TensorFlowSteps):
                 return self._sizes(source, int(text) if text.isdecimal() and len(text) < 6 else 0)
         return []
 
-    # ---- steps ----
+    # Steps.
 
     def _activation(self, name: str, node: int) -> str:
         slope = self._number(node, SLOPES) if name == "leakyrelu" else None

@@ -110,7 +110,7 @@ def _is_split_of(pair: tuple[int, int], widths: Sequence[int], pairs: Sequence[t
     return not {width, *together}.isdisjoint(widths)
 
 
-# ---- from reshapes ----
+# Heads from reshapes.
 
 
 def split_heads(reader: TensorFlowSteps, nodes: Ints) -> tuple[tuple[int, int], ...]:

@@ -169,7 +169,7 @@ class TensorFlowSteps:
             return LayerStep("top", f"top {chosen[0]}") if len(chosen) == 1 and chosen[0] > 0 else None
         return None
 
-    # ---- inputs ----
+    # Inputs.
 
     def inputs_of(self, node: int) -> tuple[tuple[int, OutputOf], ...]:
         """Return the data inputs of a node: the slot of each and where it comes from."""
@@ -304,7 +304,7 @@ class TensorFlowSteps:
             self._tensors[node] = [port for _, port in self.inputs_of(node) if not self.is_number(port[0])]
         return self._tensors[node]
 
-    # ---- activations ----
+    # Activations.
 
     def gate_word(self, op: str, node: int) -> str:
         """Name an activation that is several ops: `x · sigmoid(x)` is SiLU, `x · sigmoid(1.702 x)` an approximation of
@@ -400,7 +400,7 @@ class TensorFlowSteps:
             node = inner[0][0]
         return False
 
-    # ---- layers ----
+    # Layers.
 
     def _product(self, op: str, node: int) -> LayerStep | None:
         kernels = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 1]

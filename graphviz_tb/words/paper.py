@@ -332,7 +332,7 @@ class PaperWords:
         types = BATCH_PRODUCT_OPS | MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | EMBEDDING_LOOKUP_OPS
         return self.graph.nodes_of_types(lambda op: op in types or has_role(op, Role.TRANSPOSED_CONVOLUTION))
 
-    # ---- parameters ----
+    # Parameters.
 
     def _size(self, row: int) -> str | None:
         """Return the number of layers and of parameters of a group; of a stack, those of each member if equal."""
@@ -465,11 +465,10 @@ class PaperWords:
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
         edges = edges[(self._of_model & ~meaning.stores)[graph.target[edges]]]
         # The state of a metric or an optimizer is not a weight of a layer, and a buffer not a parameter.
-        silent = (VariableUse.STATE, VariableUse.BUFFER)
-        state = [variable.node for variable in meaning.variables() if variable.use in silent]
-        stored = np.zeros(len(graph), bool)
-        stored[state] = True
-        edges = edges[~stored[origin[graph.source[edges]]]]
+        silent = np.zeros(len(graph), bool)
+        uses = (VariableUse.STATE, VariableUse.BUFFER)
+        silent[[variable.node for variable in meaning.variables() if variable.use in uses]] = True
+        edges = edges[~silent[origin[graph.source[edges]]]]
         rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
         order = np.argsort(rows, kind="stable")
         edges = edges[order]
@@ -490,15 +489,14 @@ class PaperWords:
 
     def _count_parameters(self, row: int) -> tuple[int, int]:
         doubtful = self._places_below(row, self._doubtful_rows)
-        shapes = {
-            node: self.steps.shapes.get(node) for node in set(self._uses[1][self._places_below(row, self._uses[0])])
-        }
+        rows, makers, _ = self._uses
+        shapes = {node: self.steps.shapes.get(node) for node in set(makers[self._places_below(row, rows)])}
         if any(shape is None or None in shape for shape in shapes.values()):
             return 0, 0  # partial numbers say nothing
         layers = sum(len(shapes[node] or ()) > 1 for node in self._kernels_below(row))
-        return 0 if doubtful.start < doubtful.stop else sum(
-            prod(size or 0 for size in shape) for shape in shapes.values() if shape
-        ), layers
+        if doubtful.start < doubtful.stop:
+            return 0, layers
+        return sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
 
     def _kernels_below(self, row: int) -> set[int]:
         """Return the nodes that make the kernels used below a row."""
@@ -510,7 +508,7 @@ class PaperWords:
         """Return where the rows below a row, and itself, are in a sorted list of rows."""
         return slice(bisect_left(rows, row), bisect_left(rows, int(self.hierarchy.end[row])))
 
-    # ---- what is below a row ----
+    # What is below a row.
 
     def _nodes(self, row: int) -> Ints | None:
         """Return the ops of the model below a row, through calls; None if there are too many."""

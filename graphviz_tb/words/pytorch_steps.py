@@ -119,7 +119,7 @@ class PyTorchSteps(TensorFlowSteps):
         except KeyError:
             return []
 
-    # ---- what a trace records ----
+    # What a trace records.
 
     def _label(self, node: int) -> str:
         return self.graph.labels.get(node, "")
@@ -145,7 +145,7 @@ class PyTorchSteps(TensorFlowSteps):
         except KeyError:
             return []
 
-    # ---- layers ----
+    # Layers.
 
     def _convolution_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
         before, after = self._shape(slots[0]), self._shape(node)

@@ -156,7 +156,8 @@ def _center_among_ends(state: RankState, item: int) -> None:
 Sweeps = tuple[bool, ...]
 DOWN_UP: Sweeps = (True, False)
 UP_DOWN: Sweeps = (False, True)
-SWEEP_STARTS: tuple[tuple[bool, Sweeps], ...] = (  # whether from a depth-first walk, and the sweeps
+# Whether from a depth-first walk, and the sweeps.
+SWEEP_STARTS: tuple[tuple[bool, Sweeps], ...] = (
     (False, DOWN_UP),
     (False, UP_DOWN),
     (True, DOWN_UP),

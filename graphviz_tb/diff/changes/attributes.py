@@ -298,10 +298,8 @@ def argument_type(graph: Graph, node: int) -> str:
 TYPE_KEYS = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
 WHOLE_TYPES = (3, 9)  # int32, int64 as TensorFlow numbers types
 MEANT_SIZES = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
-
-COUNT_ATTRIBUTES = frozenset(
-    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
-)  # of loops and lists: what is in them has another size, and how many inputs an op takes
+# Of loops and lists: what is in them has another size, and how many inputs an op takes.
+COUNT_ATTRIBUTES = frozenset({"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"})
 ASKED_SIZES = frozenset({"size", "shape"})  # arguments of PyTorch's ops, lists in words
 
 

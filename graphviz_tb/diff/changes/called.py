@@ -43,12 +43,8 @@ from graphviz_tb.ops.roles import (
 
 NUM_HEADS, NUM_GROUPS = "num_heads", "groups"
 DIVISION_KEYS = frozenset({NUM_HEADS, NUM_GROUPS})
-SPLITTING_OPS = RESHAPE_OPS | {
-    "aten::reshape",
-    "aten::view",
-    "onnx::Reshape",
-    "tfl::RESHAPE",
-}  # may split an axis into heads
+# Ops that may split an axis into heads.
+SPLITTING_OPS = RESHAPE_OPS | {"aten::reshape", "aten::view", "onnx::Reshape", "tfl::RESHAPE"}
 GROUPED_OPS = "GroupNormalization"
 # Ops that queries and keys may pass on their way to their product.
 OPS_BEFORE_PRODUCT = VALUE_PLUMBING | REARRANGE_OPS | frozenset(

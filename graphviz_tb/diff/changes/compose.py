@@ -50,9 +50,8 @@ PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
 NORMALIZATION = "Normalization"  # in class names that only the computation distinguishes
-TRACED_FUNCTION_PREFIX = re.compile(
-    r"^__(?:inference|forward|backward)_"
-)  # what TensorFlow puts before a traced function's name
+# What TensorFlow puts before the name of a traced function.
+TRACED_FUNCTION_PREFIX = re.compile(r"^__(?:inference|forward|backward)_")
 # Keys that name an edit, the most telling first.
 KEYS_BY_TELLING = (
     "bidirectional",

@@ -39,11 +39,12 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.table import equal_op
 
-# Ops that a layer exists for (`MAIN_OPS`): a scope with two children that hold such ops is made of layers.
-INNER_SCOPE = re.compile(  # scopes that TensorFlow and Keras open inside a layer
+# Scopes that TensorFlow and Keras open inside a layer.
+INNER_SCOPE = re.compile(
     r"(?:Tensordot|einsum|Gelu|Silu|LeakyRelu|Elu|Relu6?|Softmax|HardSigmoid|BiasAdd|MatMul|convolution|moments|batchnorm"
     r"|dropout|stateless_dropout|Cast|Reshape|Tile|while|cond|Activation|Func)(?:_\d+)*$"
 )
+# Ops that a layer exists for: a scope with two children that hold such ops is made of layers.
 MAIN_OPS = re.compile(
     r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Gemm|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh"
     r"|Sigmoid|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"

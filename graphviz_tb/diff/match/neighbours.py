@@ -1,7 +1,7 @@
-"""Places of unmatched nodes: an input or output of a matched node, with the label of the unmatched node there.
+"""Match nodes by what is around them: by their place beside matched nodes, and by a neighbourhood that is unique.
 
-The nodes at each place are counted once and updated with each match, so a step examines only what the previous one
-changed.
+A place is an input or output of a matched node, with the label of the unmatched node there. The nodes at each place are
+counted once and updated with each match, so a step examines only what the previous one changed.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def match_anchors(m: Matching) -> Findings:
         old, new = _unique_pairs(
             m, m.a.neighbourhood_hashes(radius, direction), m.b.neighbourhood_hashes(radius, direction), free_a, free_b
         )
-        old, new = _plausible(m, old, new, radius)
+        old, new = _plausible(m, old, new)
         if len(old):
             yield Pairs(old, new, Reason.ANCHOR)
             # Follow each anchor before smaller, more ambiguous neighbourhoods are compared.
@@ -274,7 +274,7 @@ def match_anchors(m: Matching) -> Findings:
     yield from _match_around(m)  # where no neighbourhood is the only one: beside what was matched by name
 
 
-def _plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Ints]:
+def _plausible(m: Matching, old: Ints, new: Ints) -> tuple[Ints, Ints]:
     """Leave out nodes with next to no neighbourhood, unless they keep their name or their scope."""
     edges = np.diff(m.a.in_start)[old] + np.diff(m.a.out_start)[old]
     same = m.a.scopes.node_leaf_hash[old] == m.b.scopes.node_leaf_hash[new]

@@ -1,5 +1,6 @@
-"""Match functions by name and body, ignoring the number that TensorFlow appends to the name.
+"""Match what TensorFlow numbers: functions by name and body, updates and savers by their variable.
 
+Functions, without the number that TensorFlow appends to the name:
 same body, same name ▶ same body, same name but for the number ▶ same name ▶ name but for the number
 ▶ called by matched nodes ▶ same body ▶ most ops in common
 """
@@ -30,9 +31,8 @@ from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.ops.roles import Role, has_role
 
-MIN_FUNCTION_SHARE = (
-    0.5  # share of ops that two functions, or two scopes of one series, have in common to be one, however changed
-)
+# Share of ops that two functions, or two scopes of one series, have in common to be one, however changed.
+MIN_FUNCTION_SHARE = 0.5
 
 
 def _body_hashes(side: GraphColumns) -> Hashes:

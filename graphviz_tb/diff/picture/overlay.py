@@ -81,11 +81,8 @@ MAX_TITLED_CHANGES = 4  # that the line below the title says in words
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND_PERCENT = 45  # per cent of the colour in the band under a line of which a part changed
 BOX_LIMITS = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
-SCREEN_PX, SMALLEST_NAME_PX, NAME_PX = (
-    (1600, 1000),
-    7,
-    12,
-)  # px: a screen, the least that is read, names where nothing is scaled
+SCREEN_PX = (1600, 1000)
+SMALLEST_NAME_PX, NAME_PX = 7, 12  # the least that is read, and names where nothing is scaled
 HOLDING_WORDS = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
 
@@ -263,12 +260,12 @@ def first_picture(
             continue
         paths = tuple(path_address(hierarchy, path) for path in opened)
         tried, drawn = opened, coloured.picture(replace(options, open=paths))
-        if is_legible(drawn.scene):
+        if _has_legible_names(drawn.scene):
             break
     return drawn, left
 
 
-def is_legible(scene: Scene) -> bool:
+def _has_legible_names(scene: Scene) -> bool:
     """Return whether names can be read where the whole sheet is fitted to a screen."""
     return SMALLEST_NAME_PX * max(scene.width / SCREEN_PX[0], scene.height / SCREEN_PX[1]) <= NAME_PX
 

@@ -227,16 +227,19 @@ def _count_words(every: list[int], ordinary: list[int], ops: int | None, away: s
     return ", ".join(words) + (f" of {total}" if len(words) < MAX_BADGE_KINDS else "")
 
 
+KEPT_STATE, ADDED_STATE, REMOVED_STATE = 0, 1, 2
+
+
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
-    """Return the state of each edge: 0 unchanged, 1 added, 2 removed. All edges of an added node are added, all of a
-    removed one removed; for other nodes `merged` lists them."""
+    """Return the state of each edge. All edges of an added node are added, all of a removed one removed; for other
+    nodes `merged` lists them."""
     graph = hierarchy.graph
-    states = np.zeros(graph.edge_count, np.uint8)
+    states = np.full(graph.edge_count, KEPT_STATE, np.uint8)
     # By node; a node that the hierarchy leaves out has no row.
     own = np.array([signs[row] if exists(row) else "" for row in hierarchy.row_of_node.tolist()], "U1")
-    states[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
-    states[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
-    inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}
+    states[(own == "+")[graph.source] | (own == "+")[graph.target]] = ADDED_STATE
+    states[(own == "−")[graph.source] | (own == "−")[graph.target]] = REMOVED_STATE
+    inputs = {**dict.fromkeys(merged.gained, ADDED_STATE), **dict.fromkeys(merged.lost, REMOVED_STATE)}
     if not inputs:
         return states
     node_at = {place: int(hierarchy.node[row]) for row, place in enumerate(where) if place is not None}
@@ -256,8 +259,6 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
 
 
 # The states of the lines and stubs of a picture, from the states of the edges that each of them represents.
-
-ADDED_STATE, REMOVED_STATE, KEPT_STATE = 1, 2, 0
 
 
 class FlatEdgeIndex:

@@ -90,7 +90,7 @@ def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: Gro
     return [members[number] for number in order.line], make_group(how, boxes, symbol, name)
 
 
-# ---- what is between a tensor and an end ----
+# What is between a tensor and an end.
 
 
 class _Region:
@@ -136,7 +136,7 @@ def _with_own_sources(dag: Dag, members: set[int], start: int, is_part: Callable
     return sorted(inside)
 
 
-# ---- norms ----
+# Norms.
 
 
 def _constant_norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
@@ -239,7 +239,7 @@ def _is_norm_type(op: str) -> bool:
     return arithmetic or plain_op_name(op) in (MEAN_TYPES | NORM_TYPES | SUBTRACT_TYPES)
 
 
-# ---- activations ----
+# Activations.
 
 
 def _activations(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
@@ -285,7 +285,7 @@ def _parts(box: FlowBox, context: FoldContext) -> bool:
     return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else context.types.type_counts(box)))
 
 
-# ---- unit vectors ----
+# Unit vectors.
 
 
 def _unit_vectors(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
@@ -322,7 +322,7 @@ def _is_length_part(box: FlowBox) -> bool:
     return bool(box.op) and (_is_norm_type(box.op) or plain_op_name(box.op) in SUM_TYPES | LENGTH_TYPES | BOUND_TYPES)
 
 
-# ---- rotary embeddings ----
+# Rotary embeddings.
 
 
 def _rotary_embeddings(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
@@ -397,12 +397,11 @@ def _is_rotary_type(op: str) -> bool:
 
 def _may_be_table(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box may compute the tables of a rotation: no input, and nothing with weights."""
-    return (
-        box.op not in INPUT_OPS and not box.scope and context.widths.parameters(box) < 2
-    )  # a product counts one without weights
+    # A product without weights counts one parameter.
+    return box.op not in INPUT_OPS and not box.scope and context.widths.parameters(box) < 2
 
 
-# ---- sinusoids ----
+# Sinusoids.
 
 
 def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
@@ -433,7 +432,7 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
     return found[1:]
 
 
-# ---- attention ----
+# Attention.
 
 
 def _attention_scores(dag: Dag, context: FoldContext) -> Iterator[list[int]]:

@@ -162,10 +162,8 @@ def _cut_into_pieces(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[Flo
     done = 0
     while len(boxes) - done > MAX_LAST_PIECE * size:
         # Cut before the box of least checksum near the wanted place: most edits do not change it.
-        low, high = (
-            int(done + (1 - CUT_SLACK) * size),
-            int(done + (1 + CUT_SLACK) * size),
-        )  # `MAX_LAST_PIECE` keeps it before the end
+        # `MAX_LAST_PIECE` keeps it before the end.
+        low, high = int(done + (1 - CUT_SLACK) * size), int(done + (1 + CUT_SLACK) * size)
         cut = min(range(max(low, done + 1), high + 1), key=lambda spot: _name_checksum(boxes[spot]))
         stretches.append(boxes[done:cut])
         done = cut

@@ -76,9 +76,8 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: Fol
             else:
                 return run
         if not left:
-            boxes = sum(
-                len(element.box.members) or 1 for element in sequence[number:run]
-            )  # a layer counts as its parts
+            # A layer counts as its parts.
+            boxes = sum(len(element.box.members) or 1 for element in sequence[number:run])
             return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
     return run
 

@@ -258,11 +258,11 @@ def _title_from_contents(box: FlowBox, hierarchy: Hierarchy) -> str:
     """Return the most telling types, as in `3 Conv2D · 3 Relu`; "" if nothing inside has a type."""
     rows = rows_inside(box, IDIOM_ORIGINS)
     types = tuple(sorted([_row_type(row, hierarchy) for row in rows]))
-    return title_from_types(types, _main_scope_type(rows, hierarchy))
+    return _title_from_types(types, _main_scope_type(rows, hierarchy))
 
 
 @lru_cache(maxsize=64)  # for equal branches; few, as keys may be long
-def title_from_types(types: tuple[str, ...], scope: str) -> str:
+def _title_from_types(types: tuple[str, ...], scope: str) -> str:
     """Return the most telling of some row types; `scope` is the type of a scope with most of the ops, "" for none."""
     count = Counter(filter(None, types))
     # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.

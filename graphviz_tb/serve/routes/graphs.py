@@ -82,7 +82,7 @@ async def graph_page_file(request: Request) -> Response:
     return Response(data, 200, {"cache-control": "no-store", "content-disposition": "attachment"}, PAGE_MEDIA_TYPE)
 
 
-async def requested_rows(request: Request) -> GraphRows:
+async def _requested_rows(request: Request) -> GraphRows:
     """Return the rows of a graph. Raises `RefusedRequest` if it is not ready."""
     graphs, one = _requested_graph(request)
     return await run_in_thread(graphs.unpacked_rows, one, graphs.ready_page(one))
@@ -109,7 +109,7 @@ async def logged_graph_colours(request: Request) -> Response:
         _parse_run(session, query, "run"),
         _parse_run(session, query, "against"),
     )
-    joins, rows = await graphs.joins_with_graph(one), await requested_rows(request)
+    joins, rows = await graphs.joins_with_graph(one), await _requested_rows(request)
     of = session.generation, one.id, one.version
     training = TrainingLog(rows, session.logged, joins, session.with_columns)
 

@@ -24,7 +24,7 @@ VIEWER_MEDIA_TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; 
 
 
 @cache
-def viewer_files() -> dict[str, bytes]:
+def _viewer_files() -> dict[str, bytes]:
     """Return the files of the viewer by name; a name changes with the content."""
     made = {"js": joined_script(SERVER_ENTRY).encode(), "css": style_sheet(logs=True).encode()}
     return {f"viewer.{sha256(data).hexdigest()[:16]}.{kind}": data for kind, data in made.items()}
@@ -32,7 +32,7 @@ def viewer_files() -> dict[str, bytes]:
 
 async def viewer_page(request: Request) -> Response:
     """Return the page."""
-    code, look = viewer_files()
+    code, look = _viewer_files()
     page = served_page(served_source(request).title, f"static/{code}", f"static/{look}")
     return Response(page, 200, {"cache-control": "no-cache"}, "text/html; charset=utf-8")
 
@@ -40,10 +40,10 @@ async def viewer_page(request: Request) -> Response:
 async def viewer_file(request: Request) -> Response:
     """Return a file of the viewer."""
     name = request.path_params["name"]
-    if name not in viewer_files():
+    if name not in _viewer_files():
         raise RefusedRequest(404, "no such file", "open the page itself")
     return Response(
-        viewer_files()[name], 200, {"cache-control": CACHE_FOREVER}, VIEWER_MEDIA_TYPES[name.rpartition(".")[2]]
+        _viewer_files()[name], 200, {"cache-control": CACHE_FOREVER}, VIEWER_MEDIA_TYPES[name.rpartition(".")[2]]
     )
 
 

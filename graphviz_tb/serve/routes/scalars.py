@@ -184,7 +184,7 @@ async def export_scalars(request: Request) -> Response:
     whole = _series_with_columns(session, chosen)
     parts = scalars_as_csv(whole) if form == "csv" else scalars_as_json(whole)
     name = {"content-disposition": f'attachment; filename="scalars.{form}"'}
-    return StreamingResponse(encode_in_threads(parts), headers=name, media_type=EXPORT_MEDIA_TYPES[form])
+    return StreamingResponse(_encode_in_threads(parts), headers=name, media_type=EXPORT_MEDIA_TYPES[form])
 
 
 def _requested_scalars(session: ServedSource, query: dict[str, str]) -> list[Series]:
@@ -213,7 +213,7 @@ def _series_with_columns(session: ServedSource, chosen: list[Series]) -> Iterato
         yield from session.with_columns(waiting)
 
 
-async def encode_in_threads(parts: Iterator[str]) -> AsyncIterator[bytes]:
+async def _encode_in_threads(parts: Iterator[str]) -> AsyncIterator[bytes]:
     """Yield the parts as bytes, made in threads so that other requests are served meanwhile."""
     while (part := await run_in_thread(next, parts, None)) is not None:
         yield part.encode("utf-8", "replace")  # a name may contain lone surrogates

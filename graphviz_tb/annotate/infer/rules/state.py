@@ -159,10 +159,7 @@ def _infer_merge(op: Op) -> RuleResult:
     return [Out(merged.shape, None, merged.held), ()]
 
 
-CALL_RULES: dict[str, ShapeRule] = {
-    "Merge": _infer_merge,
-    "RefMerge": _infer_merge,
-}
+MERGE_RULES: dict[str, ShapeRule] = {"Merge": _infer_merge, "RefMerge": _infer_merge}
 
 
 # Strings, parsed records, summaries and datasets.
@@ -197,4 +194,4 @@ RECORD_RULES: dict[str, ShapeRule] = {
     "StringJoin": _infer_string_join,
     **dict.fromkeys(["ParseExample", "ParseExampleV2", "ParseSingleExample"], _infer_parse_example),
 }
-RULES = {**STATE_RULES, **LIST_RULES, **CALL_RULES, **RECORD_RULES}
+RULES = {**STATE_RULES, **LIST_RULES, **MERGE_RULES, **RECORD_RULES}
