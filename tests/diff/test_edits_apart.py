@@ -289,11 +289,47 @@ def test_a_sum_of_the_model_is_none_of_gradients(turned: bool) -> None:
     assert changes.kinds == {"added": 1, "removed": 1}
 
 
-def looping(limit: int, activation: str, width: int = 4) -> Any:
+@pytest.mark.parametrize("turned", [False, True])
+def test_sums_that_go_are_not_replaced_by_a_block_behind_the_last(turned: bool) -> None:
+    def blocks(summed: bool, count: int) -> Any:
+        lines, before = ["x Placeholder"], "x"
+        for at in range(count):
+            lines += [f"m/fc_{at}/w Const", f"m/fc_{at}/MatMul MatMul {before} m/fc_{at}/w",
+                      f"m/norm_{at}/Rsqrt Rsqrt m/fc_{at}/MatMul", f"m/act_{at}/Tanh Tanh m/norm_{at}/Rsqrt"]  # fmt: skip
+            lines += [f"m/add_{at} AddV2 {before} m/act_{at}/Tanh"] if summed else []
+            before = lines[-1].split()[0]
+        return graph(*lines, f"m/out/Softmax Softmax {before}")
+
+    pair = blocks(True, 3), blocks(False, 4)
+    changes = diff(*(reversed(pair) if turned else pair))
+    assert changes.kinds == {"added": 1, "removed": 1}
+    sums = next(change for change in changes if change.kind == ("added" if turned else "removed"))
+    assert sums.detail["op_types"] == {"AddV2": 3}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_other_ops_in_both_branches_of_a_condition_are_two_edits(turned: bool) -> None:
+    def branches(then: str, other: str) -> Any:
+        lines = ["x Placeholder", "w Const", "stem/MatMul MatMul x w"]
+        for word, op, joined in (("then", then, "Mul"), ("else", other, "Sub")):
+            scope = f"branch/cond/{word}/_1/branch/cond"
+            lines += [f"{scope}/{op} {op} stem/MatMul", f"{scope}/{joined} {joined} {scope}/{op} {scope}/{op}"]
+        ends = [line.split()[0] for line in (lines[-3], lines[-1])]
+        return graph(*lines, f"branch/cond/Merge Merge {' '.join(ends)}", "head/MatMul MatMul branch/cond/Merge w")
+
+    pair = branches("Relu", "Tanh"), branches("Elu", "Exp")
+    changes = diff(*(reversed(pair) if turned else pair))
+    words = {(change.detail["old"], change.detail["new"]) for change in changes}
+    assert words == ({("Elu", "Relu"), ("Exp", "Tanh")} if turned else {("Relu", "Elu"), ("Tanh", "Exp")})
+
+
+def looping(limit: int, activation: str, width: int = 4, dtype: int = 1) -> Any:
     """A loop with a condition and a body; the number of its steps is a constant of the condition."""
     made = graph("x Placeholder", "w VariableV2", "w/read Identity w", "m/MatMul MatMul x w/read",
                  "m/while While m/MatMul", "m/out/Softmax Softmax m/while")  # fmt: skip
-    made.node[0].attr["dtype"].type = made.node[1].attr["dtype"].type = 1
+    made.node[0].attr["dtype"].type = made.node[1].attr["dtype"].type = dtype
+    for node in made.node[2:]:
+        node.attr["T"].type = dtype
     for size in (4, width):
         made.node[1].attr["shape"].shape.dim.add(size=size)
     for key, lines in {
@@ -303,9 +339,10 @@ def looping(limit: int, activation: str, width: int = 4) -> Any:
         made.node[4].attr[key].func.name = f"m_while_{key}"
         function = made.library.function.add()
         function.signature.name = f"m_while_{key}"
-        function.signature.input_arg.add(name="given", type=1)
-        function.signature.output_arg.add(name="made", type=1)
+        function.signature.input_arg.add(name="given", type=dtype)
+        function.signature.output_arg.add(name="made", type=dtype)
         function.node_def.extend(graph(*lines).node)
+        function.node_def[-1].attr["T"].type = dtype
         function.ret["made"] = f"{function.node_def[-1].name}:y:0"
     return made
 
@@ -318,6 +355,14 @@ def test_the_steps_of_a_loop_follow_from_no_other_edit(turned: bool, activation:
     assert "Less  y 7 → 4" in text if turned else "Less  y 4 → 7" in text
     assert "2 changes" in text
     assert (" → ".join(reversed(other.removeprefix("op ").split(" → "))) if turned else other) in text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_edits_of_the_condition_and_the_body_of_a_loop_are_two_beside_another_dtype(turned: bool) -> None:
+    pair = looping(4, "Tanh"), looping(7, "Sigmoid", dtype=19)
+    changes = diff(*(reversed(pair) if turned else pair))
+    inside = [[one.key for one in change.inside if one.key not in ("", "dtype")] for change in changes]
+    assert sorted(inside) == [[], ["op"], ["y"]]
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -64,6 +64,7 @@ EDITS: tuple[tuple[dict[str, Any], dict[str, Any], tuple[str, ...]], ...] = (
     ({"norm": True}, {"act": SILU}, ("Relu → Silu", "− ")),
     ({"norm": True}, {"act": GELU}, ("Relu → Gelu", "− ")),
     ({"residual": True}, {"act": SILU}, ("Relu → Silu", "Add")),
+    ({"act": GELU}, {"act": SILU, "strides": [2, 2]}, ("Gelu → Silu", "strides [1, 1] → [2, 2]")),
 )
 
 

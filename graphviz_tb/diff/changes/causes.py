@@ -365,22 +365,30 @@ def _edits_of_model(
 
 
 def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split functions that have the same arguments and results, but do something else with them, from the edit at their
+    """Split functions that have as many arguments and results, but do something else with them, from the edit at their
     call, unless they repeat it."""
-    bodies = [
-        item
-        for item in group
-        if item.change.kind == "function-changed"
-        and not (item.follows or any(isinstance(inner.content, FunctionSignature) for inner in item.change.inside))
-    ]
+    bodies = [item for item in group if item.change.kind == "function-changed" and not item.follows]
+    bodies = [item for item in bodies if not any(map(_is_handed_more_or_less, item.change.inside))]
     rest = without_objects(group, bodies)
     if not bodies or len(group) == 1:
         return [group]
     at_call = [item.change for item in rest]
     said = _words_of([*at_call, *([compose_change(m, at_call)] if rest else [])])
-    apart = [item for item in bodies if not _words_of(item.change.inside) <= said]
+    apart = [item for item in bodies if not _words_of([*filter(_is_own, item.change.inside)]) <= said]
     kept = without_objects(group, apart)
     return [*([kept] if kept else []), *([item] for item in apart)]
+
+
+def _is_handed_more_or_less(inner: Change) -> bool:
+    """Return whether a function has more or fewer arguments or results, or returns something else."""
+    signature = inner.content if isinstance(inner.content, FunctionSignature) else FunctionSignature()
+    pairs = [pair for pair in (signature.arguments, signature.results) if pair]
+    return signature.returned is not None or any(len(pair.old) != len(pair.new) for pair in pairs)
+
+
+def _is_own(inner: Change) -> bool:
+    """Return whether a change in a function is no type of numbers that it is handed."""
+    return inner.key != "dtype" and not isinstance(inner.content, FunctionSignature)
 
 
 def _words_of(changes: Sequence[Change]) -> set[str]:

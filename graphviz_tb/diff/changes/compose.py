@@ -273,10 +273,14 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
     if graph.has_module_scopes and (kind := _whole_module_class(side, loud)):
         return kind
     types = frozenset(_op_word(side, node) for node in loud)
+    # What stayed may work only with these ops: the product in an exchange of Gelu for Silu.
+    inside = {end for node in loud for end in (node, *side.data_sources(node))}
+    users = {user for node in loud for user in side.data_users(node)} - set(loud)
+    closing = {_op_word(side, user) for user in users if inside.issuperset(side.data_sources(user))}
+    if word := COMPOSED_ACTIVATIONS.get(types | closing) or COMPOSED_ACTIVATIONS.get(types):
+        return word
     if len(types) == 1:
-        return str(next(iter(types)))
-    if types in COMPOSED_ACTIVATIONS:
-        return COMPOSED_ACTIVATIONS[types]
+        return next(iter(types))
     # All in one scope inside the layer, named by TensorFlow or the program for its purpose.
     rows = {int(side.scopes.of_node[node]) for node in loud}
     if (

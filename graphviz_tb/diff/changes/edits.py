@@ -315,12 +315,15 @@ def _forms_elsewhere(
 
 
 def _stands_alone(m: Matching, item: Item) -> bool:
-    """Return whether all ops around an addition or removal stayed, weights and constants aside."""
+    """Return whether all ops around an addition or removal stayed, weights and constants aside; of several of one type
+    in a row, such as the sums of blocks, some of the ops before and behind each."""
     edits = item.change.edits
     for side, nodes, partner in ((m.a, edits.removed, m.to_b), (m.b, edits.added, m.to_a)):
-        around = {end for node in nodes for end in (*side.data_sources(node), *side.data_users(node))} - set(nodes)
-        if any(not exists(partner[end]) and side.op_type(end) not in QUIET_OPS for end in around):
-            return False
+        for ends_of in (side.data_sources, side.data_users):
+            ends = {end for node in nodes for end in ends_of(node)} - set(nodes)
+            other = {side.op_type(end) for end in ends if not exists(partner[end])} - QUIET_OPS
+            if other and not (other <= op_types_of(item.change) and any(exists(partner[end]) for end in ends)):
+                return False
     return True
 
 
@@ -330,9 +333,17 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
 
 
 def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split the exchange of an activation for another one, or of a reduction, from what came or went in other layers
-    before it, or behind it."""
+    """Split exchanges beside each other; and that of an activation for another one, or of a reduction, from what came
+    or went in other layers before it, or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
+    places = {tuple(_loud_ends(m, [item], users) for users in (False, True)): item for item in went}
+    beside = [
+        [places[ends], item]
+        for item in came
+        if (ends := tuple(_loud_ends(m, [item], users) for users in (False, True))) in places and ends[1]
+    ]
+    if 2 * len(beside) == len(group) and len({id(old) for old, _ in beside}) == len(beside):
+        return beside
     for is_of_kind in (_is_activation, _is_single_reduction):
         old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
         rest = without_objects(group, [*old, *new])
@@ -364,16 +375,20 @@ def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
 
 
 def _have_same_ends(m: Matching, old: Sequence[Item], new: Sequence[Item], users: bool = False) -> bool:
-    """Return whether additions take from the graph what removals took, or have their `users`; weights and constants
-    aside."""
-    taken = []
-    went = [node for item in old for node in item.change.edits.removed]
-    came = [node for item in new for node in item.change.edits.added]
-    for side, nodes, to_new in ((m.a, went, m.to_b), (m.b, came, None)):
-        ends = {end for node in nodes for end in (side.data_users(node) if users else side.data_sources(node))}
-        loud = (end for end in ends - set(nodes) if side.op_type(end) not in QUIET_OPS)
-        taken.append({int(to_new[end]) if to_new is not None else end for end in loud})
-    return taken[0] == taken[1]
+    """Return whether additions take from the graph what removals took, or have their `users`."""
+    return _loud_ends(m, old, users) == _loud_ends(m, new, users)
+
+
+def _loud_ends(m: Matching, items: Sequence[Item], users: bool) -> frozenset[int]:
+    """Return what additions, or removals, take from the graph, or their `users`, as the new graph has it; weights and
+    constants aside."""
+    found: set[int] = set()
+    for side, kind, to_new in ((m.a, "removed", m.to_b), (m.b, "added", None)):
+        nodes = {node for item in items for node in getattr(item.change.edits, kind)}
+        ends = {end for node in nodes for end in (side.data_users(node) if users else side.data_sources(node))} - nodes
+        loud = (end for end in ends if side.op_type(end) not in QUIET_OPS)
+        found.update(loud if to_new is None else (int(to_new[end]) for end in loud))
+    return frozenset(found)
 
 
 def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
