@@ -370,3 +370,43 @@ def test_branches_that_a_list_joins_are_said_as_those_that_an_op_joins(lists: li
     made = [[LayerStep("convolution", word)] for word in ("1×1, 64", "3×3, 32")]
     ops = ["aten::conv2d"] * 2 + ["prim::ListConstruct"] * len(lists)
     assert block_words(link_steps(ops, [[], [], *lists], [], [*made, *[[] for _ in lists]])) == said
+
+
+@each(("parts", "said"), [(True, "4 heads × 8"), (False, "32 → 32")])
+def test_layers_with_a_part_of_a_kernel_are_no_products_of_two_tensors(parts: bool, said: str) -> None:
+    """Attention to an encoder: one kernel of queries, keys and values, in two parts.
+
+    kernel ─▶ split ─┬▶ queries ─▶ scores ─▶ output
+                     └▶ keys, values ─┘
+    """
+
+    def shape(*sizes: int) -> dict[str, object]:
+        return {"dim": [{"size": size} for size in sizes]}
+
+    def shapes(*each: Sequence[int]) -> dict[str, object]:
+        return {"_output_shapes": {"list": {"shape": [shape(*sizes) for sizes in each]}}}
+
+    def weight(name: str, *sizes: int) -> dict[str, object]:
+        return {"name": name, "op": "Parameter", "attr": {"shape": {"shape": shape(*sizes)}, "dtype": {"type": 1}}}
+
+    def node(name: str, op: str, *inputs: str, attr: dict[str, object]) -> dict[str, object]:
+        return {"name": name, "op": op, "input": list(inputs), "attr": attr}
+
+    whole = weight("net/kernel", 96, 32) if parts else node("net/kernel", "aten::mul", "x", "y", attr={})
+    heads = [node(f"net/{name}", "aten::view", f"net/{name}_in", attr=shapes((1, 4, 9, 8))) for name in ("q", "k")]
+    nodes = [
+        *(node(name, "Placeholder", attr=shapes((9, 32))) for name in ("x", "y")),
+        whole,
+        weight("net/out/kernel", 32, 32),
+        node("net/split", "aten::split_with_sizes", "net/kernel", attr=shapes((32, 32), (64, 32))),
+        node("net/q_in", "aten::linear", "x", "net/split:0", attr=shapes((9, 32))),
+        node("net/k_in", "aten::linear", "y", "net/split:1", attr=shapes((9, 64))),
+        *heads,
+        node(
+            "net/scores", "aten::scaled_dot_product_attention", *("net/q", "net/k", "net/k"), attr=shapes((1, 4, 9, 8))
+        ),
+        node("net/merge", "aten::reshape", "net/scores", attr=shapes((9, 32))),
+        node("net/out/linear", "aten::linear", "net/merge", "net/out/kernel", attr=shapes((9, 32))),
+    ]
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[list-item]
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net")) == said
