@@ -235,6 +235,15 @@ class ExportedSteps(TensorFlowSteps):
             if len(shape) > 1:
                 yield origin, shape
 
+    def _kernel_part(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
+        """Return the kernel with which a node multiplies if an op makes it of weights alone, as one of queries, keys and
+        values that are kept together; its shape is () if unknown."""
+        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
+        whole = self._sources(source) if source >= 0 else []
+        sizes = self._input_sizes(node, 1)
+        known = len(sizes) > 1 and min(sizes) > 0
+        return [(whole[0], tuple(sizes) if known else ())] if whole and min(whole) >= 0 else []
+
     def _convolve(self, op: str, node: int) -> LayerStep:
         weight, shape = next(self._kernels(node), (-1, ()))
         if len(shape) < 3:
@@ -283,10 +292,12 @@ class ExportedSteps(TensorFlowSteps):
         return LayerStep("embedding", word, weight=weight) if len(shape) == 2 else None
 
     def _multiply(self, op: str, node: int) -> LayerStep | None:
-        kernels = list(self._kernels(node))
+        kernels = [*self._kernels(node), *self._kernel_part(node)]
         if not kernels:
             return LayerStep("product", "", heads=self._product_heads(node))
         weight, shape = kernels[0]
+        if not shape:
+            return UNKNOWN_STEP
         if plain_op_name(op) == "einsum":
             return self._einsum(node, weight, shape)
         if len(shape) > 2 and not kernel_layout(op).startswith("o"):

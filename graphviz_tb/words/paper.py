@@ -48,7 +48,15 @@ from graphviz_tb.words.block import Block, link_steps, links_among
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
-from graphviz_tb.words.shared_words import counted_words, fits, more_words, shared_words, short_word, table_words
+from graphviz_tb.words.shared_words import (
+    ATTENTION,
+    counted_words,
+    fits,
+    more_words,
+    shared_words,
+    short_word,
+    table_words,
+)
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
@@ -356,7 +364,8 @@ class PaperWords:
         return (rest[0] if len(set(rest)) == 1 else shared_words(rest)) if all(rest) else ""
 
     def _words_in_turn(self, row: int, deep: int = 0) -> list[str]:
-        """Return the words of the parts of a group with layers, where each feeds the next; [] for any other group."""
+        """Return the words of the parts of a group with layers, where each feeds the next; [] for any other group, and
+        where several repeat attention: the blocks of an encoder are not those of a decoder."""
         below = self.hierarchy.children(row).tolist()
         if len(below) > MOST_ASKED or deep == MOST_NESTED:
             return []
@@ -368,12 +377,14 @@ class PaperWords:
             if source in place and target in place:
                 after[place[source]].append(place[target])
         turns: list[str] = []
+        attending = 0  # parts with several blocks
         behind = set(range(len(below)))  # the last part with layers
         order = topological_order(after)
         for number in order if len(order) == len(below) else ():
             if not (said := self._part_words(below[number], deep)):
                 continue
-            if UNSAID in said or number not in behind:
+            attending += sum(bool(ATTENTION.match(words)) for words in said) > 1
+            if UNSAID in said or number not in behind or attending > 1:
                 return []
             turns += said
             behind = reachable_from([number], after.__getitem__)
@@ -447,6 +458,8 @@ class PaperWords:
             stack = sole_stack(self.hierarchy, largest)
             others = layers - self._parameters(largest)[1]
             if len(parts) > 1 and others > MOST_OTHER_LAYERS:
+                if any(sole_stack(self.hierarchy, part) >= 0 for part in parts):
+                    return ()  # the words of a stack are those of each member
                 said = [self._words(part) if self.hierarchy.can_open(part) else None for part in parts]
                 known = [words for words in said if words is not None]
                 alike = len(known) == len(parts) <= MOST_GROWING and (len(set(known)) == 1 or shared_words(known))

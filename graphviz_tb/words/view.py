@@ -51,6 +51,7 @@ NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narro
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
+LISTED_LAYER = re.compile(r", (?:dw )?[0-9]+×[0-9]|, → ")  # another layer of a list
 BLOCK_COUNT = re.compile(r"(\d{1,9}) × \(.*", re.ASCII)  # words of equal blocks
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -127,7 +128,7 @@ class NodeLabels:
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
         more, broken = self.words_of_first(row, name), False
         if self.has_short_names:
-            words = _first_words(second, NARROW_NAME_PX, NODE_FONT_PX) if said is None else ""
+            words = _first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if said is None else ""
             is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
             broken = is_cut_list and bool(words) and self.paper.tells_layers(row)
             if broken:  # words on both lines: a cut list of kinds says no more
@@ -404,22 +405,30 @@ def _module_class(label: str) -> str:
     return found[1] if found else ""
 
 
-def _first_words(text: str, limit: int, size: int) -> str:
-    """Return as many of the words between dots and commas as fit `limit` pixels, whole ones from the left.
+def _first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str:
+    """Return as many of the words between dots and commas as fit `limit` pixels, whole ones from the left; `…` in place
+    of the other layers or branches of a list, unless it goes on elsewhere.
 
-    >>> _first_words("3 layers · 594 k each", 76, 10), _first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
+    >>> _first_words("3 layers · 594 k each", 76, 10), _first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
     ('3 layers', '')
+    >>> _first_words("3×3 /2 | 1×7, 7×1 | max 3×3 /2", 76, 10), _first_words("3×3 32 /2, 3×3 32, 3×3 64", 76, 10)
+    ('3×3 /2 | …', '3×3 32 /2, …')
 
     Blocks whose words have no room are counted.
 
     >>> _first_words("24 × (1×1 128, 3×3 32)", 76, 10), _first_words("3 × (7×7), → 1536", 60, 10)
-    ('24 blocks', '3 × (7×7)')
+    ('24 blocks', '3 × (7×7), …')
     """
-    while text and (text_width(text, size) > limit or text.count("(") > text.count(")")):
-        shorter = max((text.rpartition(mark)[0] for mark in (WORDS_DOT, ", ", " | ")), key=len)
+    whole, mark = text, ""
+    while text and (text_width(text + mark, size) > limit or text.count("(") > text.count(")")):
+        marks = (" | ",) if " | " in whole else (WORDS_DOT, ", ")  # a branch is whole or left out
+        shorter = max((text.rpartition(each)[0] for each in marks), key=len)
         blocks = BLOCK_COUNT.fullmatch(text)
-        text = f"{blocks[1]} blocks" if blocks and shorter.count("(") > shorter.count(")") else shorter
-    return text
+        counted = blocks and (not shorter or shorter.count("(") > shorter.count(")"))
+        text = f"{blocks[1]} blocks" if blocks and counted else shorter
+        rest = "" if counted else whole[len(text) :]
+        mark = "" if goes_on else " | …" if " | " in rest else ", …" if LISTED_LAYER.search(rest) else ""
+    return text + mark if text else ""
 
 
 def _printed_name(label: str) -> str:

@@ -370,3 +370,66 @@ def test_branches_that_a_list_joins_are_said_as_those_that_an_op_joins(lists: li
     made = [[LayerStep("convolution", word)] for word in ("1×1, 64", "3×3, 32")]
     ops = ["aten::conv2d"] * 2 + ["prim::ListConstruct"] * len(lists)
     assert block_words(link_steps(ops, [[], [], *lists], [], [*made, *[[] for _ in lists]])) == said
+
+
+
+def stated_shape(*sizes: int) -> dict[str, object]:
+    return {"dim": [{"size": size} for size in sizes]}
+
+
+def exported_node(name: str, op: str, *inputs: str, shapes: Sequence[Sequence[int]] = ()) -> dict[str, object]:
+    attr = {"_output_shapes": {"list": {"shape": [stated_shape(*sizes) for sizes in shapes]}}} if shapes else {}
+    return {"name": name, "op": op, "input": list(inputs), "attr": attr}
+
+
+def exported_weight(name: str, *sizes: int) -> dict[str, object]:
+    return {"name": name, "op": "Parameter", "attr": {"shape": {"shape": stated_shape(*sizes)}, "dtype": {"type": 1}}}
+
+
+@each(("parts", "said"), [(True, "4 heads × 8"), (False, "32 → 32")])
+def test_layers_with_a_part_of_a_kernel_are_no_products_of_two_tensors(parts: bool, said: str) -> None:
+    """Attention to an encoder: one kernel of queries, keys and values, in two parts.
+
+    kernel ─▶ split ─┬▶ queries ─▶ scores ─▶ output
+                     └▶ keys, values ─┘
+    """
+    of_weights, node = exported_weight("net/kernel", 96, 32), exported_node
+    heads = ((1, 4, 9, 8),)
+    nodes = [
+        *(node(name, "Placeholder", shapes=((9, 32),)) for name in ("x", "y")),
+        of_weights if parts else node("net/kernel", "aten::mul", "x", "y"),
+        exported_weight("net/out/kernel", 32, 32),
+        node("net/split", "aten::split_with_sizes", "net/kernel", shapes=((32, 32), (64, 32))),
+        node("net/q_in", "aten::linear", "x", "net/split:0", shapes=((9, 32),)),
+        node("net/k_in", "aten::linear", "y", "net/split:1", shapes=((9, 64),)),
+        *(node(f"net/{name}", "aten::view", f"net/{name}_in", shapes=heads) for name in ("q", "k")),
+        node("net/scores", "aten::scaled_dot_product_attention", "net/q", "net/k", "net/k", shapes=heads),
+        node("net/merge", "aten::reshape", "net/scores", shapes=((9, 32),)),
+        node("net/out/linear", "aten::linear", "net/merge", "net/out/kernel", shapes=((9, 32),)),
+    ]
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[list-item]
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net")) == said
+
+
+def test_blocks_of_two_stacks_are_not_counted_as_one() -> None:
+    # x ─▶ encoder: 3 × (4 heads × 8) ─▶ decoder: 3 × (4 heads × 8); not 6 × (4 heads × 8)
+    nodes, source = [exported_node("x", "Placeholder", shapes=((9, 32),))], "x"
+    for name in [f"net/{part}/layer_{number}" for part in ("encoder", "decoder") for number in range(3)]:
+        heads = ((1, 4, 9, 8),)
+        nodes += [
+            *(exported_weight(f"{name}/{each}/kernel", 32, 32) for each in ("in", "out")),
+            exported_node(f"{name}/in/linear", "aten::linear", source, f"{name}/in/kernel", shapes=((9, 32),)),
+            exported_node(f"{name}/view", "aten::view", f"{name}/in/linear", shapes=heads),
+            exported_node(
+                f"{name}/scores", "aten::scaled_dot_product_attention", *[f"{name}/view"] * 3, shapes=heads
+            ),
+            exported_node(f"{name}/merge", "aten::reshape", f"{name}/scores", shapes=((9, 32),)),
+            exported_node(
+                f"{name}/out/linear", "aten::linear", f"{name}/merge", f"{name}/out/kernel", shapes=((9, 32),)
+            ),
+        ]
+        source = f"{name}/out/linear"
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[list-item]
+    words = PaperWords(hierarchy)
+    assert words.words_of_row(hierarchy.name.index("net/encoder")) == "4 heads × 8"  # of each of three
+    assert words.words_of_row(hierarchy.name.index("net")) == "12 layers · 12.3 k"

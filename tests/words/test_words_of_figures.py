@@ -161,4 +161,4 @@ def test_the_words_of_layers_take_both_lines_where_a_list_of_names_has_no_room()
         labels = NodeLabels(hierarchy, lambda path: None, placed=False, printed=True, narrow=narrow)
         label = labels.plain_label((0, row))
         lines.append((label.label, label.second))
-    assert lines == [("middle · Concat · up.", "3×3 256, 3×3 256, 2×2 128 ↑2"), ("3×3 256", "3×3 256")]
+    assert lines == [("middle · Concat · up.", "3×3 256, 3×3 256, 2×2 128 ↑2"), ("3×3 256", "3×3 256, …")]
