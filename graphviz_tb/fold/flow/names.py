@@ -36,7 +36,8 @@ class Vocabulary:
     """The words of all names of one level, the first `MAX_WORDS` of each.
 
     A number belongs to the word before it unless that ends in a digit, so that `conv2d, conv2d_1` share no word:
-    `block_3_conv` is (`block_3`, `conv`). A letter after a number is a separate word only if the level has the same
+    `block_3_conv` is (`block_3`, `conv`). The words of a module are the parts of its path, each with its dot:
+    `Block[down.2.0]` is (`.down.2`, `.0`). A letter after a number is a separate word only if the level has the same
     stem with an `a`: `block2a`, `block2b`.
     """
 
@@ -112,11 +113,14 @@ class Vocabulary:
         if name.isalpha() or (before.isalpha() and number.isdigit()):  # only saves time: most are "mul" or "mul_12"
             return (name,)
         words: list[str] = []
-        for word in WORD_BREAK.split(module_path(name), MAX_WORDS):
+        path = module_path(name)
+        for word in path.split(".", MAX_WORDS) if path else WORD_BREAK.split(name, MAX_WORDS):
             if not word:
                 continue
             if word.isdigit() and words and not words[-1][-1].isdigit():
-                words[-1] += "_" + word
+                words[-1] += f".{word}" if path else f"_{word}"
+            elif path:
+                words.append(f".{word}")
             elif word in self.lettered_words:
                 words += [word[:-1], word[-1]]
             else:
@@ -130,13 +134,13 @@ def prefix_lengths(words: NameWords) -> range:
 
 
 def module_path(name: str) -> str:
-    """Return the path of a module in its name, without its class; any other name as it is.
+    """Return the path of a module in its name, without its class; "" for a name without a path.
 
     >>> module_path("Block[down.2.0]"), module_path("Block[down]"), module_path("down.2.0")
-    ('down.2.0', 'Block[down]', 'down.2.0')
+    ('down.2.0', '', '')
     """
-    path = name.partition("[")[2].removesuffix("]")
-    return path if name.endswith("]") and "." in path else name
+    path = name.partition("[")[2]
+    return path[:-1] if path.endswith("]") and "." in path else ""
 
 
 def name_form(name: str) -> str:
@@ -196,10 +200,10 @@ NUMBERED_PART = re.compile(r"_(?=[0-9])")
 def join_words(words: Sequence[str]) -> str:
     """Return the words that some names begin with as a name; the brackets of modules of PyTorch are closed.
 
-    >>> join_words(["cross", "entropy"]), join_words(["Block[stages", "1"])
-    ('cross_entropy', 'Block[stages.1]')
+    >>> join_words(["cross", "entropy"]), join_words(["Block[stages", "1"]), join_words([".down.2", ".0"])
+    ('cross_entropy', 'Block[stages.1]', 'down.2.0')
     """
-    text = "_".join(words)
+    text = "_".join(words).replace("_.", ".").removeprefix(".")
     kind, opened, attribute = text.partition("[")
     return f"{kind}[{NUMBERED_PART.sub('.', attribute)}]" if opened and "]" not in attribute else text
 

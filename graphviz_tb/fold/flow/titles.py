@@ -200,7 +200,7 @@ def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy
     *around, word = ("", *vocabulary.name_words(last.name))
     if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:
         return False
-    kind = strip_counters(word)
+    kind = strip_counters(word.removeprefix("."))
     return kind not in COMMON_TYPES and not NORM_TYPE.fullmatch(kind) and not DISTINCTIVE_TYPE.fullmatch(kind)
 
 
