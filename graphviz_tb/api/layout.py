@@ -150,7 +150,7 @@ def _first_picture_options(options: PictureOptions) -> PictureOptions:
     return replace(options, open=(), open_all=False, depth="auto")
 
 
-def column_breaks(model: BaseModel, options: PictureOptions, second: SecondLine) -> ColumnBreaks:
+def first_picture_columns(model: BaseModel, options: PictureOptions, second: SecondLine) -> ColumnBreaks:
     """Return the columns of the first picture: opening a box moves none to another column."""
     first = _first_picture_options(options)
     if first not in model.columns and options.wrap:
@@ -208,7 +208,7 @@ def _lay_out_open_groups(
     Levels are broken into `columns`, by default into those of the first picture.
     """
     hierarchy, report = model.hierarchy, model.report
-    columns = column_breaks(model, options, second) if columns is None else columns
+    columns = first_picture_columns(model, options, second) if columns is None else columns
     alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
     metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
     labels, odd = labels or _node_labels(model, options, second, opened), dict[Notice, None]()
