@@ -74,11 +74,11 @@ def summarize_stats(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Stats
         ),
         devices=stats.devices,
         unmatched=stats.unmatched[:most],
-        unmatched_time=unmatched_time(stats),
+        unmatched_time=_unmatched_time(stats),
     )
 
 
-def unmatched_time(stats: Stats) -> float:
+def _unmatched_time(stats: Stats) -> float:
     """Return the time of all executions that no op of the graph has, in microseconds."""
     return sum(time for _, time in stats.unmatched)
 
@@ -156,7 +156,7 @@ def _rank_places(
 ) -> tuple[RankedPlace, ...]:
     """Return the places of the largest values, ties in file order; zeros are left out."""
     # If the total is zero, no place remains below; 1 avoids a division by zero.
-    whole = value(stats.figures(0)) + (unmatched_time(stats) if value is figures_time else 0) or 1.0
+    whole = value(stats.figures(0)) + (_unmatched_time(stats) if value is figures_time else 0) or 1.0
     # `sorted` is stable: ties keep the order of the file.
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
     return tuple(

@@ -139,7 +139,7 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
-        shown = is_legible(layout.scene, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
+        shown = _is_legible(layout.scene, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
         if best is None or shown > most:
             best, most = layout, shown
     return best or layout
@@ -150,7 +150,7 @@ def _first_picture_options(options: PictureOptions) -> PictureOptions:
     return replace(options, open=(), open_all=False, depth="auto")
 
 
-def column_breaks(model: BaseModel, options: PictureOptions, second: SecondLine) -> ColumnBreaks:
+def first_picture_columns(model: BaseModel, options: PictureOptions, second: SecondLine) -> ColumnBreaks:
     """Return the columns of the first picture: opening a box moves none to another column."""
     first = _first_picture_options(options)
     if first not in model.columns and options.wrap:
@@ -208,7 +208,7 @@ def _lay_out_open_groups(
     Levels are broken into `columns`, by default into those of the first picture.
     """
     hierarchy, report = model.hierarchy, model.report
-    columns = column_breaks(model, options, second) if columns is None else columns
+    columns = first_picture_columns(model, options, second) if columns is None else columns
     alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
     metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
     labels, odd = labels or _node_labels(model, options, second, opened), dict[Notice, None]()
@@ -352,14 +352,14 @@ def _largest_legible_layout(
 
     `layout` has all `count` groups open; `first(n)` lays out with the first n.
     """
-    if is_legible(layout.scene, least, target):
+    if _is_legible(layout.scene, least, target):
         return layout
     best, low, high = layout, least_open, count - 1  # the answer is between low and high
     while low <= high:
         # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
         count = (low + high + 1) // 2
         tried = first(count)
-        if is_legible(tried.scene, least, target) or count == least_open:
+        if _is_legible(tried.scene, least, target) or count == least_open:
             best, low = tried, count + 1
         else:
             high = count - 1
@@ -380,7 +380,7 @@ def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOption
     return units
 
 
-def is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
+def _is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
     """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
     fits at all."""
     scale = target.scale(*drawn_size(scene))

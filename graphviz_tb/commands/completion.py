@@ -101,7 +101,7 @@ def _run_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str
     yield from _logged_runs(source, said, typed)
 
 
-def tag_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
+def _tag_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
     """Yield the tags of graphs, of the run that is chosen or of all."""
     from graphviz_tb.read.source import list_contents
 
@@ -149,4 +149,4 @@ def _segments_after(names: Iterable[str], typed: str) -> list[str]:
 
 
 # How a value is called in the help → where its names are found.
-COMPLETED_BY_METAVAR = {"RUN": _run_names, "TAG": tag_names}
+COMPLETED_BY_METAVAR = {"RUN": _run_names, "TAG": _tag_names}

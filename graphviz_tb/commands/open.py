@@ -98,11 +98,11 @@ def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
     view = view_of_command(model, values)
     said = {name: value for name, value in values.items() if name in READ_OPTIONS}
     options = collect_options(said, dict(view.choices) if view else {})
-    write_outputs([(target, page_bytes(model, options, values, quiet))])
+    write_outputs([(target, _page_of_source(model, options, values, quiet))])
     return os.path.abspath(target)  # noqa: PTH100 - a link stays a link
 
 
-def page_bytes(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
+def _page_of_source(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
     """Return the page of the graph that is meant, of the first of several, or of a log without any."""
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.page.source_page import with_first_graph

@@ -58,7 +58,7 @@ from graphviz_tb.formats.onnx_settings import (
     attribute_value,
     input_as_setting,
     setting_slots,
-    tensor_numbers,
+    small_tensor_elements,
 )
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
@@ -522,7 +522,7 @@ class BlockReader:
 
     def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
         """Return the setting that a stored tensor is: its name and value; None if it is a tensor."""
-        numbers = tensor_numbers(self.stored[value])
+        numbers = small_tensor_elements(self.stored[value])
         return None if numbers is None else input_as_setting(op, slot, numbers)
 
     # NodeBodies

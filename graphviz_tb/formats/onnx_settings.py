@@ -83,10 +83,10 @@ def _tensor_attribute(tensor: TensorValue) -> AttrValue:
     return made
 
 
-def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
+def small_tensor_elements(tensor: TensorValue) -> list[Any] | None:
     """Return the numbers of a small tensor: whole ones, floats or truth values.
 
-    >>> tensor_numbers(TensorValue(dims=(2,), data_type=7, int64_data=(3, -1)))
+    >>> small_tensor_elements(TensorValue(dims=(2,), data_type=7, int64_data=(3, -1)))
     [3, -1]
     """
     content, form = tensor.content(), FORM_BY_DTYPE.get(tensor.dtype)

@@ -49,7 +49,7 @@ class WeightUse:
 
 
 def op_type(node: NodeValue) -> str:
-    """Return the type of an op with its framework, or with the domain of another one.
+    """Return the type of an op with its framework, whatever its domain.
 
     >>> op_type(NodeValue(op_type="Conv")), op_type(NodeValue(op_type="Gelu", domain="com.microsoft"))
     ('onnx::Conv', 'onnx::Gelu')

@@ -98,7 +98,7 @@ def _read_binary_points(embedding: Embedding, rows: int) -> Points:
 
 
 @lru_cache(MAX_CACHED_FILES)
-def text_extent(path: Path, changed: int, size: int) -> tuple[int, int]:
+def _text_extent(path: Path, changed: int, size: int) -> tuple[int, int]:
     """Count lines and columns of a TSV file; `changed` and `size` are part of the cache key. Raises ReadError if it is
     too large or empty."""
     try:
@@ -435,7 +435,7 @@ def _embedding_of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) 
     if len(shape) == 2 and all(shape) and size == 4 * prod(shape) and path.suffix.lower() != ".tsv":
         _check_dimensions(shape[1], name)
         return Embedding(run, name, EmbeddingForm.BINARY, *shape, path)
-    points, dimensions = text_extent(path, path.stat().st_mtime_ns, size)
+    points, dimensions = _text_extent(path, path.stat().st_mtime_ns, size)
     _check_dimensions(dimensions, name)
     return Embedding(run, name, EmbeddingForm.TEXT, points, dimensions, path)
 

@@ -93,7 +93,7 @@ def read_node(node: Any) -> ProgramNode:
             graphs.append(json_object(content["as_graph"]))
     metadata = json_object(node.get("metadata"))
     return ProgramNode(
-        op_type(json_text(node.get("target"))),
+        _op_type(json_text(node.get("target"))),
         inputs,
         _form([] if graphs else settings),
         has_symbols,
@@ -128,10 +128,10 @@ def parse_program(walk: JsonWalk) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def op_type(target: str) -> str:
+def _op_type(target: str) -> str:
     """Return the type of an op with its library before it.
 
-    >>> op_type("torch.ops.aten.add.Tensor"), op_type("_operator.mul"), op_type("torch.ops.higher_order.cond")
+    >>> _op_type("torch.ops.aten.add.Tensor"), _op_type("_operator.mul"), _op_type("torch.ops.higher_order.cond")
     ('aten::add', 'operator::mul', 'higher_order::cond')
     """
     if found := OP_TARGET.fullmatch(target):

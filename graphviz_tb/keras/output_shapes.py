@@ -54,20 +54,20 @@ def shape_from_json(value: Any) -> Shape:
 # Images and sequences: convolutions, pools, padding, cropping, resizing.
 
 
-def channels_first(config: LayerConfig) -> bool:
+def _channels_first(config: LayerConfig) -> bool:
     """Return whether the channels precede the spatial dimensions."""
     return config.get("data_format") == "channels_first"
 
 
 def split_image_shape(config: LayerConfig, shape: KerasDims) -> tuple[KerasDims, int | None]:
     """Split a shape into spatial dimensions and channels."""
-    return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
+    return (shape[2:], shape[1]) if _channels_first(config) else (shape[1:-1], shape[-1])
 
 
 def _image_shape(
     config: LayerConfig, batch: int | None, sizes: Sequence[int | None], channels: int | None
 ) -> list[Shape]:
-    return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
+    return [(batch, channels, *sizes) if _channels_first(config) else (batch, *sizes, channels)]
 
 
 def per_dimension(value: Any, count: int) -> list[int]:
@@ -363,7 +363,7 @@ def _wrapper_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
 # Inputs and preprocessing.
 
 
-def input_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
+def _given_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [shape_from_json(config.get("batch_shape", config.get("batch_input_shape")))]
 
 
@@ -384,7 +384,7 @@ ELEMENTWISE_FUNCTIONS = frozenset({
     "log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value",
 })  # fmt: skip
 SHAPE_RULES: dict[str, LayerShapeRule] = {
-    "given": input_shape,
+    "given": _given_shape,
     "same": lambda config, inputs: [inputs[0]],
     "merged": _merge_shape,
     "convolution": _convolution_shape,

@@ -110,31 +110,31 @@ def _dense_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
     return int(width * units + _bias_count(config, units) + _lora_count(config, width, units))
 
 
-def kernel_size(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
+def _window_and_channels(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
     """Return the number of places in the window, and the input channels."""
     sizes, channels = split_image_shape(config, inputs[0])
     return prod(per_dimension(config["kernel_size"], len(sizes))), _required_size(channels)
 
 
 def _convolution_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    places, channels = kernel_size(config, inputs)
+    places, channels = _window_and_channels(config, inputs)
     filters, rows = config["filters"], places * (channels // config.get("groups", 1))
     return int(rows * filters + _bias_count(config, filters) + _lora_count(config, rows, filters))
 
 
 def _transposed_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    places, channels = kernel_size(config, inputs)
+    places, channels = _window_and_channels(config, inputs)
     return int(places * channels * config["filters"] + _bias_count(config, config["filters"]))
 
 
 def _depthwise_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    places, channels = kernel_size(config, inputs)
+    places, channels = _window_and_channels(config, inputs)
     many = channels * config.get("depth_multiplier", 1)
     return int(places * many + _bias_count(config, many))
 
 
 def _separable_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    places, channels = kernel_size(config, inputs)
+    places, channels = _window_and_channels(config, inputs)
     many, filters = channels * config.get("depth_multiplier", 1), config["filters"]
     return int(places * many + many * filters + _bias_count(config, filters))
 
@@ -246,7 +246,7 @@ def _cell_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
 def _recurrent_convolution_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
     """Count the kernels of input and state for each of the four gates of a recurrent convolution."""
     batch, _, *rest = inputs[0]
-    places, channels = kernel_size(config, [(batch, *rest)])
+    places, channels = _window_and_channels(config, [(batch, *rest)])
     filters = config["filters"]
     return int(4 * places * filters * (channels + filters) + _bias_count(config, 4 * filters))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.api.layout import column_breaks, groups_opened_by_picture
+from graphviz_tb.api.layout import first_picture_columns, groups_opened_by_picture
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.events.graphs import is_event_file
@@ -30,7 +30,7 @@ from graphviz_tb.open.groups import lone_members
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
-from graphviz_tb.page.levels import LevelStore, PageArranger, level_key
+from graphviz_tb.page.levels import LevelStore, PageArranger, page_level_key
 from graphviz_tb.page.profile import ProfilePart, pack_profiles
 from graphviz_tb.page.ungrouping import add_ungrouped_levels
 from graphviz_tb.page.walk import (
@@ -130,7 +130,7 @@ def page_data(
     limit = int(options.page_max * 1e6)
     alone = lone_members(hierarchy, opened, options) is not None
     store = LevelStore(hierarchy, table, limit, alone)
-    first_columns = column_breaks(model, options, lambda path: None)
+    first_columns = first_picture_columns(model, options, lambda path: None)
     arranger = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, store, first_columns)
     copied = CopiedLevels(model.members if alone and not extra.each else model.expander)
     levels, inside, apart = _add_page_levels(
@@ -223,7 +223,7 @@ def _add_page_levels(
     groups = int(np.count_nonzero(hierarchy.node < 0))
     with model.report.stage("arrange"):
         for path, level, skeleton, outside in walk_levels(levels, arranger, copied, frozenset(opened)):
-            store.add_level(level_key(path), path, level, skeleton)
+            store.add_level(page_level_key(path), path, level, skeleton)
             usual[path] = level, skeleton
             advance("groups", len(usual), groups)
             children = (child_path(hierarchy, path, row) for row in level.own_children())
@@ -237,7 +237,7 @@ def _add_page_levels(
         for path, level, skeleton in levels_without_aside(levels, away, arranger):
             if store.is_page_full:
                 break
-            store.add_level(f"{level_key(path)}+", path, level, skeleton)
+            store.add_level(f"{page_level_key(path)}+", path, level, skeleton)
             main[path] = level, skeleton
         add_differing_copies(store, copied, copied.copies, main, "+")
         return (

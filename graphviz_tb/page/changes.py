@@ -30,7 +30,7 @@ from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
 from graphviz_tb.page.build import PageExtras, page_data
 from graphviz_tb.page.cards import listed_edges
 from graphviz_tb.page.colours import row_colouring_blocks
-from graphviz_tb.page.levels import level_key
+from graphviz_tb.page.levels import page_level_key
 from graphviz_tb.render.html import page_bytes
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _diff_colouring_blocks(
     for path in levels:
         bits = list(_level_state_bits(model.metagraph(path), became, between))
         if any(bit not in (0, EDGES_KEPT) for bit in bits):  # most levels have no change, and are not listed
-            index[level_key(path)] = len(numbers)
+            index[page_level_key(path)] = len(numbers)
             numbers += bits
     yield json_block("changes/index", index)
     yield ints_block("changes/bits", numbers)

@@ -322,10 +322,10 @@ def _ends_of_lines(level: Metagraph) -> tuple[object, ...]:
     return level.children, edges, [(bridge.child, bridge.other, bridge.inbound) for bridge in level.bridges]
 
 
-def level_key(path: RowPath) -> str:
+def page_level_key(path: RowPath) -> str:
     """Return the key of a level in a page.
 
-    >>> level_key((3, 17))
+    >>> page_level_key((3, 17))
     '3.17'
     """
     return ".".join(map(str, path))

@@ -33,7 +33,7 @@ from graphviz_tb.model.hierarchy import SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph, MetagraphLine
 from graphviz_tb.model.paths import RowPath, child_path, is_stack, parent_path, stack_around
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.page.levels import LevelStore, level_key
+from graphviz_tb.page.levels import LevelStore, page_level_key
 from graphviz_tb.page.walk import (
     ArrangeLevel,
     AsideLevel,
@@ -224,7 +224,7 @@ class UngroupedWalk:
                 continue
             if like is not None and there in like.levels and not has_auxiliary_area(*like.levels[there]):
                 self.levels[there] = like.levels[there]
-                store.repeat_level(level_key(there), like.mark, self.mark)
+                store.repeat_level(page_level_key(there), like.mark, self.mark)
                 inside = [(child, like) for child in like.inside[there]]
             else:
                 if (laid := self.arranged_level(store, path)) is None:
@@ -315,7 +315,7 @@ class UngroupedWalk:
     def is_in_page(self, store: LevelStore, path: RowPath) -> bool:
         """Return whether the page contains the level of a group."""
         there = self.to_page_path(path)
-        return level_key(there if len(there) > 1 else (self.copied.written_row(there[0]),)) in store.index
+        return page_level_key(there if len(there) > 1 else (self.copied.written_row(there[0]),)) in store.index
 
     def is_still_copy(self, member: int) -> bool:
         """Return whether a copy that the page leaves out is still a copy here."""
@@ -334,12 +334,12 @@ class UngroupedWalk:
                 own = (path[0] - copy.usual + member,)
                 if (
                     find_walked_level(self.copied, self.levels, path) is None
-                    or f"{level_key(own)}{self.mark}" in store.index
+                    or f"{page_level_key(own)}{self.mark}" in store.index
                 ):
                     continue
                 usual = find_walked_level(self.copied, self.usual, own)
                 if usual is not None:
-                    store.add_level(f"{level_key(own)}{self.mark}", own, *usual)
+                    store.add_level(f"{page_level_key(own)}{self.mark}", own, *usual)
 
     def has_other_neighbours(self, path: RowPath, child: RowPath) -> bool:
         """Return whether a child has other neighbours than in the page: only then its contents may differ."""
@@ -389,7 +389,7 @@ class UngroupedWalk:
 
     def page_key(self, path: RowPath) -> str:
         """Return the key of a level in the page."""
-        return level_key(self.to_page_path(path))
+        return page_level_key(self.to_page_path(path))
 
 
 def _group_ports(hierarchy: Hierarchy, level: Metagraph, skeleton: Skeleton) -> dict[int, PortConstraints]:

@@ -16,7 +16,7 @@ from graphviz_tb.limits import MAX_FUNCTION_NESTING, MAX_GROUPS_INSIDE_CALLS
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, sole_scope, sole_stack
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.page.levels import LevelStore, level_key
+from graphviz_tb.page.levels import LevelStore, page_level_key
 
 # Stack members whose levels a page does not write.
 #
@@ -106,7 +106,7 @@ def add_differing_copies(
             if level is not None and not unlike.isdisjoint(level[0].children):
                 metagraph, skeleton = renumber_level(level, copied.row_renumbering(copied.copies[member]))
                 own = (metagraph.row,)
-                store.add_level(level_key(own) + end, own, metagraph, skeleton)
+                store.add_level(page_level_key(own) + end, own, metagraph, skeleton)
 
 
 def find_walked_level(copied: CopiedLevels, levels: WalkedLevels, path: RowPath) -> WalkedLevel | None:

@@ -101,7 +101,7 @@ def _encode_document(document: Any) -> bytes:
     return (json.dumps(replace_non_finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
-def flat_edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
+def _flat_edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
     """Yield the edges between ops of the main graph, by target and input."""
     graph = hierarchy.graph
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
@@ -147,7 +147,7 @@ def cytoscape_json(hierarchy: Hierarchy, facts: Facts) -> bytes:
                 "tensor": edge.tensor,
             }
         }
-        for number, edge in enumerate(flat_edges(hierarchy, facts))
+        for number, edge in enumerate(_flat_edges(hierarchy, facts))
     ]
     document = {
         "data": {"name": "tbgraph"},
@@ -219,7 +219,7 @@ def _node_elements(hierarchy: Hierarchy, facts: Facts, given: list[str]) -> Iter
 
 
 def _edge_elements(hierarchy: Hierarchy, facts: Facts) -> Iterator[str]:
-    for number, edge in enumerate(flat_edges(hierarchy, facts)):
+    for number, edge in enumerate(_flat_edges(hierarchy, facts)):
         data = _data_elements(
             (("e0", edge.output), ("e1", edge.slot), ("e2", str(edge.control).lower()), ("e3", edge.tensor)),
         )
@@ -256,7 +256,7 @@ def model_explorer_json(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes
             "outputsMetadata": [],
         }
     outputs: dict[int, dict[str, str]] = {}
-    for edge in flat_edges(hierarchy, facts):
+    for edge in _flat_edges(hierarchy, facts):
         output = "control" if edge.control else edge.output or "0"
         listed[edge.target]["incomingEdges"].append(_incoming_edge(edge, output, listed[edge.source]["id"]))
         if edge.tensor:

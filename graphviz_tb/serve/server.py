@@ -114,7 +114,7 @@ def application(settings: Settings, session: ServedSource | None = None) -> App:
     return RequestGuard(app, settings)
 
 
-async def error_response(request: Request, error: Exception) -> Response:
+async def _error_response(request: Request, error: Exception) -> Response:
     """Return the response to an exception."""
     if isinstance(error, RefusedRequest):
         return refusal_response(error)
@@ -129,7 +129,7 @@ async def error_response(request: Request, error: Exception) -> Response:
 
 
 EXCEPTION_HANDLERS: Mapping[Any, Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
-    (RefusedRequest, TbGraphError, HTTPException, Exception), error_response
+    (RefusedRequest, TbGraphError, HTTPException, Exception), _error_response
 )
 
 

@@ -133,7 +133,7 @@ def _untraced_name(name: str) -> str:
     return match[1] if match else name
 
 
-def variable_name(handle: NodeDef) -> str:
+def _variable_name(handle: NodeDef) -> str:
     return handle.attr["shared_name"].s.decode("utf-8", "replace") or handle.name
 
 
@@ -145,7 +145,7 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
     for node in reversed(whole.node):
         if node.op in VARIABLE_OPS:
             shape = tuple(dim.size for dim in node.attr["shape"].shape.dim) if "shape" in node.attr else ()
-            called = variable_name(node)
+            called = _variable_name(node)
             # "w_1" may be the second "w", or a variable of that name.
             for name in dict.fromkeys((called, without_counter(called))):
                 left.setdefault((name, shape), []).append(node.name)
@@ -416,7 +416,7 @@ def _plain_output_names(block: InlinedBlock, ops: Mapping[str, OpDef]) -> Inline
         op = placed.node.op
         if op not in positions:
             positions[op] = _output_positions(ops.get(op))
-        index = output_position(positions[op], key)
+        index = _output_position(positions[op], key)
         return text if index is None else f"{name}:{index}" if index else name
 
     nodes = {name: placed.with_inputs(tuple(map(plain_tensor, placed.inputs))) for name, placed in block.nodes.items()}
@@ -434,7 +434,7 @@ def _output_positions(op: OpDef | None) -> dict[str, int]:
     return found
 
 
-def output_position(positions: Mapping[str, int], key: str) -> int | None:
+def _output_position(positions: Mapping[str, int], key: str) -> int | None:
     """Return the output position of "name:number"; None if unknown."""
     name, _, number = key.partition(":")
     return positions[name] + parse_output_number(number) if name in positions and number.isdecimal() else None

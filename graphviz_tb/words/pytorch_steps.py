@@ -156,7 +156,7 @@ class PyTorchSteps(TensorFlowSteps):
             return LayerStep("convolution", word, takes, gives)
         groups = self._numbers(slots[CONVOLUTIONS[name]])[0]
         each = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
-        kernel = [kernel_size(*axis) for axis in each]
+        kernel = [_kernel_size(*axis) for axis in each]
         depthwise = groups == takes > 1
         known = "×".join(map(str, kernel)) if all(kernel) else ""
         parts = [f"dw {known}".strip()] if depthwise else [*([known] if known else []), size_word(gives)]
@@ -288,10 +288,10 @@ def _einsum_heads(letters: Sequence[str], result: str, shape: Sequence[int]) -> 
     return sizes[max(kept, key=result.index)], sizes[summed[0]]
 
 
-def kernel_size(before: int, after: int, stride: int, pad: int, dilation: int) -> int:
+def _kernel_size(before: int, after: int, stride: int, pad: int, dilation: int) -> int:
     """Return the size of a kernel along one axis, 0 where several fit the sizes of input and output.
 
-    >>> kernel_size(32, 32, 1, 1, 1), kernel_size(32, 16, 2, 1, 1), kernel_size(224, 14, 16, 0, 1)
+    >>> _kernel_size(32, 32, 1, 1, 1), _kernel_size(32, 16, 2, 1, 1), _kernel_size(224, 14, 16, 0, 1)
     (3, 0, 0)
     """
     sizes = range(1, min(MOST_KERNEL, before + 2 * pad) + 1)

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from scenes import Paths, scenes
 
 import graphviz_tb
-from graphviz_tb.api.layout import _lay_out_open_groups, column_breaks, groups_opened_by_picture
+from graphviz_tb.api.layout import _lay_out_open_groups, first_picture_columns, groups_opened_by_picture
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.errors import TbGraphError
@@ -280,7 +280,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None,
     """The scene that Python makes for a set of open groups; in the columns of the `page` of another model."""
     options = options or listing(model)
     order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
-    columns = column_breaks(page, options, lambda path: None) if page else None
+    columns = first_picture_columns(page, options, lambda path: None) if page else None
     return _lay_out_open_groups(model, options, lambda path: None, order, columns=columns).scene
 
 

@@ -230,7 +230,7 @@ def _is_loose(m: Matching, item: Item) -> bool:
     )
 
 
-def inputs_of(change: Change) -> tuple[InputWire, ...]:
+def _inputs_of(change: Change) -> tuple[InputWire, ...]:
     """Return the changed inputs; an empty list for any other kind of change."""
     return change.rewiring.inputs if change.rewiring else ()
 
@@ -244,7 +244,7 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     """Return whether a change is at a member of a series, or at an op that takes one before and after."""
     if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
-    ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
+    ends = [without_counters(end or "") for wire in _inputs_of(change) for end in (wire.old, wire.new)]
     return any(is_within(end, member) for end in ends for member in series)
 
 

@@ -90,7 +90,7 @@ def common_subsequence(
 ) -> list[tuple[int, int]] | None:
     """Return the longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
 
-    `likely` maps places of `one` to places of `two`. None where the table would be too large.
+    `likely` maps places of `mine` to places of `other`. None where the table would be too large.
 
     >>> common_subsequence("abcd", "abxcd"), common_subsequence("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
     ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])

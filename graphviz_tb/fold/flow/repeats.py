@@ -294,7 +294,7 @@ def _apply_repeats(
             units[tuple(element.symbol for element in turns[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
-    return pairs(_fold_single_units(folded + sequence[done:], units, context), context), hit
+    return _stack_pairs(_fold_single_units(folded + sequence[done:], units, context), context), hit
 
 
 def _limit_of(
@@ -308,7 +308,7 @@ def _limit_of(
     return nearly_before(sequence, repeats[number].stop, once, later.start, context)
 
 
-def pairs(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
+def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Stack a single block that equals the members of a stack with a near repetition right before it: a stage of two
     blocks."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}

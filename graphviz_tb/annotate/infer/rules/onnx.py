@@ -156,7 +156,7 @@ def _infer_flat_blocks(op: Op) -> RuleResult:
 # Matrices.
 
 
-def matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
+def _matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
     """Return the shape of a product of stacks of matrices; a vector is a row before and a column after."""
     if a is None or b is None or not a or not b:
         return None
@@ -168,7 +168,7 @@ def matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
 
 def _product_rule(second: int) -> ShapeRule:
     """Make the rule of `MatMul`, whose second factor is at a slot."""
-    return lambda op: [matrix_product(op, op.shape(0), op.shape(second))]
+    return lambda op: [_matrix_product(op, op.shape(0), op.shape(second))]
 
 
 def _infer_fused_product(op: Op) -> RuleResult:
@@ -178,7 +178,7 @@ def _infer_fused_product(op: Op) -> RuleResult:
         shape = op.shape(slot)
         turned = shape is not None and len(shape) > 1 and is_flag_set(op, name)
         factors.append((*shape[:-2], shape[-1], shape[-2]) if turned and shape is not None else shape)
-    return [matrix_product(op, *factors)]
+    return [_matrix_product(op, *factors)]
 
 
 def _infer_packed_product(op: Op) -> RuleResult:
