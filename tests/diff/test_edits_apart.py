@@ -295,8 +295,8 @@ def test_sums_that_go_are_not_replaced_by_a_block_behind_the_last(turned: bool) 
         lines, before = ["x Placeholder"], "x"
         for at in range(count):
             lines += [f"m/fc_{at}/w Const", f"m/fc_{at}/MatMul MatMul {before} m/fc_{at}/w",
-                      f"m/norm_{at}/Rsqrt Rsqrt m/fc_{at}/MatMul", f"m/act_{at}/Tanh Tanh m/norm_{at}/Rsqrt"]  # fmt: skip
-            lines += [f"m/add_{at} AddV2 {before} m/act_{at}/Tanh"] if summed else []
+                      f"m/norm_{at} Rsqrt m/fc_{at}/MatMul", f"m/act_{at} Tanh m/norm_{at}"]  # fmt: skip
+            lines += [f"m/add_{at} AddV2 {before} m/act_{at}"] if summed else []
             before = lines[-1].split()[0]
         return graph(*lines, f"m/out/Softmax Softmax {before}")
 
