@@ -362,10 +362,10 @@ def _edits_of_model(
 
 
 def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split functions that have as many arguments and results, but do something else with them, from the edit at their
-    call, unless they repeat it."""
+    """Split functions that do something else with what they are given from the edit at their call, unless they repeat
+    it."""
     bodies = [item for item in group if item.change.kind == "function-changed" and not item.follows]
-    bodies = [item for item in bodies if not any(map(_is_handed_more_or_less, item.change.inside))]
+    bodies = [item for item in bodies if _is_edited(item.change.inside)]
     rest = without_objects(group, bodies)
     if not bodies or len(group) == 1:
         return [group]
@@ -376,11 +376,16 @@ def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
     return [*([kept] if kept else []), *([item] for item in apart)]
 
 
-def _is_handed_more_or_less(inner: Change) -> bool:
-    """Return whether a function has more or fewer arguments or results, or returns something else."""
-    signature = inner.content if isinstance(inner.content, FunctionSignature) else FunctionSignature()
-    pairs = [pair for pair in (signature.arguments, signature.results) if pair]
-    return signature.returned is not None or any(len(pair.old) != len(pair.new) for pair in pairs)
+def _is_edited(inside: Sequence[Change]) -> bool:
+    """Return whether a function has as many arguments and results as before, or other numbers beside what came or went
+    with one of them."""
+    kinds, numbers = {inner.kind for inner in inside}, [inner.setting for inner in inside if inner.setting]
+    for signature in (inner.content for inner in inside if isinstance(inner.content, FunctionSignature)):
+        pairs = [pair for pair in (signature.arguments, signature.results) if pair]
+        if signature.returned is not None or any(len(pair.old) != len(pair.new) for pair in pairs):
+            exchanged = {"added", "removed"} <= kinds or any(setting.key == "op" for setting in numbers)
+            return not exchanged and any(setting.constant for setting in numbers)
+    return True
 
 
 def _is_own(inner: Change) -> bool:
