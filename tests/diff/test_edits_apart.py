@@ -295,8 +295,8 @@ def test_sums_that_go_are_not_replaced_by_a_block_behind_the_last(turned: bool) 
         lines, before = ["x Placeholder"], "x"
         for at in range(count):
             lines += [f"m/fc_{at}/w Const", f"m/fc_{at}/MatMul MatMul {before} m/fc_{at}/w",
-                      f"m/norm_{at}/Rsqrt Rsqrt m/fc_{at}/MatMul", f"m/act_{at}/Tanh Tanh m/norm_{at}/Rsqrt"]  # fmt: skip
-            lines += [f"m/add_{at} AddV2 {before} m/act_{at}/Tanh"] if summed else []
+                      f"m/norm_{at} Rsqrt m/fc_{at}/MatMul", f"m/act_{at} Tanh m/norm_{at}"]  # fmt: skip
+            lines += [f"m/add_{at} AddV2 {before} m/act_{at}"] if summed else []
             before = lines[-1].split()[0]
         return graph(*lines, f"m/out/Softmax Softmax {before}")
 
@@ -323,7 +323,7 @@ def test_other_ops_in_both_branches_of_a_condition_are_two_edits(turned: bool) -
     assert words == ({("Elu", "Relu"), ("Exp", "Tanh")} if turned else {("Relu", "Elu"), ("Tanh", "Exp")})
 
 
-def looping(limit: int, activation: str, width: int = 4, dtype: int = 1) -> Any:
+def looping(limit: int, activation: str, width: int = 4, dtype: int = 1, state: bool = False) -> Any:
     """A loop with a condition and a body; the number of its steps is a constant of the condition."""
     made = graph("x Placeholder", "w VariableV2", "w/read Identity w", "m/MatMul MatMul x w/read",
                  "m/while While m/MatMul", "m/out/Softmax Softmax m/while")  # fmt: skip
@@ -332,6 +332,9 @@ def looping(limit: int, activation: str, width: int = 4, dtype: int = 1) -> Any:
         node.attr["T"].type = dtype
     for size in (4, width):
         made.node[1].attr["shape"].shape.dim.add(size=size)
+    if state:
+        made.node.add(name="m/zero", op="Const").attr["dtype"].type = dtype
+        made.node[4].input.append("m/zero")
     for key, lines in {
         "cond": [f"y={limit} Const", "Less Less given y:output:0"],
         "body": [f"act {activation} given"],
@@ -343,6 +346,10 @@ def looping(limit: int, activation: str, width: int = 4, dtype: int = 1) -> Any:
         function.signature.output_arg.add(name="made", type=dtype)
         function.node_def.extend(graph(*lines).node)
         function.node_def[-1].attr["T"].type = dtype
+        if state:  # the loop also counts
+            function.signature.input_arg.add(name="count", type=dtype)
+            function.signature.output_arg.add(name="counted", type=dtype)
+            function.ret["counted"] = "count"
         function.ret["made"] = f"{function.node_def[-1].name}:y:0"
     return made
 
@@ -363,6 +370,13 @@ def test_edits_of_the_condition_and_the_body_of_a_loop_are_two_beside_another_dt
     changes = diff(*(reversed(pair) if turned else pair))
     inside = [[one.key for one in change.inside if one.key not in ("", "dtype")] for change in changes]
     assert sorted(inside) == [[], ["op"], ["y"]]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_steps_of_a_loop_do_not_follow_from_what_it_also_carries(turned: bool) -> None:
+    pair = looping(4, "Tanh"), looping(7, "Tanh", state=True)
+    changes = diff(*(reversed(pair) if turned else pair))
+    assert [[one.key for one in change.inside if one.key] for change in changes if change.inside] == [["y"]]
 
 
 @pytest.mark.parametrize("turned", [False, True])

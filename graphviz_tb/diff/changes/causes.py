@@ -9,12 +9,10 @@ places         the same edit at several places is one change
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -24,6 +22,7 @@ from graphviz_tb.diff.changes.called import with_layer_calls
 from graphviz_tb.diff.changes.compose import (
     GATE_COUNTS,
     activation_change,
+    attach_consequences,
     bias_change,
     compose_change,
     dilation_change,
@@ -58,9 +57,7 @@ from graphviz_tb.diff.changes.places import (
 )
 from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.changes.training_parts import (
-    CLIPPING,
     LEARNING_RATE,
-    OPTIMIZER,
     changes_beside_optimizer,
     name_loss_part,
 )
@@ -70,7 +67,7 @@ from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
-from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
+from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting
 from graphviz_tb.model.columns import exists
@@ -125,8 +122,8 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
         others = without_objects(others, names)
     return [
         *others,
-        *_attach_consequences(
-            merge_by_number(merge_at_places(m, with_layer_calls(m.layers, causes))), [*behind, *derived]
+        *attach_consequences(
+            m, merge_by_number(merge_at_places(m, with_layer_calls(m.layers, causes))), [*behind, *derived]
         ),
     ]
 
@@ -365,10 +362,10 @@ def _edits_of_model(
 
 
 def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split functions that have as many arguments and results, but do something else with them, from the edit at their
-    call, unless they repeat it."""
+    """Split functions that do something else with what they are given from the edit at their call, unless they repeat
+    it."""
     bodies = [item for item in group if item.change.kind == "function-changed" and not item.follows]
-    bodies = [item for item in bodies if not any(map(_is_handed_more_or_less, item.change.inside))]
+    bodies = [item for item in bodies if _is_edited(item.change.inside)]
     rest = without_objects(group, bodies)
     if not bodies or len(group) == 1:
         return [group]
@@ -379,11 +376,16 @@ def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
     return [*([kept] if kept else []), *([item] for item in apart)]
 
 
-def _is_handed_more_or_less(inner: Change) -> bool:
-    """Return whether a function has more or fewer arguments or results, or returns something else."""
-    signature = inner.content if isinstance(inner.content, FunctionSignature) else FunctionSignature()
-    pairs = [pair for pair in (signature.arguments, signature.results) if pair]
-    return signature.returned is not None or any(len(pair.old) != len(pair.new) for pair in pairs)
+def _is_edited(inside: Sequence[Change]) -> bool:
+    """Return whether a function has as many arguments and results as before, or other numbers beside what came or went
+    with one of them."""
+    kinds, numbers = {inner.kind for inner in inside}, [inner.setting for inner in inside if inner.setting]
+    for signature in (inner.content for inner in inside if isinstance(inner.content, FunctionSignature)):
+        pairs = [pair for pair in (signature.arguments, signature.results) if pair]
+        if signature.returned is not None or any(len(pair.old) != len(pair.new) for pair in pairs):
+            exchanged = {"added", "removed"} <= kinds or any(setting.key == "op" for setting in numbers)
+            return not exchanged and any(setting.constant for setting in numbers)
+    return True
 
 
 def _is_own(inner: Change) -> bool:
@@ -566,44 +568,3 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
         around, _, leaf = change.name.rpartition("/")
         groups[COUNTER_AT_END.sub("", leaf) if change.unit and change.unit.scope else around].append(change)
     return max(groups.values(), key=lambda group: (sum(part.ops for part in group), group[0].name))
-
-
-def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
-    """Attach each consequence to the cause that says its size or shares its name, else to the first; to another
-    optimizer, not to what comes with it. Of very many causes, only those with the longest names are tried."""
-    if not causes:
-        return list(behind)
-    given: dict[int, list[Change]] = defaultdict(list)
-    cause_of: dict[str, int] = {}
-    beside = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
-    order = sorted(range(len(causes)), key=lambda number: causes[number].key in beside)
-    for number in order:
-        for leaf in filter(None, _leaf_names(causes[number])):
-            cause_of.setdefault(leaf, number)
-    # The longest name that fits, of the first cause.
-    leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
-    most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
-    leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
-    widths: dict[tuple[str, str], int] = {}
-    for number, cause in enumerate(causes):
-        for part in cause.setting.as_parts if cause.setting else ():
-            widths.setdefault((str(part.old), str(part.new)), number)
-    for change in behind:
-        name = change.name
-        borne = next((leaf for leaf in leaves if leaf in name), "")
-        sized = next((widths[pair] for pair in _weight_sizes(change) if pair in widths), order[0])
-        given[cause_of.get(borne, sized)].append(change)
-    behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
-    return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
-
-
-def _weight_sizes(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield the old and the new size of each axis of a weight in which it differs."""
-    for pair in change.setting.weights if change.setting else ():
-        yield from zip(str(pair.old).split("×"), str(pair.new).split("×"), strict=False)
-
-
-def _leaf_names(change: Change) -> list[str]:
-    """Return the last two segments of the names of a change."""
-    names = [name for place in change.places for name in place if name]
-    return ["/".join(name.split("/")[-2:]) for name in names]

@@ -1,11 +1,13 @@
-"""Several differences that are one edit, reported as one change."""
+"""Several differences that are one edit, reported as one change, and the change that a consequence follows from."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
@@ -22,13 +24,15 @@ from graphviz_tb.diff.changes.places import (
     sort_parts_by_flow,
     without_objects,
 )
+from graphviz_tb.diff.changes.training_parts import CLIPPING, LEARNING_RATE, OPTIMIZER
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
-from graphviz_tb.diff.columns.layers import QUIET_OPS, Layers
+from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
 from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
+from graphviz_tb.limits import MAX_COMPARED_LETTERS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Unit
 from graphviz_tb.model.columns import exists
@@ -41,6 +45,7 @@ from graphviz_tb.ops.roles import (
     MATRIX_PRODUCT_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
+    is_elementwise,
 )
 from graphviz_tb.ops.table import equal_op, plain_op_name
 from graphviz_tb.options import DiffOptions
@@ -458,3 +463,60 @@ def bias_change(m: Matching, change: Change) -> Change | None:
     names = m.layers[0].name(rows[0]), m.layers[1].name(rows[1])
     content, behind = Setting("use_bias", not new, new), change.consequences
     return Change("changed", "attribute", *names, change.ops, content, edits=change.edits, consequences=behind)
+
+
+def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Change]) -> list[Change]:
+    """Attach each consequence to the only cause that says its size, to one that shares its name, or to the first that
+    may give other sizes; to another optimizer, not to what comes with it. Of very many causes, only those with the
+    longest names are tried."""
+    if not causes:
+        return list(behind)
+    given: dict[int, list[Change]] = defaultdict(list)
+    cause_of: dict[str, int] = {}
+    beside = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
+    order = sorted(range(len(causes)), key=lambda number: causes[number].key in beside)
+    for number in order:
+        for leaf in filter(None, _leaf_names(causes[number])):
+            cause_of.setdefault(leaf, number)
+    # The longest name that fits, of the first cause.
+    leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
+    most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
+    leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
+    widths: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, cause in enumerate(causes):
+        for pair in {(str(part.old), str(part.new)) for part in (cause.setting.as_parts if cause.setting else ())}:
+            widths[pair].append(number)
+    resizing = next((number for number in order if _may_resize(m, causes[number])), order[0])
+    for change in behind:
+        sized = next((widths[pair] for pair in _sizes(change) if pair in widths), [])
+        borne = next((leaf for leaf in leaves if leaf in change.name), "")
+        first = sized[0] if sized else resizing if change.setting else order[0]
+        given[first if len(sized) == 1 else cause_of.get(borne, first)].append(change)
+    behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
+    return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
+
+
+def _may_resize(m: Matching, change: Change) -> bool:
+    """Return whether a change is no addition, removal or exchange of ops that work on each number alone."""
+    edits = change.edits
+    old, new = zip(*edits.ops, strict=True) if edits.ops else ((), ())
+    ops = {
+        side.op_type(node) for side, own in ((m.a, (*edits.removed, *old)), (m.b, (*edits.added, *new))) for node in own
+    }
+    return not ops or not all(is_elementwise(op) for op in ops - VALUE_PLUMBING)
+
+
+def _sizes(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new size of each axis of a weight, or of a list of sizes, in which it differs."""
+    setting = change.setting
+    for pair in setting.weights if setting else ():
+        yield from zip(str(pair.old).split("×"), str(pair.new).split("×"), strict=False)
+    if setting and isinstance(setting.old, list) and isinstance(setting.new, list):
+        pairs = ((str(old), str(new)) for old, new in zip(setting.old, setting.new, strict=False))
+        yield from (pair for pair in pairs if pair[0] != pair[1])
+
+
+def _leaf_names(change: Change) -> list[str]:
+    """Return the last two segments of the names of a change."""
+    names = [name for place in change.places for name in place if name]
+    return ["/".join(name.split("/")[-2:]) for name in names]
