@@ -83,23 +83,27 @@ class NodeLabels:
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
-        self._known: dict[tuple[RowPath, RowPath | None, bool], NodeLabel] = {}
+        self._known: dict[tuple[RowPath, RowPath | None, bool, bool], NodeLabel] = {}
         self._keys: dict[int, tuple[object, ...]] = {}
 
-    def node_label(self, path: RowPath, content: RowPath | None = None, boxed: bool = False) -> NodeLabel:
+    def node_label(
+        self, path: RowPath, content: RowPath | None = None, boxed: bool = False, framed: bool = False
+    ) -> NodeLabel:
         """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
-        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more."""
-        key = path, content, boxed
+        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more;
+        `framed`: the child is open."""
+        key = path, content, boxed, framed
         if key not in self._known:  # one first picture is laid out several times
-            self._known[key] = self._make_label(path, content, boxed)
+            self._known[key] = self._make_label(path, content, boxed, framed)
         return self._known[key]
 
-    def _make_label(self, path: RowPath, content: RowPath | None, boxed: bool) -> NodeLabel:
+    def _make_label(self, path: RowPath, content: RowPath | None, boxed: bool, framed: bool) -> NodeLabel:
         if content is None or content == path:
-            return self.plain_label(path)
+            return self.plain_label(path, framed)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
-            return joined_label([self.plain_label(scope) for scope in scopes_of_frame(self.hierarchy, path, content)])
-        node, member = self.plain_label(path), self.plain_label(content)
+            scopes = scopes_of_frame(self.hierarchy, path, content)
+            return joined_label([self.plain_label(scope, framed) for scope in scopes])
+        node, member = self.plain_label(path, framed), self.plain_label(content, framed)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
         named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
@@ -107,8 +111,8 @@ class NodeLabels:
             shown = -1  # all members have this name, or are equal: a reader need not know which is shown
         return stack_label(node, self.second(path), member, shown, len(members), boxed)
 
-    def plain_label(self, path: RowPath) -> NodeLabel:
-        """Return the label of the child at `path`, closed or with its own content."""
+    def plain_label(self, path: RowPath, framed: bool = False) -> NodeLabel:
+        """Return the label of the child at `path`, closed or with its own content: `framed`."""
         hierarchy, row = self.hierarchy, path[-1]
         held = sole_stack(hierarchy, row) if self.alone else -1
         like = held if held >= 0 else row  # the row it is drawn as
@@ -133,7 +137,7 @@ class NodeLabels:
             broken = is_cut_list and bool(words) and self.paper.tells_layers(row)
             if broken:  # words on both lines: a cut list of kinds says no more
                 label, second, semibold = words, second.removeprefix(words).lstrip(" ,·"), True
-            label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
+            label = elide_text(label, NAME_ROOM_PX if framed else NARROW_NAME_PX, NODE_FONT_PX)
             second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
         return NodeLabel(
@@ -513,7 +517,7 @@ def _build_group_view(
         node_labels=tuple(
             node_labels.surplus_label(child, level.surplus)
             if level.surplus is not None and child[-1] == level.surplus.member
-            else node_labels.node_label(child, content, _shows_surplus(views.get(child)))
+            else node_labels.node_label(child, content, _shows_surplus(views.get(child)), child in views)
             for child, content in zip(paths, contents, strict=True)
         ),
         opened=opened,
