@@ -52,7 +52,7 @@ NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narro
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LISTED_LAYER = re.compile(r", (?:dw )?[0-9]+×[0-9]|, → ")  # another layer of a list
-BLOCK_COUNT = re.compile(r"(\d{1,9}) × \(.*", re.ASCII)  # words of equal blocks
+BLOCK_COUNT = re.compile(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 
@@ -418,10 +418,12 @@ def _first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str
     >>> _first_words("3×3 /2 | 1×7, 7×1 | max 3×3 /2", 76, 10), _first_words("3×3 32 /2, 3×3 32, 3×3 64", 76, 10)
     ('3×3 /2 | …', '3×3 32 /2, …')
 
-    Blocks whose words have no room are counted.
+    Blocks whose words have no room are counted, those of attention with their heads alone.
 
     >>> _first_words("24 × (1×1 128, 3×3 32)", 76, 10), _first_words("3 × (7×7), → 1536", 60, 10)
     ('24 blocks', '3 × (7×7), …')
+    >>> _first_words("12 × (12 heads × 64), 64 → 64", 76, 10), _first_words("2 × (24 heads × 32, w 7)", 76, 10)
+    ('12 × (12 heads)', '2 × (24 heads)')
     """
     whole, mark = text, ""
     while text and (text_width(text + mark, size) > limit or text.count("(") > text.count(")")):
@@ -429,7 +431,8 @@ def _first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str
         shorter = max((text.rpartition(each)[0] for each in marks), key=len)
         blocks = BLOCK_COUNT.fullmatch(text)
         counted = blocks and (not shorter or shorter.count("(") > shorter.count(")"))
-        text = f"{blocks[1]} blocks" if blocks and counted else shorter
+        heads = f"{blocks[1]} × ({blocks[2]})" if blocks and blocks[2] else ""
+        text = (heads if len(heads) < len(text) and heads else f"{blocks[1]} blocks") if blocks and counted else shorter
         rest = "" if counted else whole[len(text) :]
         mark = "" if goes_on else " | …" if " | " in rest else ", …" if LISTED_LAYER.search(rest) else ""
     return text + mark if text else ""
