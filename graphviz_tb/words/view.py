@@ -52,7 +52,7 @@ NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narro
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LISTED_LAYER = re.compile(r", (?:dw )?[0-9]+×[0-9]|, → ")  # another layer of a list
-BLOCK_COUNT = re.compile(r"(\d{1,9}) × \(.*", re.ASCII)  # words of equal blocks
+BLOCK_COUNT = re.compile(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 
@@ -83,23 +83,27 @@ class NodeLabels:
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
-        self._known: dict[tuple[RowPath, RowPath | None, bool], NodeLabel] = {}
+        self._known: dict[tuple[RowPath, RowPath | None, bool, bool], NodeLabel] = {}
         self._keys: dict[int, tuple[object, ...]] = {}
 
-    def node_label(self, path: RowPath, content: RowPath | None = None, boxed: bool = False) -> NodeLabel:
+    def node_label(
+        self, path: RowPath, content: RowPath | None = None, boxed: bool = False, framed: bool = False
+    ) -> NodeLabel:
         """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
-        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more."""
-        key = path, content, boxed
+        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more;
+        `framed`: the child is open."""
+        key = path, content, boxed, framed
         if key not in self._known:  # one first picture is laid out several times
-            self._known[key] = self._make_label(path, content, boxed)
+            self._known[key] = self._make_label(path, content, boxed, framed)
         return self._known[key]
 
-    def _make_label(self, path: RowPath, content: RowPath | None, boxed: bool) -> NodeLabel:
+    def _make_label(self, path: RowPath, content: RowPath | None, boxed: bool, framed: bool) -> NodeLabel:
         if content is None or content == path:
-            return self.plain_label(path)
+            return self.plain_label(path, framed)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
-            return joined_label([self.plain_label(scope) for scope in scopes_of_frame(self.hierarchy, path, content)])
-        node, member = self.plain_label(path), self.plain_label(content)
+            scopes = scopes_of_frame(self.hierarchy, path, content)
+            return joined_label([self.plain_label(scope, framed) for scope in scopes])
+        node, member = self.plain_label(path, framed), self.plain_label(content, framed)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
         named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
@@ -107,8 +111,8 @@ class NodeLabels:
             shown = -1  # all members have this name, or are equal: a reader need not know which is shown
         return stack_label(node, self.second(path), member, shown, len(members), boxed)
 
-    def plain_label(self, path: RowPath) -> NodeLabel:
-        """Return the label of the child at `path`, closed or with its own content."""
+    def plain_label(self, path: RowPath, framed: bool = False) -> NodeLabel:
+        """Return the label of the child at `path`, closed or with its own content: `framed`."""
         hierarchy, row = self.hierarchy, path[-1]
         held = sole_stack(hierarchy, row) if self.alone else -1
         like = held if held >= 0 else row  # the row it is drawn as
@@ -133,7 +137,7 @@ class NodeLabels:
             broken = is_cut_list and bool(words) and self.paper.tells_layers(row)
             if broken:  # words on both lines: a cut list of kinds says no more
                 label, second, semibold = words, second.removeprefix(words).lstrip(" ,·"), True
-            label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
+            label = elide_text(label, NAME_ROOM_PX if framed else NARROW_NAME_PX, NODE_FONT_PX)
             second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
         return NodeLabel(
@@ -414,10 +418,12 @@ def _first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str
     >>> _first_words("3×3 /2 | 1×7, 7×1 | max 3×3 /2", 76, 10), _first_words("3×3 32 /2, 3×3 32, 3×3 64", 76, 10)
     ('3×3 /2 | …', '3×3 32 /2, …')
 
-    Blocks whose words have no room are counted.
+    Blocks whose words have no room are counted, those of attention with their heads alone.
 
     >>> _first_words("24 × (1×1 128, 3×3 32)", 76, 10), _first_words("3 × (7×7), → 1536", 60, 10)
     ('24 blocks', '3 × (7×7), …')
+    >>> _first_words("12 × (12 heads × 64), 64 → 64", 76, 10), _first_words("2 × (24 heads × 32, w 7)", 76, 10)
+    ('12 × (12 heads)', '2 × (24 heads)')
     """
     whole, mark = text, ""
     while text and (text_width(text + mark, size) > limit or text.count("(") > text.count(")")):
@@ -425,7 +431,8 @@ def _first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str
         shorter = max((text.rpartition(each)[0] for each in marks), key=len)
         blocks = BLOCK_COUNT.fullmatch(text)
         counted = blocks and (not shorter or shorter.count("(") > shorter.count(")"))
-        text = f"{blocks[1]} blocks" if blocks and counted else shorter
+        heads = f"{blocks[1]} × ({blocks[2]})" if blocks and blocks[2] else ""
+        text = (heads if len(heads) < len(text) and heads else f"{blocks[1]} blocks") if blocks and counted else shorter
         rest = "" if counted else whole[len(text) :]
         mark = "" if goes_on else " | …" if " | " in rest else ", …" if LISTED_LAYER.search(rest) else ""
     return text + mark if text else ""
@@ -513,7 +520,7 @@ def _build_group_view(
         node_labels=tuple(
             node_labels.surplus_label(child, level.surplus)
             if level.surplus is not None and child[-1] == level.surplus.member
-            else node_labels.node_label(child, content, _shows_surplus(views.get(child)))
+            else node_labels.node_label(child, content, _shows_surplus(views.get(child)), child in views)
             for child, content in zip(paths, contents, strict=True)
         ),
         opened=opened,

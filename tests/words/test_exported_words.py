@@ -372,7 +372,6 @@ def test_branches_that_a_list_joins_are_said_as_those_that_an_op_joins(lists: li
     assert block_words(link_steps(ops, [[], [], *lists], [], [*made, *[[] for _ in lists]])) == said
 
 
-
 def stated_shape(*sizes: int) -> dict[str, object]:
     return {"dim": [{"size": size} for size in sizes]}
 
@@ -420,9 +419,7 @@ def test_blocks_of_two_stacks_are_not_counted_as_one() -> None:
             *(exported_weight(f"{name}/{each}/kernel", 32, 32) for each in ("in", "out")),
             exported_node(f"{name}/in/linear", "aten::linear", source, f"{name}/in/kernel", shapes=((9, 32),)),
             exported_node(f"{name}/view", "aten::view", f"{name}/in/linear", shapes=heads),
-            exported_node(
-                f"{name}/scores", "aten::scaled_dot_product_attention", *[f"{name}/view"] * 3, shapes=heads
-            ),
+            exported_node(f"{name}/scores", "aten::scaled_dot_product_attention", *[f"{name}/view"] * 3, shapes=heads),
             exported_node(f"{name}/merge", "aten::reshape", f"{name}/scores", shapes=((9, 32),)),
             exported_node(
                 f"{name}/out/linear", "aten::linear", f"{name}/merge", f"{name}/out/kernel", shapes=((9, 32),)

@@ -162,3 +162,12 @@ def test_the_words_of_layers_take_both_lines_where_a_list_of_names_has_no_room()
         label = labels.plain_label((0, row))
         lines.append((label.label, label.second))
     assert lines == [("middle · Concat · up.", "3×3 256, 3×3 256, 2×2 128 ↑2"), ("3×3 256", "3×3 256, …")]
+
+
+def test_the_name_of_a_frame_has_more_room_in_a_narrow_figure_than_that_of_a_box() -> None:
+    ops = [{"name": f"TransformerDecoderLayer/{name}", "op": name} for name in ("Relu", "Tanh")]
+    hierarchy = load(GraphDef(node=ops)).hierarchy  # type: ignore[list-item]
+    labels = NodeLabels(hierarchy, lambda path: None, placed=False, printed=True, narrow=SHORT_NAMES)
+    path = 0, hierarchy.name.index("TransformerDecoderLayer")
+    assert labels.node_label(path, path, framed=True).label == "TransformerDecoderLayer"
+    assert "…" in labels.node_label(path, path).label
