@@ -108,7 +108,7 @@ def picture_caption(
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
     parameters = PaperWords(model.hierarchy).parameter_count()
-    facts = facts_line(model.hierarchy, shown, colouring.title_text, colouring.scheme, left_out, parameters)
+    facts = facts_line(model.hierarchy, colouring.title_text(shown), colouring.scheme, left_out, parameters)
     return Caption(title, facts, _selected_addresses(model, opened, options))
 
 

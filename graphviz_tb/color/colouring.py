@@ -62,8 +62,8 @@ class Colouring:
         """Return the text that the colouring adds to the tooltip of the box at `path`; "" for none."""
         return ""
 
-    def title_text(self, ops: int, shown: int) -> str:
-        """Return the title row's text for a picture with `shown` of `ops`; "" for the usual counts."""
+    def title_text(self, shown: int) -> str:
+        """Return the title row's text for a picture with `shown` boxes; "" for the usual counts."""
         return ""
 
     def in_theme(self, theme: Theme) -> Self | None:

@@ -3,7 +3,7 @@
 import { SVG, el, svgEl, visibleText } from "./dom.js";
 import { LAYERS } from "./picture.js";
 import { groupElement } from "./shapes.js";
-import { countWord, opsCount } from "./strings.js";
+import { countWord } from "./strings.js";
 import { rectsOverlap } from "./viewport.js";
 
 export const FONTS = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif";
@@ -141,10 +141,10 @@ function pictureTitle(app) {
 /** The line below the title. @param {App} app */
 function factsLine(app) {
   const shown = app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
-  const { opsThrough: ops, leftOut, verdict } = app.state.head;
+  const { counts, leftOut, verdict } = app.state.head;
   if (verdict) return `${verdict} · ${countWord(shown)} shown`;
   const coloured = app.state.scheme === "structure" ? "" : ` · colour: ${app.state.scheme}`;
-  const facts = `${opsCount(ops)} op${ops === 1 ? "" : "s"}${coloured}`;
+  const facts = `${counts}${coloured}`;
   return leftOut ? `${facts} · ${countWord(leftOut)} op${leftOut === 1 ? "" : "s"} left out` : facts;
 }
 

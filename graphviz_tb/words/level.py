@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
@@ -393,17 +393,21 @@ def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
 PLAIN_SCHEME = "structure"  # the usual colouring, whose legend says all
 
 
-def facts_line(
-    hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int, parameters: int
-) -> str:
-    """Return the line below the title of a picture: its colouring's summary, else counts; and how many bookkeeping ops
-    of a saved model are left out. Every op of a Keras file is a layer: of these the frame of the model says the number,
-    the title how many parameters they have."""
-    through = OpCounter(hierarchy)(0)
-    ops = hierarchy.op_count(0) if through is None else through
-    own = _keras_parameters(hierarchy)
-    facts = summary(ops, shown) or _counts_text(0 if own else ops, own or parameters, scheme)
+def facts_line(hierarchy: Hierarchy, summary: str, scheme: str, left_out: int, parameters: int) -> str:
+    """Return the line below the title of a picture: its colouring's summary, else counts, and the colouring if it is
+    not the usual one; and how many bookkeeping ops of a saved model are left out."""
+    coloured = "" if scheme == PLAIN_SCHEME else f" · colour: {scheme}"
+    facts = summary or f"{model_counts(hierarchy, parameters)}{coloured}"
     return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
+
+
+def model_counts(hierarchy: Hierarchy, parameters: int) -> str:
+    """Return how many ops and, where known, parameters the model has. Every op of a Keras file is a layer: of these the
+    frame of the model says the number, the title how many parameters they have."""
+    if own := _keras_parameters(hierarchy):
+        return _counts_text(0, own)
+    through = OpCounter(hierarchy)(0)
+    return _counts_text(hierarchy.op_count(0) if through is None else through, parameters)
 
 
 def _keras_parameters(hierarchy: Hierarchy) -> int:
@@ -412,13 +416,14 @@ def _keras_parameters(hierarchy: Hierarchy) -> int:
     return models[0].parameters or 0 if len(models) == 1 else 0
 
 
-def _counts_text(ops: int, parameters: int, scheme: str) -> str:
-    """Return how many ops and parameters the model has, where known, and how it is coloured, if not as usual.
+def _counts_text(ops: int, parameters: int) -> str:
+    """Return counts of ops and parameters; no ops where only parameters are known.
 
-    >>> _counts_text(12670, 0, "structure"), _counts_text(1, 0, "device"), _counts_text(9, 25_600_000, "structure")
-    ('12\\u2009670 ops', '1 op · colour: device', '9 ops · 25.6 M parameters')
+    >>> _counts_text(12670, 0), _counts_text(0, 0), _counts_text(9, 25_600_000), _counts_text(0, 1)
+    ('12\\u2009670 ops', '0 ops', '9 ops · 25.6 M parameters', '1 parameter')
     """
-    known = parameters and not ops
-    counted = [] if known else [f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"]
+    counted = (
+        [f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"] if ops or not parameters else []
+    )
     counted += [f"{format_count(parameters)} {plural_noun(parameters, 'parameter')}"] if parameters else []
-    return " · ".join(counted if scheme == PLAIN_SCHEME else [*counted, f"colour: {scheme}"])
+    return " · ".join(counted)

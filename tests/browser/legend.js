@@ -5,7 +5,7 @@ const classed = (tab, word) => tab.locator(`g.node.closed.${word}`).evaluateAll(
 
 test("a row of the legend rings its boxes, and keeps only them", async ({ tab, page }) => {
   await page("steps.html");
-  const row = legend(tab).getByRole("button", { name: /2 like conv1/ });
+  const row = legend(tab).getByRole("button", { name: /^convolution/ });
   await row.hover();
   await becomes(() => classed(tab, "keyed"), ["conv1", "conv2"]);
   const places = await tab.evaluate(() => window.tbgraph.scene());

@@ -256,7 +256,7 @@ def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]
             except MissingFacts as error:
                 yield scheme, str(error)
                 break
-            yield scheme, [colouring.heading, colouring.title_text(7, 3), colouring.legend_rows(paths)]
+            yield scheme, [colouring.heading, colouring.title_text(3), colouring.legend_rows(paths)]
             for path in paths if theme == "light" else paths[:2]:
                 yield path[0], [colouring.fill_of(path), colouring.second_line(path), colouring.tooltip_text(path)]
 

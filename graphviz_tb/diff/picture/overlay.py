@@ -131,7 +131,7 @@ class Overlay(Colouring):
         """Return the change at an op, or the number of changes in a group."""
         return self.words.get(path[-1])
 
-    def title_text(self, ops: int, shown: int) -> str:
+    def title_text(self, shown: int) -> str:
         """Return what changed, of many changes how many of each kind; the totals, and how much is shown."""
         counts, *sums = verdict(self.changes).split("; ")
         few = 0 < len(self.changes) <= MAX_TITLED_CHANGES
