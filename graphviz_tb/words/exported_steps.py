@@ -236,8 +236,8 @@ class ExportedSteps(TensorFlowSteps):
                 yield origin, shape
 
     def _kernel_part(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
-        """Return the kernel with which a node multiplies if an op makes it of weights alone, as one of queries, keys and
-        values that are kept together; its shape is () if unknown."""
+        """Return the kernel with which a node multiplies if an op makes it of weights alone, as a part of one of
+        queries, keys and values; its shape is () if unknown."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
         whole = self._sources(source) if source >= 0 else []
         sizes = self._input_sizes(node, 1)
