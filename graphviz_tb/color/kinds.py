@@ -115,7 +115,7 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
 
 def _is_added_to_scores(graph: Graph, kinds: Bytes) -> Bools:
     """Return which nodes reach a softmax through nothing but sums and what rearranges: tables of positions."""
-    weighs = (kinds == SOFTMAX) | (kinds == ATTENTION)
+    weighs: Bools = (kinds == SOFTMAX) | (kinds == ATTENTION)
     if not weighs.any() or not (kinds == EMBEDDING).any():  # only saves time
         return weighs
     adds = graph.nodes_of_types(ADD_OPS.__contains__) | (kinds == PLUMBING)
