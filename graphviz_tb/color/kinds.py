@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import topological_order_with_cycles
+from graphviz_tb.graphs.traversal import reachable_mask, topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Bytes, Longs, prefix_sums
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
@@ -106,8 +108,19 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
         # A lookup in no table is the selection of elements.
         if not graph.lacks_weight_shapes and not graph.layers:
             kinds[(kinds == EMBEDDING) & ~weighted] = PLUMBING
+        kinds[(kinds == EMBEDDING) & _is_added_to_scores(graph, kinds)] = PLUMBING  # a bias of attention
         kinds[~np.isin(graph.meaning.part(), COMPUTING_PARTS)] = QUIET
     return kinds
+
+
+def _is_added_to_scores(graph: Graph, kinds: Bytes) -> Bools:
+    """Return which nodes reach a softmax through nothing but sums and what rearranges: tables of positions."""
+    weighs: Bools = (kinds == SOFTMAX) | (kinds == ATTENTION)
+    if not weighs.any() or not (kinds == EMBEDDING).any():  # only saves time
+        return weighs
+    adds = graph.nodes_of_types(ADD_OPS.__contains__) | (kinds == PLUMBING)
+    passed = ~graph.control & (adds | weighs)[graph.target] & (adds | (kinds == EMBEDDING))[graph.source]
+    return reachable_mask(weighs, graph.target[passed], graph.source[passed])
 
 
 def op_kinds(hierarchy: Hierarchy) -> Bytes:

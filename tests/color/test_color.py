@@ -18,7 +18,7 @@ from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.category import _is_accelerator, _shorten_devices
 from graphviz_tb.color.hues import contrast, rank_letters
-from graphviz_tb.color.kinds import KIND_WORDS, op_kinds
+from graphviz_tb.color.kinds import KIND_WORDS, group_kinds, op_kinds
 from graphviz_tb.color.structure import _describe_templates
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
@@ -210,6 +210,32 @@ def test_a_layer_with_the_weights_of_another_has_the_colour_of_its_kind() -> Non
     head, whole = (read.name.index(name) for name in ("Net/Linear[head]", "Net"))
     assert colouring.fill_of((0, whole, head)).hued
     assert not colouring.fill_of((0, whole)).hued
+
+
+@pytest.mark.parametrize("place", ["scores", "input"])
+def test_attention_with_a_bias_from_a_table_of_positions_has_its_colour(place: str) -> None:
+    def op(kind: str, *inputs: str) -> dict[str, Any]:
+        return {"name": f"Net/Attention[a]/{kind}{len(nodes)}", "op": f"aten::{kind}", "input": inputs}
+
+    def add(kind: str, *inputs: str) -> str:
+        nodes.append(op(kind, *inputs))
+        return str(nodes[-1]["name"])
+
+    def weight(name: str) -> str:
+        nodes.append({"name": f"Net/Attention[a]/{name}/weight", "op": "Parameter"})
+        return str(nodes[-1]["name"])
+
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}, {"name": "places", "op": "Placeholder"}]
+    table = add("embedding", weight("table"), "places")
+    x = add("add", "x", table) if place == "input" else "x"
+    query, key, value = (add("linear", x, weight(name)) for name in "qkv")
+    scores = add("matmul", query, key)
+    scores = add("add", scores, add("permute", table)) if place == "scores" else scores
+    add("linear", add("matmul", add("softmax", scores), value), weight("o"))
+    read = load(GraphDef(node=nodes)).hierarchy
+    row = read.name.index("Net/Attention[a]")
+    (kind,) = group_kinds(read, op_kinds(read), [row])
+    assert (kind == KIND_WORDS.index("attention")) is (place == "scores")
 
 
 def test_a_layer_whose_op_is_in_a_function_has_the_colour_of_its_kind() -> None:
