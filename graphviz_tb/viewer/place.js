@@ -4933,12 +4933,18 @@ function sole_frame(scene) {
   return frames[0];
 }
 function close_frame(scene, frame) {
+  let closing, moved;
+  closing = _closing_of(scene, frame);
+  moved = ((closing == null) ? null : closing.closed_scene());
+  return (((closing == null) || (moved == null)) ? scene : closing.cropped_scene(moved));
+}
+function _closing_of(scene, frame) {
   let closing;
   if ((scene.webs.length || scene.rules.length || (() => { for (const box of scene.boxes) { if ((box.area !== "main")) return true; } return false; })())) {
-    return scene;
+    return null;
   }
   closing = new _FrameClosing(scene, frame);
-  return (closing.is_simple() ? closing.closed_scene() : scene);
+  return (closing.is_simple() ? closing : null);
 }
 function _free_room(moving, others, most) {
   let room, near, changed, extent, other, gap;
@@ -5028,7 +5034,7 @@ class _FrameClosing {
     let inner, start, end, after, before, number, behind, port, place_;
     inner = this.inner_extents();
     if (!inner.length) {
-      return this.scene;
+      return null;
     }
     [start, end] = [py_min((() => { const out = []; for (const extent of inner) { out.push(extent.start); } return out; })()), py_max((() => { const out = []; for (const extent of inner) { out.push(extent.end); } return out; })())];
     after = Math.max(0, ((start - PORT_GAP_PX) - this.whole.start));
@@ -5051,7 +5057,7 @@ class _FrameClosing {
         this.move_input(number, inner);
       }
     }
-    return this.cropped_scene(this.moved_scene());
+    return this.moved_scene();
   }
   move_input(number, inner) {
     let scene, lines, line, port, at_port, entering, before, head, box, aside, start, place_, turn, others, extent, apart, is_turn, far, near, at, text, by_line, middle, x, y;
@@ -5143,12 +5149,12 @@ class _FrameClosing {
       move = ((text.box >= 0) ? py_get(this.moves, text.box, 0) : this.label_move(text));
       [x, y] = this.moved_point([text.x, text.y], move, py_get(this.asides, text.box, 0));
       [x, y] = py_get(this.labels, at, [x, y]);
-      texts.push(py_replace(text, {x: x, y: y}));
+      texts.push((py_equal([x, y], [text.x, text.y]) ? text : py_replace(text, {x: x, y: y})));
     }
     boxes = [];
     for ([number, box] of py_enumerate(scene.boxes)) {
       [x, y] = this.moved_point([box.x, box.y], py_get(this.moves, number, 0), py_get(this.asides, number, 0));
-      boxes.push(py_replace(box, {x: x, y: y}));
+      boxes.push((py_equal([x, y], [box.x, box.y]) ? box : py_replace(box, {x: x, y: y})));
     }
     stubs = [];
     for (stub of scene.stubs) {
@@ -5160,7 +5166,7 @@ class _FrameClosing {
     for ([number, port] of py_enumerate(scene.ports)) {
       [x, y] = (this.cuts.has(number) ? this.point_at([port.x, port.y], this.cuts.get(number)) : [port.x, port.y]);
       [x, y] = py_get(this.joints, number, [x, y]);
-      ports.push(py_replace(port, {x: x, y: y}));
+      ports.push((py_equal([x, y], [port.x, port.y]) ? port : py_replace(port, {x: x, y: y})));
     }
     return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.short.has(at) ? py_replace(route, {points: this.short.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
   }
@@ -5193,8 +5199,8 @@ class _FrameClosing {
     }
     return py_replace(route, {points: [...points]});
   }
-  cropped_scene(scene) {
-    let corners, number, box, stub, route, half, text, left, x, y, wide, tall;
+  drawn_area(scene) {
+    let corners, number, box, stub, route, half, text, left, across, down, x, y;
     corners = [];
     for ([number, box] of py_enumerate(scene.boxes)) {
       if ((number !== this.frame)) {
@@ -5214,8 +5220,13 @@ class _FrameClosing {
         py_extend(corners, [[left, (text.y - text.size)], [(left + text.width), (text.y + 2)]]);
       }
     }
-    [x, y] = [py_min((() => { const out = []; for (const corner of corners) { out.push(corner[0]); } return out; })()), py_min((() => { const out = []; for (const corner of corners) { out.push(corner[1]); } return out; })())];
-    [wide, tall] = [(py_max((() => { const out = []; for (const corner of corners) { out.push(corner[0]); } return out; })()) - x), (py_max((() => { const out = []; for (const corner of corners) { out.push(corner[1]); } return out; })()) - y)];
+    [across, down] = py_zip(...corners);
+    [x, y] = [py_min(across), py_min(down)];
+    return [x, y, (py_max(across) - x), (py_max(down) - y)];
+  }
+  cropped_scene(scene) {
+    let x, y, wide, tall;
+    [x, y, wide, tall] = this.drawn_area(scene);
     return py_replace(scene, {width: wide, height: tall, boxes: [...(() => { const out = []; for (const box of scene.boxes) { out.push(py_replace(box, {x: (box.x - x), y: (box.y - y)})); } return out; })()], routes: [...(() => { const out = []; for (const route of scene.routes) { out.push(py_replace(route, {points: [...(() => { const out = []; for (const [left, top] of route.points) { out.push([(left - x), (top - y)]); } return out; })()], parting: py_and(route.parting, () => [(route.parting[0] - x), (route.parting[1] - y)])})); } return out; })()], ports: [...(() => { const out = []; for (const port of scene.ports) { out.push(py_replace(port, {x: (port.x - x), y: (port.y - y)})); } return out; })()], stubs: [...(() => { const out = []; for (const stub of scene.stubs) { out.push(py_replace(stub, {x: (stub.x - x), y: (stub.y - y), points: [...(() => { const out = []; for (const [left, top] of stub.points) { out.push([(left - x), (top - y)]); } return out; })()]})); } return out; })()], texts: [...(() => { const out = []; for (const text of scene.texts) { out.push(py_replace(text, {x: (text.x - x), y: (text.y - y)})); } return out; })()]});
   }
 }
