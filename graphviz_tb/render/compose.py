@@ -190,7 +190,7 @@ def _graph_groups(scene: Scene, paint: Paint, chosen: set[int], whole: int) -> t
 
 def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     """Draw the edges, those in front last."""
-    drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in _edge_order(scene, paint)]
+    drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in edge_order(scene, paint)]
     return [
         group
         for line, tint in drawn_lines
@@ -198,7 +198,7 @@ def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     ]
 
 
-def _edge_order(scene: Scene, paint: Paint) -> list[int]:
+def edge_order(scene: Scene, paint: Paint) -> list[int]:
     """Return the indices of the edges in drawing order: changed ones in front of others, main paths in front of what
     parts from them, thick ones in front of thin ones, so that lines that coincide look like the thickest."""
     tints = paint.tints.routes

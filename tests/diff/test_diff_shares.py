@@ -63,9 +63,9 @@ def test_a_node_without_a_neighbourhood_is_not_looked_for(uses: int, leaf: str, 
     new = graph(f"q/{leaf} Relu", *(f"q/u{at} Abs q/{leaf}" for at in range(uses)))
     first = np.zeros(1, np.int32)
     m = matching(old, new)
-    assert len(_plausible(m, first, first, 4)[0]) == kept
+    assert len(_plausible(m, first, first)[0]) == kept
     m.take(scope_pairs([(1, 1)], Reason.NAME))
-    assert len(_plausible(m, first, first, 4)[0]) == 1
+    assert len(_plausible(m, first, first)[0]) == 1
 
 
 def keras(*names: str) -> bytes:
