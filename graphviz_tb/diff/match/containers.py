@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
-from graphviz_tb.diff.match.by_name import match_from_roots, nodes_by_leaf
+from graphviz_tb.diff.match.by_name import match_from_roots, match_whole, nodes_by_leaf
 from graphviz_tb.diff.match.matching import Findings, Matching, Reason, node_pairs, scope_pairs
 from graphviz_tb.diff.match.numbered import NUMBER
 from graphviz_tb.limits import MAX_FOLLOWED_PLACES
@@ -139,15 +139,21 @@ def _free_scopes(m: Matching) -> tuple[Ints, Ints]:
 
 
 def match_wrapped(m: Matching) -> Findings:
-    """Match the content of a block with a scope of the other side that holds nearly the same: everything was wrapped,
-    or unwrapped."""
+    """Match the content of a block with a scope of the other side that holds the same: everything was wrapped, or
+    unwrapped."""
     a, b = m.a, m.b
     for root in a.scopes.roots:
         other = int(m.scope_to_b[root])
         if not exists(other):
             continue
-        # The scope that holds nearly all, under nearly the same names: a model was wrapped, or the other way round.
-        if exists(around := _scope_around_all(a, root, b, other)):
+        # The content of the block may be in a scope now (a model was wrapped), or the other way round.
+        inner = (_is_same_inside(a, root, b, other), _is_same_inside(b, other, a, root))
+        if exists(inner[0]):
+            yield from match_whole(m, root, inner[0], Reason.SUBTREE)
+        elif exists(inner[1]):
+            yield from match_whole(m, inner[1], other, Reason.SUBTREE)
+        # With edits in it, it is the scope that holds nearly all, under nearly the same names.
+        elif exists(around := _scope_around_all(a, root, b, other)):
             yield from match_from_roots(m, [(root, around)])
         elif exists(around := _scope_around_all(b, other, a, root)):
             yield from match_from_roots(m, [(around, other)])
@@ -180,6 +186,19 @@ def _uncounted_children(side: GraphColumns, row: int) -> set[str]:
     leaves = [scopes.leaf[child] for child in scopes.children(row)]
     leaves += [scopes.node_leaf[node] for node in scopes.own_nodes(row).tolist()]
     return {NUMBER.sub("", leaf) for leaf in leaves}
+
+
+def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
+    """Return the scope below `other`, with most of its nodes, whose content equals that of `root`; -1 for none."""
+    scopes = partner.scopes
+    same = (
+        other
+        + 1
+        + np.flatnonzero(partner.exact_scope_hashes[other + 1 : scopes.end[other]] == side.exact_scope_hashes[root])
+    )
+    # More than half of it: a copy of a small graph inside a large one is not wrapping.
+    most = (row for row in same.tolist() if 2 * scopes.size(row) > scopes.size(other))
+    return next(most, -1)
 
 
 def match_followers(m: Matching) -> Findings:
