@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes import causes, names
+from graphviz_tb.diff.changes import causes, compose, names
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match import by_name
 from graphviz_tb.diff.match.numbered import count_op_types
@@ -17,6 +17,8 @@ from graphviz_tb.model.change_content import Setting, Unit
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.blocks import ODD, stack
+from tests.diff.test_causes import graph
+from tests.diff.test_limits import matching
 
 
 def test_each_change_looks_at_its_own_nodes() -> None:
@@ -53,15 +55,15 @@ def test_a_change_with_very_many_consequences() -> None:
 
 def trained_functions(count: int, new: bool) -> GraphDef:
     """Functions that hold gradients, each with one more in the new graph."""
-    graph = GraphDef()
+    made = GraphDef()
     for at in range(count):
-        function = graph.library.function.add()
+        function = made.library.function.add()
         function.signature.name = f"f{at}"
         function.node_def.add(name="r", op="Relu")
         for number in range(1 + new):
             function.node_def.add(name=f"gradients/g{number}", op=f"ReluGrad{at}", input=["r:activations:0"])
-        graph.node.add(name=f"x{at}", op=f"f{at}")
-    return graph
+        made.node.add(name=f"x{at}", op=f"f{at}")
+    return made
 
 
 @pytest.mark.slow
@@ -72,13 +74,14 @@ def test_how_a_file_is_trained_is_asked_once_for_all_its_functions() -> None:
 
 
 def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = matching(graph("x Relu"), graph("x Relu"))
     made = [Change("added", "op", None, name, 1, Unit()) for name in ("x", "long/name", "other/name")]
     behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, Unit()) for change in made]
-    given = [len(change.consequences) for change in causes._attach_consequences(made, behind)]
+    given = [len(change.consequences) for change in compose.attach_consequences(m, made, behind)]
     letters = sum(len(change.name) for change in behind)
-    monkeypatch.setattr(causes, "MAX_COMPARED_LETTERS", letters * len("other/name"))
+    monkeypatch.setattr(compose, "MAX_COMPARED_LETTERS", letters * len("other/name"))
     assert given == [1, 1, 1]
-    assert [len(change.consequences) for change in causes._attach_consequences(made, behind)] == [2, 0, 1]
+    assert [len(change.consequences) for change in compose.attach_consequences(m, made, behind)] == [2, 0, 1]
 
 
 def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -371,7 +371,11 @@ def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
         return [group]
     at_call = [item.change for item in rest]
     said = _words_of([*at_call, *([compose_change(m, at_call)] if rest else [])])
-    apart = [item for item in bodies if not _words_of([*filter(_is_own, item.change.inside)]) <= said]
+    own = [
+        [one for one in item.change.inside if one.key != "dtype" and not isinstance(one.content, FunctionSignature)]
+        for item in bodies
+    ]
+    apart = [item for item, inside in zip(bodies, own, strict=True) if not _words_of(inside) <= said]
     kept = without_objects(group, apart)
     return [*([kept] if kept else []), *([item] for item in apart)]
 
@@ -386,11 +390,6 @@ def _is_edited(inside: Sequence[Change]) -> bool:
             exchanged = {"added", "removed"} <= kinds or any(setting.key == "op" for setting in numbers)
             return not exchanged and any(setting.constant for setting in numbers)
     return True
-
-
-def _is_own(inner: Change) -> bool:
-    """Return whether a change in a function is no type of numbers that it is handed."""
-    return inner.key != "dtype" and not isinstance(inner.content, FunctionSignature)
 
 
 def _words_of(changes: Sequence[Change]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -506,14 +506,13 @@ def _may_resize(m: Matching, change: Change) -> bool:
     return not ops or not all(is_elementwise(op) for op in ops - VALUE_PLUMBING)
 
 
-def _sizes(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield the old and the new size of each axis of a weight, or of a list of sizes, in which it differs."""
+def _sizes(change: Change) -> list[tuple[str, str]]:
+    """Return the old and the new size of each axis of a weight, or of a list of sizes, in which it differs."""
     setting = change.setting
-    for pair in setting.weights if setting else ():
-        yield from zip(str(pair.old).split("×"), str(pair.new).split("×"), strict=False)
+    ends = [(str(pair.old).split("×"), str(pair.new).split("×")) for pair in setting.weights] if setting else []
     if setting and isinstance(setting.old, list) and isinstance(setting.new, list):
-        pairs = ((str(old), str(new)) for old, new in zip(setting.old, setting.new, strict=False))
-        yield from (pair for pair in pairs if pair[0] != pair[1])
+        ends.append(([*map(str, setting.old)], [*map(str, setting.new)]))
+    return [pair for pair_of_lists in ends for pair in zip(*pair_of_lists, strict=False) if pair[0] != pair[1]]
 
 
 def _leaf_names(change: Change) -> list[str]:

@@ -296,7 +296,7 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
     elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
     for old, new in pairs:
         pair = items[old], items[new]
-        if elsewhere.isdisjoint(map(_form, pair)) or _have_same_ends(m, pair[:1], pair[1:]):
+        if elsewhere.isdisjoint(map(_form, pair)) or _loud_ends(m, pair[:1]) == _loud_ends(m, pair[1:]):
             yield old, new
 
 
@@ -336,20 +336,21 @@ def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
     """Split exchanges beside each other; and that of an activation for another one, or of a reduction, from what came
     or went in other layers before it, or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
-    places = {tuple(_loud_ends(m, [item], users) for users in (False, True)): item for item in went}
-    beside = [
-        [places[ends], item]
-        for item in came
-        if (ends := tuple(_loud_ends(m, [item], users) for users in (False, True))) in places and ends[1]
-    ]
-    if 2 * len(beside) == len(group) and len({id(old) for old, _ in beside}) == len(beside):
+    places = [{(_loud_ends(m, [item]), _loud_ends(m, [item], True)): item for item in some} for some in (went, came)]
+    beside = [[old, places[1][ends]] for ends, old in places[0].items() if ends[1] and ends in places[1]]
+    if 2 * len(beside) == len(group):
         return beside
     for is_of_kind in (_is_activation, _is_single_reduction):
         old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
         rest = without_objects(group, [*old, *new])
         own, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
         is_alone = all(is_plumbing(item.change) for item in rest) or not own.isdisjoint(others)
-        if old and new and not is_alone and any(_have_same_ends(m, old, new, users) for users in (False, True)):
+        if (
+            old
+            and new
+            and not is_alone
+            and any(_loud_ends(m, old, users) == _loud_ends(m, new, users) for users in (False, True))
+        ):
             return [[*old, *new], rest]
     return [group]
 
@@ -374,12 +375,7 @@ def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
     return [op for op in map(side.op_type, nodes) if op not in QUIET_OPS]
 
 
-def _have_same_ends(m: Matching, old: Sequence[Item], new: Sequence[Item], users: bool = False) -> bool:
-    """Return whether additions take from the graph what removals took, or have their `users`."""
-    return _loud_ends(m, old, users) == _loud_ends(m, new, users)
-
-
-def _loud_ends(m: Matching, items: Sequence[Item], users: bool) -> frozenset[int]:
+def _loud_ends(m: Matching, items: Sequence[Item], users: bool = False) -> frozenset[int]:
     """Return what additions, or removals, take from the graph, or their `users`, as the new graph has it; weights and
     constants aside."""
     found: set[int] = set()
