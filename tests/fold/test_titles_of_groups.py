@@ -72,6 +72,12 @@ def test_norms_make_room_for_activations_and_what_tells_parts_apart() -> None:
     assert title_of_types(*types) == "2 conv2d · max_pooling2d"
 
 
+def test_a_group_of_one_layer_keeps_its_number() -> None:
+    assert title_of_types("dense/3", "Reshape") == "dense_0"
+    assert title_of_types("dense/3", "dense/3") == "2 dense"
+    assert title_of_types("dense/3", "Relu") == "dense · Relu"
+
+
 def title_of_types(*types: str) -> str:
     boxes, hierarchy = of_types(*types)
     return _title_from_contents(make_group(GroupOrigin.REGION, boxes, 0), hierarchy)
