@@ -120,6 +120,8 @@ def _simplify_level(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBo
 def _is_head_counted(stage: FlowBox) -> bool:
     """Return whether a reader would count the head of a stage as a repetition; one repetition is the end of it."""
     stacks = [box for box in stage.members if box.is_repetition] or stage.members[-1:]
+    if not stacks:  # a scope that is a stage as it is
+        return True
     least = MIN_STAGE_HEAD_SHARE * max(box.ops_per_repetition for box in stacks)
     return any(box.ops >= least for box in stage.members if box not in stacks)
 
