@@ -497,7 +497,9 @@ def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Chan
 
 
 def _may_resize(m: Matching, change: Change) -> bool:
-    """Return whether a change is no addition, removal or exchange of ops that work on each number alone."""
+    """Return whether a change is of neither the type of numbers nor ops that work on each number alone."""
+    if change.key == "dtype":
+        return False
     edits = change.edits
     old, new = zip(*edits.ops, strict=True) if edits.ops else ((), ())
     ops = {
