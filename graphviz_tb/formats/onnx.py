@@ -113,7 +113,7 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     model = decode_model(data, opened.name, MemoryBudget(opened.size_on_disk(data), opened.name))
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
-    builder = ModelReader(model, data).read()
+    builder = ModelReader(model, data).build_program()
     del model  # before as much is made for the graph
     content = builder.build()
     entry = SourceEntry("op", bytes=len(data), format="ONNX")
@@ -142,7 +142,7 @@ class ModelReader:
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
 
-    def read(self) -> ProgramBuilder:
+    def build_program(self) -> ProgramBuilder:
         """Describe the graph of the model to a builder, and return it."""
         graph = self.model.graph
         assert graph is not None, "read_onnx refuses a model without"

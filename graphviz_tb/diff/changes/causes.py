@@ -103,7 +103,7 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     apart = [compose_change(m, [item.change for item in group]) for group in groups]
     apart = [_name_training_part(change, witnesses) for change in apart]
     derived += scaling
-    trained = witnesses.trained if derived or groups or m.b.graph.is_exported else ()
+    trained = witnesses.training_edits if derived or groups or m.b.graph.is_exported else ()
     trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, items, exchanged)
     causes, others = _name_causes(m, own, others)

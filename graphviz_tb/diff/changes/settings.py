@@ -444,10 +444,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     ]
     common = _common_factor((change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS)
     whole: int | None = None
-    # Widths first: they say most, and constants are computed from them.
-    for number, change, setting, factor in sorted(
-        numbers, key=lambda each: each[2].constant or each[2].key in INPUT_SIZE_KEYS
-    ):
+    for number, change, setting, factor in sorted(numbers, key=lambda numbered: _follows_widths(numbered[2])):
         own, names = _blocks_around(change), frozenset(_place_names(change))
         # Heads are those of an attention, or of its queries, keys and values.
         own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
@@ -479,6 +476,11 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     merged = {id(change) for members in groups.values() for change in members[1:]}
     made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
     return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
+
+
+def _follows_widths(setting: Setting) -> bool:
+    """Return whether a setting is told after widths, which say most: constants and sizes of inputs follow from them."""
+    return setting.constant or setting.key in INPUT_SIZE_KEYS
 
 
 def _factor(change: Change, setting: Setting) -> float:

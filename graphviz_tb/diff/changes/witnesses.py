@@ -69,7 +69,7 @@ class Witnesses:
         self.free = ~exists(m.to_b), ~exists(m.to_a)
 
     @cached_property
-    def trained(self) -> Sequence[Change]:
+    def training_edits(self) -> Sequence[Change]:
         """Return the changes of the training of both whole files."""
         return training_changes(self.m)
 
@@ -123,7 +123,7 @@ class Witnesses:
         proven: Bools = np.zeros(len(graph), bool)
         if not (free & ~layers.forward).any():
             return proven
-        keys = {change.key for change in self.trained}
+        keys = {change.key for change in self.training_edits}
         if self.is_other_model or "trainable" in keys:
             proven |= free & bodies.gradient
         outside = free & bodies.outside
@@ -136,14 +136,14 @@ class Witnesses:
     def optimizing(self) -> tuple[Bools, Bools]:
         """Return the nodes on either side that belong to a replaced optimizer: everything from gradients to updates,
         and its variables. All False if the optimizer is the same."""
-        if not any(change.key in OPTIMIZER_KEYS for change in self.trained):
+        if not any(change.key in OPTIMIZER_KEYS for change in self.training_edits):
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
 
     def only_scales_loss(self, change: Change) -> bool:
         """Return whether a change only adds or removes the scaling of a loss, which is reported with its optimizer."""
-        if not any(each.key == LOSS_SCALING for each in self.trained):
+        if not any(each.key == LOSS_SCALING for each in self.training_edits):
             return False
         parts = [training_of(layers).scaling for layers in self.layers]
         nodes = [change.edits.removed, change.edits.added]
@@ -159,7 +159,7 @@ class Witnesses:
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
         """Return the variables that one side trains and the other one has and trains not, on either side."""
-        if not any(change.key == "trainable" for change in self.trained):
+        if not any(change.key == "trainable" for change in self.training_edits):
             return [], []
         other = otherwise_trained(self.m, *map(training_of, self.layers))
         return [old for old, _ in other], [new for _, new in other]
