@@ -479,7 +479,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
 
 
 def _follows_widths(setting: Setting) -> bool:
-    """Return whether a setting is told after widths, which say most: constants and sizes of inputs follow from them."""
+    """Return whether a setting comes after widths, which say most: constants and sizes of inputs follow from them."""
     return setting.constant or setting.key in INPUT_SIZE_KEYS
 
 
