@@ -392,6 +392,8 @@ def _index_group_name(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
     types = {graph.op_types[op] for op in graph.op[nodes].tolist()}
     chosen = [node for node in nodes if graph.op_types[graph.op[node]] in SELECT_OPS]
     truths = any(gives_truth_values(graph, node) for node in nodes)
+    if graph.is_value_trace and chosen:  # says no types
+        return "mask"
     if truths and not any(_gives_integers(hierarchy, node) for node in chosen):
         return "mask"
     if not RANGE_OPS.isdisjoint(types):

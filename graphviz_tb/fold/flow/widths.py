@@ -26,10 +26,12 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import WEIGHTED_LAYERS
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     CONSTANT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
     MATRIX_PRODUCT_OPS,
+    REARRANGE_OPS,
     VARIABLE_OPS,
     Role,
     has_role,
@@ -73,8 +75,13 @@ class OpTypes:
         return self.hierarchy is None or any(map(is_layer_type, self.type_counts(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
+        if box.how == GroupOrigin.INDEX:
+            return Counter()  # a block with a mask is like one without,
         if box.members:
-            return sum((self.type_counts(member) for member in box.members), Counter())
+            held = sum((self.type_counts(member) for member in box.members), Counter[str]())
+            if box.how == GroupOrigin.ATTENTION:  # nor is attention that adds one
+                held -= Counter({op: many for op, many in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
+            return held
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
         return sum((self.type_counts(feeder) for feeder in box.feeders), own)
 
