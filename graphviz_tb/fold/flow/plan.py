@@ -166,7 +166,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     items = find_flow_items(level, symbols)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
-    dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
+    dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
     dag = fold_layers(fold_idioms(dag, context), level.hierarchy, context)
     dag = fold_gated_layers(dag, context)
     if not _has_layer_ops(level):
