@@ -324,10 +324,14 @@ class PaperWords:
         return next(filter(fits, ways), said)
 
     def shares_all_kernels(self, row: int) -> bool:
-        """Return whether a group of several layers uses no kernel that is not used outside of it too, and its words do
-        not say so: a network that is applied again, as the discriminator of a GAN (Goodfellow et al. 2014)."""
+        """Return whether all kernels of a group of several layers, or of each member of a stack, are used outside of it
+        too, and its words do not say so: a network that is applied again (the discriminator of a GAN)."""
+        if SHARED in (self.words_of_row(row) or ""):
+            return False
+        stack = sole_stack(self.hierarchy, row)
+        row = repeated_rows(self.hierarchy, stack)[0] if stack >= 0 and is_stack(self.hierarchy, stack) else row
         kernels, end = self._kernels_below(row), int(self.hierarchy.end[row])
-        if len(kernels) < 2 or SHARED in (self.words_of_row(row) or ""):
+        if len(kernels) < (2 if stack < 0 else 1):  # a layer says it itself
             return False
         rows = self.hierarchy.row_of_node
         return all(

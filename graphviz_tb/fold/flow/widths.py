@@ -21,6 +21,7 @@ from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.columns import Bools, Floats, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, GroupOrigin, Hierarchy
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
@@ -139,9 +140,9 @@ class ChannelWidths:
         return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
-    def _columns(self) -> tuple[Longs, Ints]:
+    def _columns(self) -> tuple[Longs, Ints, Longs]:
         """Output channels by node, from its kernel, and a number for the other sizes of the kernel of a convolution;
-        0 where it has none or its shape is unknown."""
+        0 where it has none or its shape is unknown. Last a number for a kernel that other nodes use too; else 0."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
@@ -159,8 +160,9 @@ class ChannelWidths:
             if sides:
                 kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
+        shared = self._shared_kernels(works)
         if not len(origin):
-            return given, kernel
+            return given, kernel, shared
         edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
         shapes = graph.meaning.shapes() if len(edges) else {}
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
@@ -172,7 +174,23 @@ class ChannelWidths:
                     given[node] = outputs or 0
                 if slides[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
-        return given, kernel
+        return given, kernel, shared
+
+    def _shared_kernels(self, works: Bools) -> Longs:
+        """Return for each node of the model in `works` a number for its kernel, if another one uses that; else 0."""
+        graph, made = self.hierarchy.graph, np.arange(len(self.hierarchy.graph), dtype=np.int64)
+        weights = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
+        if len(origin := graph.meaning.origin):
+            made = np.where(origin >= 0, origin, made)
+            weights |= origin >= 0
+        shared = np.zeros(len(graph), np.int64)
+        edges = np.flatnonzero(works[graph.target] & weights[graph.source] & ~graph.control)
+        edges = edges[graph.meaning.part()[graph.target[edges]] == Part.MODEL] if len(edges) else edges
+        users, first = np.unique(graph.target[edges], return_index=True)
+        kernels = made[graph.source[edges[first]]]
+        many = np.bincount(kernels, minlength=1)[kernels] > 1
+        shared[users[many]] = 1 + kernels[many]
+        return shared
 
     @cached_property
     def _layer_of_node(self) -> dict[int, Layer]:
@@ -201,6 +219,10 @@ class ChannelWidths:
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
         return self._values(boxes, 1)
+
+    def shared_kernels(self, box: FlowBox) -> frozenset[int]:
+        """Return identifiers of the kernels in a box that other ops use too."""
+        return self._values([box], 2)
 
     def output_channels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return the distinct output channels of boxes."""
