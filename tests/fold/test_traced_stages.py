@@ -336,3 +336,19 @@ def test_a_block_whose_attention_has_a_mask_is_of_the_stage_of_one_without() -> 
     assert score(model, [2, 2, 6]) == (3, 3)
     masks = [row for row, how in enumerate(model.hierarchy.how.tolist()) if how == GroupOrigin.INDEX]
     assert [model.hierarchy.display_label(row) for row in masks] == ["mask", "mask"]
+
+
+def test_a_norm_that_computes_its_scale_from_weights_is_one_box() -> None:
+    """As the frozen batch norm of detectors."""
+    trace = Trace()
+    x = trace.image
+    for _ in range(4):
+        kernel, *made = (trace._write(f"Net/w{len(trace.graph.node)}", "prim::GetAttr", []) for _ in range(5))
+        x = trace.op("Net", "_convolution", x, kernel)
+        weight, bias, mean, variance = (trace.op("Net", "reshape", each, sizes=(1, 3, 1, 1)) for each in made)
+        scale = trace.op("Net", "mul", weight, trace.op("Net", "rsqrt", trace.op("Net", "add", variance)))
+        shift = trace.op("Net", "sub", bias, trace.op("Net", "mul", mean, scale))
+        x = trace.op("Net", "relu", trace.op("Net", "add", trace.op("Net", "mul", x, scale), shift))
+    trace.op("Net", "mean", x)
+    hierarchy = load(trace.graph).hierarchy
+    assert hierarchy.how.tolist().count(GroupOrigin.NORM) == 4

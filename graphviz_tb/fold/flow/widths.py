@@ -211,7 +211,9 @@ class ChannelWidths:
         source, target = graph.source[~graph.control], graph.target[~graph.control]
         given = np.ones(len(graph), bool)
         given[target] = False
-        weights = graph.nodes_of_types(lambda op: op in CONSTANT_OPS or op in VARIABLE_OPS)
+        weights = graph.nodes_of_types(
+            lambda op: op in CONSTANT_OPS or op in VARIABLE_OPS or has_role(op, Role.TRACE_WEIGHT)
+        )
         if len(graph.meaning.origin):
             weights |= graph.meaning.origin >= 0
         return ~(given | reachable_mask(given & ~weights, source, target))
