@@ -8,6 +8,8 @@ they come from booleans, or from integer inputs or counted positions and are onl
 
 All but `SelectV2` are index arithmetic. Integers computed from weights or floats are not (a class, an expert), nor are
 other floats computed from integer inputs (an age, the time step of a diffusion model).
+
+A trace of PyTorch says no types of results: there a mask is what selects among filled tensors (shifted windows).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, freeze_array, group_by_key
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import INDEX_DTYPES, dtype_name
-from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, LIST_OPS, RANGE_OPS, SIZE_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, LIST_OPS, RANGE_OPS, SELECT_OPS, SIZE_OPS, Role, has_role
 from graphviz_tb.ops.signatures import OutputDef, gives_bool, op_def
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
@@ -31,6 +33,7 @@ CONTROL_FLOW_ROLES = (
     Role.CALL, Role.LAUNCH, Role.MAP, Role.REMOTE_CALL, Role.BRANCH, Role.LOOP, Role.COUNTED_LOOP,
     Role.FRAME_ENTER, Role.FRAME_EXIT, Role.FRAME_MERGE, Role.FRAME_SWITCH, Role.FRAME_NEXT,
 )  # fmt: skip
+IN_PLACE = "_"  # at the end of an op type of PyTorch
 WEIGHTED_ROLES = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
 
 
@@ -82,7 +85,9 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
     masking = given_values & ~counted & reachable_mask(added, stop, start)
     counted = (counted & ~given_values | masking) & ~reachable_mask(other, stop, start)
     truths = graph.nodes_of_types(gives_bool)
-    if graph.is_exported:
+    if graph.is_value_trace:
+        truths |= graph.nodes_of_types(SELECT_OPS.__contains__)
+    elif graph.is_exported:
         truths[[node for node in np.flatnonzero(works & ~truths).tolist() if gives_truth_values(graph, node)]] = True
     return counted | reachable_mask(works & truths, start, stop)
 
@@ -97,17 +102,23 @@ def gives_truth_values(graph: Graph, node: int) -> bool:
 
 def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
     """Return weights, non-integer inputs, unknown ops, and everything computed from these other than sizes."""
-    known = op_row if graph.is_exported else op_def  # an exported program lists the types of all results
+    foreign = graph.is_exported or graph.is_value_trace
+    known = op_row if foreign else op_def  # an exported program lists the types of all results
     start = graph.nodes_of_types(
         lambda op: op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or not known(op)
     )
+    if graph.is_value_trace:  # numbers and lists of them are marks, as are weights
+        start &= graph.mark == 0
+        start |= graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
     constant = graph.nodes_of_types(lambda op: op in CONSTANT_OPS)
     start |= graph.meaning.origin >= 0  # in a frozen graph weights are constants
     argument = graph.definition < 0
     start[argument] = False
     inputs = np.flatnonzero(given & ~constant & ~start).tolist()
     start[[node for node in inputs if not _gives_integers_or_bools(graph, node)]] = True
-    past_sizes = ~graph.nodes_of_types(SIZE_OPS.__contains__)[target]
+    # `new_zeros` takes the type of its input, and no value.
+    sizes = graph.nodes_of_types(lambda op: op in SIZE_OPS or (foreign and has_role(op, Role.FILL)))
+    past_sizes = ~sizes[target]
     return reachable_mask(start, source[past_sizes], target[past_sizes])
 
 
@@ -118,6 +129,8 @@ def _keep_ops_giving_indices(graph: Graph, works: Bools, floating: Bools, source
     """
     left, used = works.copy(), np.zeros(len(graph), bool)
     used[source] = True
+    if graph.is_value_trace:  # what is written in place is used through the tensor that it is a part of
+        used |= graph.nodes_of_types(lambda op: op.endswith(IN_PLACE))
     order, begin = group_by_key(target, len(graph))
     first, sources = begin.tolist(), source[order].tolist()
     todo = [*distinct_values(source[~works[target]]).tolist(), *np.flatnonzero(works & ~used).tolist()]

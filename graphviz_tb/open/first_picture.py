@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -14,15 +14,13 @@ from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_LEVEL_CHILDREN
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums, sorted_value_range
-from graphviz_tb.model.graph import WEIGHT_MARK
-from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.columns import distinct_values
+from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
     child_path,
     content_rows,
-    function_row_of,
     is_stack,
     last_segment,
     paths_to_usual_member,
@@ -33,6 +31,7 @@ from graphviz_tb.model.paths import (
     without_digits,
 )
 from graphviz_tb.open.repeats import ModelRepeats
+from graphviz_tb.open.weights import WeightRows
 from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
 
 # Alike groups of one level: opening one of them opens all.
@@ -325,7 +324,7 @@ class FirstPicture:
             alike_ones = [other for other in left if other == path or _are_alike(self.hierarchy, path[-1], other[-1])]
             left = [other for other in left if other not in alike_ones]
             gives = any(self.feeds_members(path, member) for member in open_ones)
-            if self.box_count_with(*alike_ones) <= (MAX_PICTURE_BOXES if gives else MAX_REPEAT_BOXES):
+            if self.has_room(alike_ones, gives):
                 for other in alike_ones:
                     self.open_group(other)
 
@@ -338,20 +337,37 @@ class FirstPicture:
         if around < 0 or row == around:
             return False
         level = self.metagraph((*path[:-1], around))
-        place = {child: position for position, child in enumerate(level.children)}
-        if row not in place:
+        if row not in level.children:
             return False
-        after: dict[int, list[int]] = {}
-        for edge in level.edges:
-            if edge.tensors:
-                after.setdefault(edge.source, []).append(edge.target)
-        behind = reachable_from({place[row]}, after.get)
+        behind = _behind_child(level, level.children.index(row))
         members = hierarchy.children(sole_stack(hierarchy, fed))
         given = [edge.flat_edges for edge in level.edges if edge.tensors and edge.source in behind]
         rows = [hierarchy.row_of_node[hierarchy.graph.target[flat]] for flat in given if flat is not None]
         joined = np.concatenate(rows) if rows else members[:0]
         joined = joined[(joined > fed) & (joined < hierarchy.end[fed])]
         return len(distinct_values(np.searchsorted(members, joined, side="right"))) > 1
+
+    def has_room(self, paths: Sequence[RowPath], stands_beside: bool = False) -> bool:
+        """Return whether the picture has room for groups with repeats: more for those that stand beside an open one."""
+        boxes = self.box_count_with(*paths)
+        wide = boxes <= MAX_PICTURE_BOXES and (stands_beside or self.is_beside_open_one(paths[0]))
+        return boxes <= MAX_REPEAT_BOXES or wide
+
+    def is_beside_open_one(self, path: RowPath) -> bool:
+        """Return whether a group, or one around it, and an open group with a repeat do not lead to each other: two
+        towers, which stand side by side."""
+        hierarchy, row = self.hierarchy, path[-1]
+        open_rows = {other[-1] for other in self.opened if other[:-1] == path[:-1]}
+        open_rows = {other for other in open_rows if self.repeats.holds_notable_repeat(other)}
+        while (around := int(hierarchy.parent[row])) >= 0:
+            level = self.metagraph((*path[:-1], around))
+            others = [child for child, other in enumerate(level.children) if other != row and other in open_rows]
+            if others and row in level.children:
+                own = level.children.index(row)
+                behind = _behind_child(level, own)
+                return any(child not in behind and own not in _behind_child(level, child) for child in others)
+            row = around
+        return False
 
     def hides_large_repeat(self, path: RowPath) -> bool:
         """Return whether a group hides a repeat that is not small next to the largest of the model."""
@@ -377,7 +393,7 @@ class FirstPicture:
                 for near in self.alike_siblings(path)
                 if near not in self.off_flow and self.hides_large_repeat(near)
             ]
-            if self.box_count_with(*siblings) > MAX_REPEAT_BOXES:
+            if not self.has_room(siblings):
                 continue
             for sibling in siblings:
                 self.open_group(sibling)
@@ -505,6 +521,15 @@ class FirstPicture:
         return 2 * self.op_count(path[-1]) > self.op_count(path[-2])
 
 
+def _behind_child(level: Metagraph, child: int) -> set[int]:
+    """Return a child of a level, by position, and those that its data leads to."""
+    after: dict[int, list[int]] = {}
+    for edge in level.edges:
+        if edge.tensors:
+            after.setdefault(edge.source, []).append(edge.target)
+    return reachable_from({child}, after.get)
+
+
 def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
     """Return whether a child opens without showing a function inside itself."""
     row = path[-1]
@@ -518,99 +543,3 @@ def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
 def _is_saver_call(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
     return any(SAVER_NAME.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
-
-
-# Find the groups with the weights of a model, as opposed to groups that only prepare, measure or judge.
-
-ASSIGN_TYPES = re.compile(r"Assign.*")
-
-
-class WeightRows:
-    """Rows that hold ops of the model that use weights, through calls; rows in `quiet` do not count.
-
-    `_groups_of_ops` are the rows of groups with such ops of their own, in no group inside; a loop or a call may be one.
-    """
-
-    def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
-        graph = hierarchy.graph
-        beside = graph.beside
-        users = distinct_values(beside.host[beside.inward & (graph.mark[beside.mark] == WEIGHT_MARK)])
-        rows = hierarchy.row_of_node[users[~_counting_ops(hierarchy, users)]]
-        inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
-        calls = [call for call in _calls_to_functions_with(hierarchy, inside) if not quiet[call]]
-        self.hierarchy = hierarchy
-        holding = np.zeros(len(hierarchy), bool)
-        holding[[*inside, *calls]] = True
-        self._sums = prefix_sums(holding)
-        self.layers = frozenset(_groups_of_ops(hierarchy, [*inside, *calls]))
-        self._layers = np.array(sorted(self.layers), np.int64)
-        self._around = np.array(_innermost_around(hierarchy, self._layers.tolist()), np.int64)
-
-    def holds_weight(self, row: int) -> bool:
-        """Return whether a row holds an op that uses a weight."""
-        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])  # prefix sums
-
-    def layer_count(self, row: int) -> int:
-        """Count the outermost layers below a row; calls are not followed."""
-        # Rows are in preorder: layers below a row are a slice; skip those inside another layer of the slice.
-        start, stop = sorted_value_range(self._layers, row + 1, self.hierarchy.end[row])
-        return int(np.count_nonzero(self._around[start:stop] <= row))
-
-    def children_without_weights(self, level: Metagraph) -> set[int]:
-        """Return the positions of the children that hold no weight and lead to none (losses, measures, results); empty
-        if the level holds no weight at all."""
-        before: dict[int, list[int]] = {}
-        for edge in level.edges:
-            if edge.tensors:
-                before.setdefault(edge.target, []).append(edge.source)
-        leading = {position for position, row in enumerate(level.children) if self.holds_weight(row)}
-        if not leading:
-            return set()
-        led = reachable_from(leading, before.get)
-        return set(range(len(level.children))) - led
-
-
-def _counting_ops(hierarchy: Hierarchy, users: Ints) -> Bools:
-    """Mark the ops that only count with a variable, as metrics do: they write it, or their result is only written."""
-    graph = hierarchy.graph
-    stores = np.array([bool(ASSIGN_TYPES.fullmatch(op)) for op in graph.op_types], bool)[graph.op]
-    gives = np.zeros(len(graph), bool)
-    gives[graph.source[~graph.control]] = True
-    used = np.zeros(len(graph), bool)
-    used[graph.source[~graph.control & ~stores[graph.target]]] = True
-    counted: Bools = stores[users] | (gives[users] & ~used[users])
-    return counted
-
-
-def _groups_of_ops(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
-    """Yield the innermost group around each row that is not a stack."""
-    for row in users:
-        parent = int(hierarchy.parent[row])
-        while parent > 0 and hierarchy.kind[parent] in STACK_KINDS:
-            parent = int(hierarchy.parent[parent])
-        yield parent
-
-
-def _innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """Return for each row of an ascending list the innermost other one around it, or -1."""
-    outer: list[int] = []
-    stack: list[int] = []
-    for row in rows:
-        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: candidates around the current row
-            stack.pop()
-        outer.append(stack[-1] if stack else -1)
-        stack.append(row)
-    return outer
-
-
-def _calls_to_functions_with(hierarchy: Hierarchy, users: Collection[int]) -> set[int]:
-    """Return the calls of functions that contain one of `users`, directly or through further calls."""
-    callers: dict[int, list[int]] = {}
-    for call, bodies in hierarchy.calls.items():
-        for _, body in bodies:
-            callers.setdefault(body, []).append(call)
-    if not callers:
-        return set()
-    home = {row: function_row_of(hierarchy, row) for row in (*users, *hierarchy.calls)}
-    around = reachable_from({home[row] for row in users}, lambda body: [home[call] for call in callers.get(body, ())])
-    return {call for body in around for call in callers.get(body, ())}

@@ -6,7 +6,7 @@ no words gets none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -312,7 +312,9 @@ def _is_image_layer(step: LayerStep) -> bool:
     return step.kind in ("convolution", "depthwise")
 
 
-def _merge_ends(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+def _merge_ends(
+    block: Block, layers: Sequence[int], separator: str = " | ", said: Callable[[str], str] = short_word
+) -> tuple[Block, list[int]]:
     """Return a block in which layers that each make an output from the result of one are one step `1×1 3 | 1×1 12`."""
     kept, inside = list(layers), set(layers)
     ends = [number for number in layers if not any(number in block.before[other] for other in layers)]
@@ -321,7 +323,7 @@ def _merge_ends(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
     if not 1 < len(ends) <= MOST_ENDS or len(sources) != 1 or not sources.pop() or multiplied:
         return block, kept
     steps = list(block.steps)
-    word = " | ".join(short_word(steps[number].word) for number in ends)
+    word = separator.join(said(steps[number].word) for number in ends)
     steps[ends[0]] = replace(steps[ends[0]], word=word)
     return replace(block, steps=tuple(steps)), [number for number in kept if number not in ends[1:]]
 
@@ -401,16 +403,31 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     if sum(len(way) for way in ways) > len(covered):  # branches that share a layer
         return None
+    for number, way in enumerate(ways):
+        block, ways[number] = _merge_ends(block, way, "+", _kernel_word)
     if not all(map(block.chain, ways)):
         return None
-    # Pools and resizes without room are left out.
-    layered = [[number for number in way if block.steps[number].kind != "pool"] for way in ways]
+    steps = block.steps
+    words = [[(steps[number].word, steps[number].kind == "pool") for number in way] for way in ways]
+    # Of pools and resizes without room the kernel is left out, then all.
+    brief = [[(_pool_kind(word) if pool else word, pool) for word, pool in way] for way in words]
+    layered = [[(word, pool) for word, pool in way if not pool] for way in words]
     lines = (
-        _join_branches([_main_kernels([block.steps[number].word for number in way]) for way in each])
-        for each in (ways, layered)
+        _join_branches([_main_kernels([word for word, _ in way]) for way in each])
+        for each in (words, brief, layered)
         if all(each)
     )
     return next(filter(fits, lines), None)
+
+
+def _pool_kind(word: str) -> str:
+    """Return the words of a pool without its kernel.
+
+    >>> _pool_kind("max 3×3, /2"), _pool_kind("↑2 nearest")
+    ('max, /2', '↑2 nearest')
+    """
+    kind, *more = word.split(", ")
+    return ", ".join([kind.partition(" ")[0] if "×" in kind else kind, *more])
 
 
 def _main_kernels(words: Sequence[str]) -> list[str]:

@@ -50,6 +50,7 @@ from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.shared_words import (
     ATTENTION,
+    SHARED,
     counted_words,
     fits,
     more_words,
@@ -68,7 +69,6 @@ UNSAID = "?"
 TOLD_KINDS = frozenset({*WEIGHTED_KINDS, "scores", "unknown"})
 MOST_NORM = 40  # ops of a norm
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
-SHARED = "shared weights"
 POSITION_BIAS = "position bias"  # looked up by distances, which are made of ranges
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
 FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # behind the heads of attention
@@ -322,6 +322,21 @@ class PaperWords:
             return SHARED if apart else None
         ways = (f"{said} · {SHARED}", f"{said.partition(' · ')[0]} · {SHARED}") if apart else ()
         return next(filter(fits, ways), said)
+
+    def shares_all_kernels(self, row: int) -> bool:
+        """Return whether all kernels of a group of several layers, or of each member of a stack, are used outside of it
+        too, and its words do not say so: a network that is applied again (the discriminator of a GAN)."""
+        if SHARED in (self.words_of_row(row) or ""):
+            return False
+        stack = sole_stack(self.hierarchy, row)
+        row = repeated_rows(self.hierarchy, stack)[0] if stack >= 0 and is_stack(self.hierarchy, stack) else row
+        kernels, end = self._kernels_below(row), int(self.hierarchy.end[row])
+        if len(kernels) < (2 if stack < 0 else 1):  # a layer says it itself
+            return False
+        rows = self.hierarchy.row_of_node
+        return all(
+            any(not row <= rows[user] < end for user in self._kernel_users.get(kernel, ())) for kernel in kernels
+        )
 
     @cached_property
     def _kernel_users(self) -> dict[int, set[int]]:

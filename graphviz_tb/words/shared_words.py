@@ -9,6 +9,7 @@ from itertools import groupby, zip_longest
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.words.step_words import size_word
 
+SHARED = "shared weights"  # of a layer whose kernel another one uses too
 ROOM_PX = 168  # of a line in the widest box
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
 KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
@@ -97,6 +98,8 @@ def counted_words(words: Sequence[str]) -> str:
     ... )
     ('6 × (12 heads × 8)', '4 heads × 24, 3×3 96, 3×3 96')
     """
+    if len(words) > 1 and {*words} == {SHARED}:
+        return SHARED
     attends = any(map(ATTENTION.fullmatch, words))
     said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
     for first in range(MOST_FIRST + 1):

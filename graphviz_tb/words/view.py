@@ -39,6 +39,7 @@ from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
 from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
+from graphviz_tb.words.shared_words import SHARED
 
 # The label of each closed box: its name, second line and badge.
 
@@ -162,11 +163,11 @@ class NodeLabels:
 
     def words_of_first(self, row: int, name: str) -> str:
         """Return what the first member of a stack called `name` has more: `block1: /2`; else how its members grow:
-        `→ 256, 288, 288`; "" for nothing."""
+        `→ 256, 288, 288`; that a group shares its weights; "" for nothing."""
         if not self.alone:
             return ""
         if not (more := self.paper.more_of_first(row)):
-            return self.paper.growth_of(row)
+            return self.paper.growth_of(row) or (SHARED if self.paper.shares_all_kernels(row) else "")
         first = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0]
         return f"{self.member_name(name, first) or 'first'}: {more}"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW
+from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, GroupOrigin
 from graphviz_tb.proto import GraphDef
 from tests.fold.stage_reader import score
 
@@ -292,3 +292,63 @@ def test_layers_that_add_to_a_sum_from_the_second_on_are_one_series_though_the_l
         total = trace.op("Net", "add", total, skip) if total else skip
     trace.op("Net/Linear[head]", "linear", total)
     assert series_names(trace) == ["Layer[l.[0-11]]"]
+
+
+def test_a_block_whose_attention_has_a_mask_is_of_the_stage_of_one_without() -> None:
+    """As the shifted windows of Swin (Liu et al. 2021): a mask is written into zeros, part by part."""
+    trace = Trace()
+
+    def linear(x: str, width: int) -> str:
+        weight = trace._write(f"Net/w{len(trace.graph.node)}", "prim::GetAttr", [])
+        return trace.op("Net", "linear", x, weight, sizes=(1, 16, width))
+
+    def mask(x: str) -> str:
+        zeros = trace.op("Net", "new_zeros", x)
+        for _ in range(9):
+            trace.op("Net", "fill_", trace.op("Net", "slice", trace.op("Net", "slice", zeros)))
+        left, right = (trace.op("Net", "unsqueeze", trace.op("Net", "view", zeros)) for _ in range(2))
+        apart = trace.op("Net", "sub", left, right)
+        return trace.op("Net", "masked_fill", apart, trace.op("Net", "ne", apart))
+
+    def windows(x: str) -> str:
+        return trace.op("Net", "reshape", trace.op("Net", "permute", trace.op("Net", "view", x)))
+
+    def block(x: str, width: int, shifted: bool) -> str:
+        y = trace.op("Net", "layer_norm", x)
+        y = windows(trace.op("Net", "roll", y) if shifted else y)
+        query, key, value = (trace.op("Net", "reshape", linear(y, width)) for _ in range(3))
+        scores = trace.op("Net", "matmul", query, trace.op("Net", "transpose", key))
+        scores = trace.op("Net", "add", scores, mask(y)) if shifted else scores
+        y = trace.op("Net", "matmul", trace.op("Net", "softmax", scores), value)
+        y = windows(linear(trace.op("Net", "reshape", y), width))
+        y = trace.op("Net", "roll", y) if shifted else y
+        x = trace.op("Net", "add", x, y)
+        y = linear(trace.op("Net", "layer_norm", x), 4 * width)
+        return trace.op("Net", "add", x, linear(trace.op("Net", "gelu", y), width))
+
+    x = linear(trace.image, 32)
+    for width, count in ((32, 2), (64, 2), (128, 6)):
+        x = linear(trace.op("Net", "layer_norm", x), width)
+        for place in range(count):
+            x = block(x, width, place == 1 and width < 128)
+    trace.op("Net", "mean", x)
+    model = load(trace.graph)
+    assert score(model, [2, 2, 6]) == (3, 3)
+    masks = [row for row, how in enumerate(model.hierarchy.how.tolist()) if how == GroupOrigin.INDEX]
+    assert [model.hierarchy.display_label(row) for row in masks] == ["mask", "mask"]
+
+
+def test_a_norm_that_computes_its_scale_from_weights_is_one_box() -> None:
+    """As the frozen batch norm of detectors."""
+    trace = Trace()
+    x = trace.image
+    for _ in range(4):
+        kernel, *made = (trace._write(f"Net/w{len(trace.graph.node)}", "prim::GetAttr", []) for _ in range(5))
+        x = trace.op("Net", "_convolution", x, kernel)
+        weight, bias, mean, variance = (trace.op("Net", "reshape", each, sizes=(1, 3, 1, 1)) for each in made)
+        scale = trace.op("Net", "mul", weight, trace.op("Net", "rsqrt", trace.op("Net", "add", variance)))
+        shift = trace.op("Net", "sub", bias, trace.op("Net", "mul", mean, scale))
+        x = trace.op("Net", "relu", trace.op("Net", "add", trace.op("Net", "mul", x, scale), shift))
+    trace.op("Net", "mean", x)
+    hierarchy = load(trace.graph).hierarchy
+    assert hierarchy.how.tolist().count(GroupOrigin.NORM) == 4

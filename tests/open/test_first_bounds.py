@@ -145,3 +145,15 @@ def test_a_stack_that_feeds_all_members_of_the_open_one_is_open_beside_it(side_b
     model = load({"name": "y", "op": "Placeholder"}, *blocks("encoder", 12, "x"), *decoder)
     stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
     assert stacks == {"encoder": side_by_side, "decoder": True}
+
+
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_a_tower_beside_the_open_one_is_open_too(in_turn: bool) -> None:
+    # x ─▶ left ─┬▶ joined   28 boxes with both towers open, and a frame more: too many for one after the other
+    # y ─▶ right ┘
+    left = blocks("left", 12, "x")
+    right = blocks("right", 13, left[-1]["name"] if in_turn else "y")
+    ends = [left[-1]["name"], right[-1]["name"]]
+    model = load({"name": "y", "op": "Placeholder"}, *left, *right, {"name": "joined", "op": "Dot", "input": ends})
+    stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
+    assert stacks == {"left": not in_turn, "right": True}

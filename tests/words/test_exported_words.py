@@ -189,6 +189,16 @@ def test_branches_that_dilate_say_their_dilations_and_leave_pools_out_where_ther
     assert block_words(block) == "1×1 | 1×1 | 3×3 d6 | d12 | d18"
 
 
+def test_a_branch_whose_end_is_split_says_both_kernels() -> None:
+    """The last modules of Inception v3 (Szegedy et al. 2015); for its pool the kernel has no room."""
+    words = ["1×1, 320", "1×1, 384", "1×3, 384", "3×1, 384", "1×1, 448", "3×3, 384", "1×3, 384", "3×1, 384", "avg 3×3"]
+    steps = tuple(LayerStep("pool" if word.startswith("avg") else "convolution", word) for word in [*words, "1×1, 192"])
+    fed = {2: 1, 3: 1, 5: 4, 6: 5, 7: 5, 9: 8}
+    before = {number: frozenset([fed[number]] if number in fed else []) for number in range(len(steps))}
+    block = Block(steps, before, joins=tuple(map(frozenset, ([0], [2, 3], [6, 7], [9]))))
+    assert block_words(block) == "1×1 | 1×3+3×1 | 3×3, 1×3+3×1 | avg"
+
+
 @each(("op", "said"), [("onnx::MaxPool", "max 3×3"), ("aten::max_pool2d", "max 3×3, /3")])
 def test_a_pool_without_strides_takes_the_steps_that_its_framework_means(op: str, said: str) -> None:
     size = {"kernel_shape" if op.startswith("onnx") else "kernel_size": {"list": {"i": [3, 3]}}}

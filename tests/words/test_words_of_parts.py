@@ -9,6 +9,7 @@ from graphviz_tb.words.block_words import block_words
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.shared_words import counted_words, shared_words
 from graphviz_tb.words.step_words import LayerStep
+from graphviz_tb.words.view import NodeLabels
 from tests.each import each
 from tests.words.test_paper_words import IMAGE, numbers, product, weight, words
 from tests.words.test_paper_words import convolution as convolution_of
@@ -196,3 +197,22 @@ def test_a_pair_of_low_rank_before_two_ends_is_the_rank() -> None:
     before = {0: frozenset[int](), 1: frozenset[int](), 2: frozenset({1}), 4: frozenset({0, 2}), 5: frozenset({0, 2})}
     block = Block((wide, down, up, LayerStep("activation", "ReLU"), *ends), before)
     assert block_words(block) == "64 → 32 → 3 | 4, ReLU, rank 8"
+
+
+@each(("again", "said"), [(True, "shared weights"), (False, "")])
+def test_a_network_that_is_applied_again_says_that_it_shares_its_weights(again: bool, said: str) -> None:
+    """x ─▶ net ─▶ z, y ─▶ net_1 ─▶ z, with the kernels of the first or with others."""
+    nodes: list[dict[str, object]] = [{"name": name, "op": "Placeholder"} for name in ("x", "y")]
+    for scope, source in (("net", "x"), ("net_1", "y")):
+        for layer in range(2):
+            kernel = f"{'net' if again else scope}/w{layer}"
+            if kernel.startswith(f"{scope}/"):
+                nodes.append(weight(kernel, 8, 8))
+            taken = [f"{scope}/relu{layer - 1}" if layer else source, kernel]
+            nodes.append({"name": f"{scope}/dense{layer}", "op": "MatMul", "input": taken})
+            nodes.append({"name": f"{scope}/relu{layer}", "op": "Relu", "input": [f"{scope}/dense{layer}"]})
+    nodes.append({"name": "z", "op": "Sub", "input": ["net/relu1", "net_1/relu1"]})
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
+    labels = NodeLabels(hierarchy, lambda path: None, alone=True)
+    found = [labels.node_label((hierarchy.name.index(scope),)) for scope in ("net", "net_1")]
+    assert [(label.second, label.first) for label in found] == [("8 → 8 → 8, ReLU", said)] * 2

@@ -339,7 +339,7 @@ def _leads_to(dag: Dag, start: int, ends: Sequence[int]) -> bool:
     return start in seen
 
 
-def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, symbols: SymbolTable) -> Dag:
+def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, context: FoldContext) -> Dag:
     """Fold index arithmetic (`rows`) with the same users on the level, direct or through other such rows, to one
     box."""
     if len(dag) <= MAX_PLAIN_LEVEL or not rows:
@@ -353,8 +353,11 @@ def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, symbol
         boxes = [dag.boxes[member] for member in members]
         if len(boxes) > 1 and sum(box.ops for box in boxes) >= MIN_STACK_OPS:
             inner = sub_dag(dag, members)
-            symbol = symbols.symbol_of("index", *box_tokens(inner, compute_flow_order(inner), symbols))
-            groups.append((members, make_group(GroupOrigin.INDEX, boxes, symbol, _index_group_name(boxes, hierarchy))))
+            order = compute_flow_order(inner)
+            symbol = context.symbols.symbol_of("index", *box_tokens(inner, order, context.symbols))
+            name = _index_group_name(boxes, hierarchy)
+            inside = boxes if len(boxes) <= context.most else fold_dag(inner, context, context.soft)
+            groups.append((members, make_group(GroupOrigin.INDEX, inside, symbol, name)))
     return contract_groups(dag, groups)
 
 
@@ -392,6 +395,8 @@ def _index_group_name(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
     types = {graph.op_types[op] for op in graph.op[nodes].tolist()}
     chosen = [node for node in nodes if graph.op_types[graph.op[node]] in SELECT_OPS]
     truths = any(gives_truth_values(graph, node) for node in nodes)
+    if graph.is_value_trace and chosen:  # says no types
+        return "mask"
     if truths and not any(_gives_integers(hierarchy, node) for node in chosen):
         return "mask"
     if not RANGE_OPS.isdisjoint(types):

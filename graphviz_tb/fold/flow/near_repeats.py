@@ -198,9 +198,10 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
     best, least, larger = stop, like.size, stop
     for start in range(stop - 1, done - 1, -1):
         element = sequence[start]
-        if element.stage or element.memory or ops.total() + element.box.ops > MORE * like.size:
+        held = types.type_counts(element.box)
+        if element.stage or element.memory or ops.total() + held.total() > MORE * like.size:
             break
-        ops.update(types.type_counts(element.box))
+        ops.update(held)
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
@@ -227,9 +228,10 @@ def nearly_behind(
     best, least, less = start, like.size, start
     for place in range(start, limit):
         element = sequence[place]
-        if element.stage or ops.total() + element.box.ops > (1 + UNLIKE) * like.size:
+        held = context.types.type_counts(element.box)
+        if element.stage or ops.total() + held.total() > (1 + UNLIKE) * like.size:
             break
-        ops.update(context.types.type_counts(element.box))
+        ops.update(held)
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike

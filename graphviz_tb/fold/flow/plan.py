@@ -5,6 +5,7 @@ items        children with flow between them; a cycle is one box, children witho
              small inputs go next to their only user, index arithmetic is one box
 idioms       a norm of several ops is one box, as is a rotary embedding
 layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one
+applications a network applied to several tensors is a stack
 joins        a join that takes what an earlier one took follows it alone
 loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
@@ -27,6 +28,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.fold.flow.applications import stack_applications
 from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, make_group, walk_boxes
 from graphviz_tb.fold.flow.idioms import fold_idioms
 from graphviz_tb.fold.flow.invariants import (
@@ -166,9 +168,9 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     items = find_flow_items(level, symbols)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
-    dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
+    dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
     dag = fold_layers(fold_idioms(dag, context), level.hierarchy, context)
-    dag = fold_gated_layers(dag, context)
+    dag = stack_applications(fold_gated_layers(dag, context), context)
     if not _has_layer_ops(level):
         dag = join_feeders(join_closing_forms(dag), context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)

@@ -175,11 +175,11 @@ def _fold_independent_parts(
         (component for component in parts if component[0] not in early),
         key=lambda component: min(map(place.__getitem__, component)),
     ):
-        folded.append(_fold_branch(dag, sorted(members, key=place.__getitem__), context, deep))
+        folded.append(fold_branch(dag, sorted(members, key=place.__getitem__), context, deep))
     return first + (_stack_parallel_parts(folded, context) if len(folded) > 4 else folded)
 
 
-def _fold_branch(dag: Dag, members: list[int], context: FoldContext, deep: int) -> FlowBox:
+def fold_branch(dag: Dag, members: list[int], context: FoldContext, deep: int = 0) -> FlowBox:
     """Fold some boxes of a level to one. Branches of equal structure and wiring are folded only once."""
     if len(members) == 1:
         return dag.boxes[members[0]]
@@ -298,7 +298,7 @@ def _fold_meeting_paths(
 ) -> list[FlowBox]:
     """Fold meeting paths, each as a branch and equal ones as a stack, and the boxes after the meeting place."""
     before = sub_dag(dag, ways)
-    folded = [_fold_branch(before, members, context, deep) for members in dag_components(before)]
+    folded = [fold_branch(before, members, context, deep) for members in dag_components(before)]
     return [
         *_stack_equal_boxes(folded, context, _min_equal_branches),
         *_fold_flow(sub_dag(dag, rest), context, limit, deep + 1),
@@ -431,7 +431,7 @@ def _fold_inside_region(dag: Dag, context: FoldContext, deep: int) -> list[FlowB
         if alone and len(members) > 1:
             branching += _fold_flow(sub_dag(rest, members), context, context.soft, deep + 1)
         else:
-            branches.append(_fold_branch(rest, members, context, deep))
+            branches.append(fold_branch(rest, members, context, deep))
     return [*branching, *_stack_equal_boxes(branches, context, _min_equal_branches), dag.boxes[line[-1]]]
 
 

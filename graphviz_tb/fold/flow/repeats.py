@@ -309,8 +309,8 @@ def _limit_of(
 
 
 def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Stack a single block that equals the members of a stack with a near repetition right before it: a stage of two
-    blocks."""
+    """Stack a single block that equals the members of a stack with a near repetition right before or behind it: a stage
+    of two blocks."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
     done = 0
@@ -323,11 +323,12 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
         if element.box.is_repetition or not (headed or element.symbol in units):
             continue
         start = nearly_before(folded, 0, [element], stop, context)
-        if start == stop:
-            continue
         done = nearly_behind(sequence, [element], number + 1, len(sequence), context)
         whole, last = folded[start:], sequence[number + 1 : done]
-        blocks = [_as_one(whole[:-1], context), element.box, *([_as_one(last, context)] if last else [])]
+        if not last and start == stop:
+            continue
+        blocks = [*([_as_one(whole[:-1], context)] if start < stop else []), element.box]
+        blocks += [_as_one(last, context)] if last else []
         made = make_stack(context.symbols, blocks, element.symbol)
         word = ("stack", element.symbol)
         whole += last

@@ -21,15 +21,18 @@ from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.columns import Bools, Floats, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, GroupOrigin, Hierarchy
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import WEIGHTED_LAYERS
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     CONSTANT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
     MATRIX_PRODUCT_OPS,
+    REARRANGE_OPS,
     VARIABLE_OPS,
     Role,
     has_role,
@@ -73,8 +76,13 @@ class OpTypes:
         return self.hierarchy is None or any(map(is_layer_type, self.type_counts(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
+        if box.how == GroupOrigin.INDEX:
+            return Counter()  # a block with a mask is like one without,
         if box.members:
-            return sum((self.type_counts(member) for member in box.members), Counter())
+            held = sum((self.type_counts(member) for member in box.members), Counter[str]())
+            if box.how == GroupOrigin.ATTENTION:  # nor is attention that adds one
+                held -= Counter({op: many for op, many in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
+            return held
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
         return sum((self.type_counts(feeder) for feeder in box.feeders), own)
 
@@ -132,9 +140,9 @@ class ChannelWidths:
         return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
-    def _columns(self) -> tuple[Longs, Ints]:
+    def _columns(self) -> tuple[Longs, Ints, Longs]:
         """Output channels by node, from its kernel, and a number for the other sizes of the kernel of a convolution;
-        0 where it has none or its shape is unknown."""
+        0 where it has none or its shape is unknown. Last a number for a kernel that other nodes use too; else 0."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
@@ -152,8 +160,9 @@ class ChannelWidths:
             if sides:
                 kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
+        shared = self._shared_kernels(works)
         if not len(origin):
-            return given, kernel
+            return given, kernel, shared
         edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
         shapes = graph.meaning.shapes() if len(edges) else {}
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
@@ -165,7 +174,23 @@ class ChannelWidths:
                     given[node] = outputs or 0
                 if slides[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
-        return given, kernel
+        return given, kernel, shared
+
+    def _shared_kernels(self, works: Bools) -> Longs:
+        """Return for each node of the model in `works` a number for its kernel, if another one uses that; else 0."""
+        graph, made = self.hierarchy.graph, np.arange(len(self.hierarchy.graph), dtype=np.int64)
+        weights = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
+        if len(origin := graph.meaning.origin):
+            made = np.where(origin >= 0, origin, made)
+            weights |= origin >= 0
+        shared = np.zeros(len(graph), np.int64)
+        edges = np.flatnonzero(works[graph.target] & weights[graph.source] & ~graph.control)
+        edges = edges[graph.meaning.part()[graph.target[edges]] == Part.MODEL] if len(edges) else edges
+        users, first = np.unique(graph.target[edges], return_index=True)
+        kernels = made[graph.source[edges[first]]]
+        many = np.bincount(kernels, minlength=1)[kernels] > 1
+        shared[users[many]] = 1 + kernels[many]
+        return shared
 
     @cached_property
     def _layer_of_node(self) -> dict[int, Layer]:
@@ -186,7 +211,9 @@ class ChannelWidths:
         source, target = graph.source[~graph.control], graph.target[~graph.control]
         given = np.ones(len(graph), bool)
         given[target] = False
-        weights = graph.nodes_of_types(lambda op: op in CONSTANT_OPS or op in VARIABLE_OPS)
+        weights = graph.nodes_of_types(
+            lambda op: op in CONSTANT_OPS or op in VARIABLE_OPS or has_role(op, Role.TRACE_WEIGHT)
+        )
         if len(graph.meaning.origin):
             weights |= graph.meaning.origin >= 0
         return ~(given | reachable_mask(given & ~weights, source, target))
@@ -194,6 +221,10 @@ class ChannelWidths:
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
         return self._values(boxes, 1)
+
+    def shared_kernels(self, box: FlowBox) -> frozenset[int]:
+        """Return identifiers of the kernels in a box that other ops use too."""
+        return self._values([box], 2)
 
     def output_channels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return the distinct output channels of boxes."""
