@@ -60,6 +60,8 @@ class GroupOrigin(IntEnum):
     ACTIVATION = 16  # an activation that is several ops, as GELU
     L2_NORM = 17  # a vector divided by its length
     FEED_FORWARD = 18  # a gated block: two layers of one tensor, the product of both, and the layer behind it
+    SCAN = 19  # a recurrence without weights, of which each step is written out
+    CELL = 20  # a step of an LSTM or a GRU: its gates, and the layers before them
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
@@ -73,6 +75,8 @@ IDIOM_ORIGINS = (
     GroupOrigin.ATTENTION,
     GroupOrigin.ACTIVATION,
     GroupOrigin.FEED_FORWARD,
+    GroupOrigin.SCAN,
+    GroupOrigin.CELL,
 )
 
 

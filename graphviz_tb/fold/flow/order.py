@@ -11,8 +11,9 @@ a   b   c   d   e        edges a─▶b, b─▶c, b─▶d, c─▶d, d─▶e
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate, pairwise
 from operator import itemgetter
 
@@ -49,12 +50,14 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
     """Return boxes used at many depths all over the level: masks, shapes, ids, the result of an encoder."""
     if len(dag) < MIN_BROADCAST_LEVEL:
         return []
+    many: set[int] = set()
+    is_small = cache(lambda box: not _needs_more_than(dag, box, MAX_BROADCAST_NEEDS, many))
     return [
         box
         for box, users in enumerate(dag.after)
         if len(users) >= MIN_MEMORY_READERS
         and _is_spread_out(dag, place, users)
-        and _meets_at_many_depths(dag, depth, box)
+        and _meets_at_many_depths(dag, depth, box, is_small)
     ]
 
 
@@ -63,7 +66,7 @@ def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
     return place_span(place, users) >= len(dag) / MIN_SPAN_PART
 
 
-def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
+def _meets_at_many_depths(dag: Dag, depth: list[int], box: int, is_small: Callable[[int], bool]) -> bool:
     """Return whether what is computed from a box alone meets other flow at several depths.
 
     Branches of one region, in contrast, all meet at its end.
@@ -71,26 +74,28 @@ def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
     users = dag.after[box]
     meetings: set[int] = set()
     for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
-        meetings.add(_meeting_depth(dag, depth, box, user))
+        meetings.add(_meeting_depth(dag, depth, box, user, is_small))
         if len(meetings) >= MIN_MEMORY_READERS:
             return True
     return False
 
 
-def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int) -> int:
-    """Return the depth where the path of a box through one of its users meets other flow."""
-    # `alone` is computed from `box` only; least depth first, so that a box is decided after all of its inputs.
+def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int, is_small: Callable[[int], bool]) -> int:
+    """Return the depth where the path of a box through one of its users meets other flow. Small values are none: a
+    mask to which a position bias is added."""
+    # `alone` is computed from `box` and small values; least depth first, so that a box is decided after all of its
+    # inputs.
     alone, todo = {box}, [(depth[user], user)]
     deep = depth[user]
     while todo and len(alone) <= MAX_MEETING_STEPS:
         deep, current = heapq.heappop(todo)
         if current in alone:
             continue
-        if not alone.issuperset(dag.before[current]):  # other flow comes in here
+        if any(source not in alone and not is_small(source) for source in dag.before[current]):
             break
         alone.add(current)
-        for other in dag.after[current]:
-            heapq.heappush(todo, (depth[other], other))
+        for later in dag.after[current]:
+            heapq.heappush(todo, (depth[later], later))
     return deep
 
 
