@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, contract_groups, make_group, sub_dag
@@ -20,7 +21,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import topological_order, weak_components
-from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.model.hierarchy import CELL_ORIGINS, GroupOrigin
 from graphviz_tb.ops.roles import (
     ADD_OPS,
     BATCH_PRODUCT_OPS,
@@ -57,8 +58,11 @@ LENGTH_TYPES = frozenset(("norm", "linalgvectornorm", "reducel2"))
 POWER_TYPES = frozenset(("square", "pow", "sqrt", "rsqrt", "reducesumsquare"))
 BOUND_TYPES = frozenset(("maximum", "clampmin", "clamp", "clip", "max", "expand", "expandas"))
 PARTING_TYPES = frozenset(
-    ("slice", "stridedslice", "split", "splitv", "splitwithsizes", "unpack", "unbind", "chunk", "select", "listunpack")
-)
+    (
+        "slice", "stridedslice", "split", "unsafesplit", "splitv", "splitwithsizes", "unpack", "unbind", "chunk",
+        "unsafechunk", "select", "listunpack",
+    )
+)  # fmt: skip
 REPEATING_TYPES = frozenset(("expand", "repeatinterleave"))
 JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
 GATE_TYPES = frozenset(("tanh", "erf", "erfc", "sigmoid", "logistic"))
@@ -91,7 +95,9 @@ def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: Gro
     """Return the members of an idiom along the flow, and its box."""
     inner = sub_dag(dag, members)
     order = context.order(inner)
-    symbol = context.symbols.symbol_of(how, *box_tokens(inner, order, context.symbols))
+    # A cell takes the same state as input too, or what another one gives.
+    alone = replace(inner, outside=None) if how in CELL_ORIGINS else inner
+    symbol = context.symbols.symbol_of(how, *box_tokens(alone, order, context.symbols))
     boxes = [inner.boxes[number] for number in order.line]
     name = join_words(common_words(context.vocabulary, boxes))
     return [members[number] for number in order.line], make_group(how, boxes, symbol, name)

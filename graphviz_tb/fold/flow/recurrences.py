@@ -14,7 +14,8 @@ it is convex too.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 from itertools import pairwise
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox
@@ -32,7 +33,7 @@ from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import BIAS_OPS, EMBEDDING_LOOKUP_OPS, MULTIPLY_OPS, is_elementwise
 from graphviz_tb.ops.table import plain_op_name
 
-CELL_GATES = ((2, 1), (3, 2))  # sigmoids and tanhs: of a GRU, of an LSTM
+CELL_GATES = {GroupOrigin.GRU_CELL: (2, 1), GroupOrigin.LSTM_CELL: (3, 2)}  # sigmoids and tanhs
 SIGMOID_TYPES = frozenset(("sigmoid", "logistic"))
 MAX_CELL_LAYERS, MAX_CELL_BOXES = 8, 64
 MAX_LAYER_OPS = 4  # of a scope: the product, its bias and what turns its axes
@@ -44,11 +45,13 @@ STEP_TYPES = SUM_TYPES | FILL_TYPES
 
 def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
     """Fold each scan and each cell of a level to one box."""
-    return fold_found(fold_found(dag, context, _scans, GroupOrigin.SCAN), context, _cells, GroupOrigin.CELL)
+    dag = fold_found(dag, context, _scans, GroupOrigin.SCAN)
+    for how in CELL_GATES:
+        dag = fold_found(dag, context, partial(_cells, how=how), how)
+    return dag
 
 
 # Scans.
-
 
 
 def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
@@ -58,25 +61,43 @@ def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
         for end, results in enumerate(dag.before)
         if len(results) >= MIN_SCAN_STEPS and plain_op_name(dag.boxes[end].op) in JOINING_TYPES | LIST_TYPES
     ]
-    left = [len(users) if _is_part(dag.boxes[box], context) else -1 for box, users in enumerate(dag.after)] if ends else []
     for end in ends:
-        # A dictionary each: what one end needs, another may need too.
-        inside = needed_only_by([end], dag.before.__getitem__, _Remaining(left))
-        inside.reverse()
+        inside = _needed_by(dag, end, lambda box: _is_part(box, context))
         results = dag.before[end]
         if _count_parts(dag, inside) >= len(results) and _grows(dag, inside, results):
-            yield [*_without_activations(dag, inside), end, *_joins_behind(dag, end)]
+            inside = _without_activations(dag, inside)
+            yield [*_selecting_layers(dag, inside, end, context), *inside, end, *_joins_behind(dag, end)]
 
 
-class _Remaining(dict[int, int]):
-    """Counts that are taken from a list where they are first asked for."""
+def _needed_by(dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
+    """Return the parts that only a box needs, along the flow."""
+    users = _Counts(lambda box: len(dag.after[box]) if is_part(dag.boxes[box]) else -1)
+    return needed_only_by([end], dag.before.__getitem__, users)[::-1]
 
-    def __init__(self, counts: list[int]) -> None:
+
+class _Counts(dict[int, int]):
+    """Counts that are made where they are first asked for."""
+
+    def __init__(self, count: Callable[[int], int]) -> None:
         super().__init__()
-        self.counts = counts
+        self.count = count
 
     def __missing__(self, key: int) -> int:
-        return self.counts[key]
+        return self.count(key)
+
+
+def _selecting_layers(dag: Dag, scan: Sequence[int], end: int, context: FoldContext) -> list[int]:
+    """Return the layers that only a scan needs, with what is between, if all of them take a tensor that it takes too:
+    they select what each step of Mamba (Gu & Dao 2023) remembers."""
+
+    def is_part(box: FlowBox) -> bool:
+        return _is_part(box, context) or (box.ops <= MAX_LAYER_OPS and context.types.maps_channels(box))
+
+    held = {*scan, end}
+    found = [box for box in _needed_by(dag, end, is_part) if box not in held]
+    taken, given = ({source for box in each for source in dag.before[box]} - held for each in (found, scan))
+    given -= {*found}
+    return found if taken - {*found} <= given else []
 
 
 def _is_part(box: FlowBox, context: FoldContext) -> bool:
@@ -86,7 +107,7 @@ def _is_part(box: FlowBox, context: FoldContext) -> bool:
         return True
     if not box.op or (box.op in EMBEDDING_LOOKUP_OPS and context.widths.parameters(box)):
         return False
-    plain = is_elementwise(box.op) or box.op in PASSING_OPS or _takes_part(box)
+    plain = is_elementwise(box.op) or box.op in BIAS_OPS or box.op in PASSING_OPS or _takes_part(box)
     return plain or plain_op_name(box.op) in STEP_TYPES or is_plain_product(box, context)
 
 
@@ -127,8 +148,8 @@ def _joins_behind(dag: Dag, end: int) -> list[int]:
 # Cells.
 
 
-def _cells(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield the boxes of each cell, its layers too unless others use these."""
+def _cells(dag: Dag, context: FoldContext, how: GroupOrigin) -> Iterator[list[int]]:
+    """Yield the boxes of each cell of a kind, its layers too unless others use these."""
     gates: dict[frozenset[int], set[int]] = defaultdict(set)  # by what their layers take
     layers: dict[frozenset[int], set[int]] = defaultdict(set)
     for box, held in enumerate(dag.boxes):
@@ -137,14 +158,25 @@ def _cells(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
             gates[given].add(box)
             layers[given] |= found
     for given, found in layers.items():
-        if any(len(gates[given]) == sigmoids for sigmoids, _ in CELL_GATES) and len(found) <= MAX_CELL_LAYERS:
+        if len(gates[given]) == CELL_GATES[how][0] and len(found) <= MAX_CELL_LAYERS:
             # Layers that are used outside, as of the inputs of all steps at once, are given.
             inside = _computed_from(dag, found, given, context)
             own = {layer for layer in found if inside.issuperset(dag.after[layer])}
             taken = {source for layer in own for source in dag.before[layer]} | (found - own)
             inside = inside if own == found else _computed_from(dag, own, taken, context)
-            if _is_cell(dag, inside, gates[given]):
-                yield sorted(inside)
+            while ends := [
+                box for box in inside if dag.boxes[box].op in PASSING_OPS and inside.isdisjoint(dag.after[box])
+            ]:
+                inside.difference_update(ends)
+            # The input and the state may be joined for one product of both.
+            joins = {box for box in given if _joins_for(dag, box, own)}
+            if _is_cell(dag, inside, gates[given], how):
+                yield sorted(inside | joins)
+
+
+def _joins_for(dag: Dag, box: int, users: set[int]) -> bool:
+    """Return whether a box joins tensors for some boxes alone."""
+    return plain_op_name(dag.boxes[box].op) in JOINING_TYPES and users.issuperset(dag.after[box])
 
 
 def _layers_before(dag: Dag, gate: int, context: FoldContext) -> set[int]:
@@ -189,12 +221,14 @@ def _is_gate(box: FlowBox) -> bool:
     return plain_op_name(box.op) in SIGMOID_TYPES
 
 
-def _is_cell(dag: Dag, inside: set[int], gates: set[int]) -> bool:
+def _is_cell(dag: Dag, inside: set[int], gates: set[int], how: GroupOrigin) -> bool:
     """Return whether boxes are a cell: they have its gates, and what leaves them needs all that enters them."""
     tanhs = sum(plain_op_name(dag.boxes[box].op) == "tanh" for box in inside)
     held = {box for box in inside if _is_gate(dag.boxes[box])}
-    if held != gates or (len(gates), tanhs) not in CELL_GATES:
+    if held != gates or (len(gates), tanhs) != CELL_GATES[how]:
         return False
     entering = {source for box in inside for source in dag.before[box]} - inside
     leaving = [box for box in inside if not inside.issuperset(dag.after[box]) or not dag.after[box]]
-    return all(entering <= reachable_from([box], lambda each: dag.before[each] if each in inside else ()) for box in leaving)
+    return all(
+        entering <= reachable_from([box], lambda each: dag.before[each] if each in inside else ()) for box in leaving
+    )
