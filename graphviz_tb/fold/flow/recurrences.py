@@ -46,7 +46,7 @@ STEP_TYPES = SUM_TYPES | FILL_TYPES
 def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
     """Fold each scan and each cell of a level to one box."""
     dag = fold_found(dag, context, _scans, GroupOrigin.SCAN)
-    for how in CELL_GATES:
+    for how in CELL_GATES if any(map(_is_gate, dag.boxes)) else ():
         dag = fold_found(dag, context, partial(_cells, how=how), how)
     return dag
 
