@@ -32,7 +32,10 @@ NEUTRAL = -1  # a group that only rearranges, or mixes kinds
 PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, ROOT, MEAN, PLUMBING, QUIET = range(7, 16)
 ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
 MAX_NORM_OPS = 40
-NORM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.L2_NORM)  # folds of ops that are a norm, whatever the ops are
+ORIGIN_KINDS = {  # folds of ops that are of one kind, whatever the ops are
+    **dict.fromkeys((GroupOrigin.NORM, GroupOrigin.L2_NORM), NORM),
+    **dict.fromkeys((GroupOrigin.SCAN, GroupOrigin.GRU_CELL, GroupOrigin.LSTM_CELL), RECURRENT),
+}
 PLUMBING_ROLES = (
     Role.REARRANGE, Role.SIZE, Role.PASS, Role.PASS_EACH, Role.UNIT_AXES, Role.CAST, Role.GROUP, Role.ALIAS,
     Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE,
@@ -127,9 +130,9 @@ def op_kinds(hierarchy: Hierarchy) -> Bytes:
     """Return the kind that each ordinary op contributes to its group, in the order of the rows. A call contributes the
     layer that its function is."""
     kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
-    for row in np.flatnonzero(np.isin(hierarchy.how, NORM_ORIGINS)).tolist():
+    for row in np.flatnonzero(np.isin(hierarchy.how, [*ORIGIN_KINDS])).tolist():
         ops = slice(hierarchy.op_prefix_sum[row], hierarchy.op_prefix_sum[hierarchy.end[row]])
-        kinds[ops][kinds[ops] != QUIET] = NORM
+        kinds[ops][kinds[ops] != QUIET] = ORIGIN_KINDS[GroupOrigin(int(hierarchy.how[row]))]
     for call in _calls_inner_first(hierarchy):
         place = hierarchy.op_prefix_sum[call]
         if kinds[place] != QUIET:

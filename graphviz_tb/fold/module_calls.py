@@ -305,8 +305,9 @@ def _spread_along_flow(
                     held, skips = known[other]
                     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(scope, held, strict=False)))
                     best = max(best, skips[:shared], key=len)
-            # Only a neighbour in the same module is sure; at last any is taken.
-            if best and (len(best) == len(scope) or sweep >= MAX_SWEEPS):
+            # Only a neighbour in the same module is sure; then one in the module around it, at last any is taken.
+            farthest = 0 if sweep < MAX_SWEEPS else 1 if sweep < MAX_SWEEPS + 2 else len(scope)
+            if best and len(best) >= len(scope) - farthest:
                 known[node] = scope, best + ((),) * (len(scope) - len(best))
                 del scopes[node]
 

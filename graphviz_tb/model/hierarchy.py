@@ -60,9 +60,13 @@ class GroupOrigin(IntEnum):
     ACTIVATION = 16  # an activation that is several ops, as GELU
     L2_NORM = 17  # a vector divided by its length
     FEED_FORWARD = 18  # a gated block: two layers of one tensor, the product of both, and the layer behind it
+    SCAN = 19  # a recurrence without weights, of which each step is written out
+    GRU_CELL = 20  # a step of a GRU: its gates, and the layers before them
+    LSTM_CELL = 21  # the same of an LSTM
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
+SCAN_ORIGIN, CELL_ORIGINS = int(GroupOrigin.SCAN), (GroupOrigin.GRU_CELL, GroupOrigin.LSTM_CELL)
 LAYER_ORIGIN, L2_NORM_ORIGIN = int(GroupOrigin.LAYER), int(GroupOrigin.L2_NORM)
 # Groups that are called by what they are, unless the program has a name for them.
 IDIOM_ORIGINS = (
@@ -73,6 +77,9 @@ IDIOM_ORIGINS = (
     GroupOrigin.ATTENTION,
     GroupOrigin.ACTIVATION,
     GroupOrigin.FEED_FORWARD,
+    GroupOrigin.SCAN,
+    GroupOrigin.GRU_CELL,
+    GroupOrigin.LSTM_CELL,
 )
 
 

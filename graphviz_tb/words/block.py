@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Ints, Longs, places_of_runs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.ops.roles import MULTIPLY_OPS
-from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep
+from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
+from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep, size_word
 
 if TYPE_CHECKING:
     from graphviz_tb.words.layer_steps import TensorFlowSteps
@@ -72,6 +74,24 @@ def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
     inside = np.flatnonzero(data & (before >= 0))
     users: Longs = np.repeat(np.arange(len(nodes)), size)
     return users[inside], before[inside]
+
+
+def scan_end(reader: TensorFlowSteps, nodes: Ints) -> tuple[int, int]:
+    """Return the op of a scan that joins the results of its steps, and their number."""
+    users, _ = links_among(reader, nodes)
+    taken = np.bincount(users, minlength=1)
+    return int(nodes[taken.argmax()]), int(taken.max())
+
+
+def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:
+    """Return the number of steps of a scan, and the sizes of its state: those of most sums in it, without the batch,
+    where they are recorded."""
+    said = f"{scan_end(reader, nodes)[1]} steps"
+    sums = [reader.graph.node_def(node) for node in nodes.tolist() if reader.op_of(node) in ADD_OPS]
+    recorded = [tuple(shapes[0] or ()) for each in sums if each is not None and (shapes := declared_shapes(each))]
+    (state, count), *_ = Counter(recorded).most_common(1) or [((), 0)]
+    known = count > 1 and len(state) > 1 and all(state[1:])
+    return f"{said}, state {' × '.join(map(size_word, state[1:]))}" if known else said
 
 
 def link_steps(

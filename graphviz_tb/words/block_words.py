@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from graphviz_tb.words.block import Block
 from graphviz_tb.words.heads import ATTENTION_LAYERS, attends, heads_words, is_of_positions, mixing_words
@@ -277,6 +277,7 @@ def whole_chain(block: Block) -> str:
 def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     """Return the words for a chain of layers, from all to the fewest; () for no chain."""
     block, layers = _merge_ends(*_merge_squeeze_layers(*_merge_gates(block, layers)))
+    block = _without_side_links(block)
     steps = block.steps
     inside = set(layers)
     # A projection is fed as the group is, and nothing takes its result alone.
@@ -364,6 +365,25 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
         for number in users:
             before[number] = before[number] - frozenset(twins)
     return replace(block, steps=tuple(steps), before=before), kept
+
+
+def _without_side_links(block: Block) -> Block:
+    """Return a block without the links from layers that only gate what is made of them later, as the first of Mamba, or
+    that a scan passes on beside its result."""
+    gates = {
+        (min(one), two)
+        for ways in block.multiplies
+        if len(ways) == 2
+        for one, two in permutations(ways)
+        if len(one) == 1
+    }
+    before = dict(block.before)
+    for number, links in block.before.items():
+        scans = {each for each in links if block.steps[each].kind == "scan"}
+        later = [scans, *(way for gate, way in gates if gate in links and way <= links)]
+        passed = [_upstream(block, frozenset(way)) - way for way in later]
+        before[number] = links.difference(*passed)
+    return replace(block, before=before)
 
 
 def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:

@@ -16,13 +16,24 @@ MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a b
 
 
 def attends(steps: Sequence[LayerStep]) -> int:
-    """Return how often a group attends: with two products without weights and a softmax, or a layer that is all of it;
-    0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
+    """Return how often a group attends: with two products without weights and a softmax between them, or a layer that
+    is all of it; 0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
     whole = sum(step.kind in ("attention", "scores") for step in steps)
-    products = sum(step.kind == "product" for step in steps)
-    softmaxes = sum(step.word == "softmax" for step in steps)
+    products, softmaxes = _products_and_softmaxes(steps)
     count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
     return count if count <= MOST_ATTENTIONS else 0
+
+
+def _products_and_softmaxes(steps: Sequence[LayerStep]) -> tuple[int, int]:
+    """Count the products without weights, and the softmaxes between them: one behind them all chooses experts.
+
+    >>> product, softmax = LayerStep("product", ""), LayerStep("activation", "softmax")
+    >>> _products_and_softmaxes([product, softmax, product, softmax])
+    (2, 1)
+    """
+    products = [number for number, step in enumerate(steps) if step.kind == "product"]
+    between = steps[products[0] : products[-1]] if products else ()
+    return len(products), sum(step.word == "softmax" for step in between)
 
 
 def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -30,7 +41,7 @@ def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
     tensors that dense layers make and that are split to as many heads."""
     steps = block.steps
     first, *others = [number for number, step in enumerate(steps) if step.kind == "product"] or [-1]
-    if len(others) != 1 or any(steps[number].kind != "dense" for number in layers) or first < 0:
+    if _products_and_softmaxes(steps) != (2, 0) or any(steps[number].kind != "dense" for number in layers) or first < 0:
         return None
     heads, size = steps[first].heads
     wide = any(steps[number].gives == heads * size for number in layers if number < first)

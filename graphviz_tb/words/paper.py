@@ -27,6 +27,7 @@ from graphviz_tb.model.hierarchy import (
     L2_NORM_ORIGIN,
     LAYER_ORIGIN,
     OP_ROW,
+    SCAN_ORIGIN,
     SERIES_ROW,
     TRAINING_ORIGIN,
     GroupOrigin,
@@ -44,7 +45,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block import Block, link_steps, links_among
+from graphviz_tb.words.block import Block, link_steps, links_among, scan_end, scan_words
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
@@ -58,7 +59,7 @@ from graphviz_tb.words.shared_words import (
     short_word,
     table_words,
 )
-from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
+from graphviz_tb.words.step_words import SCAN_STEP, UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -194,6 +195,8 @@ class PaperWords:
             return said
         if nodes is None:
             return None
+        if self.hierarchy.how[row] == SCAN_ORIGIN:
+            return scan_words(self.steps, nodes)
         said = self._group_words(nodes)
         if said is None and self.hierarchy.how[row] == GroupOrigin.FEED_FORWARD:  # with weights of unknown size
             steps = (step for node in nodes.tolist() for step in self.steps.steps_of(node))
@@ -553,7 +556,7 @@ class PaperWords:
                         todo.append(body)
             nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop]]
             nodes = nodes[self._of_model[nodes]]
-            count += len(nodes)
+            count += len(nodes) if not self._scans else sum(node not in self._scans for node in nodes.tolist())
             if count > MOST_NODES:
                 return None
             found.append(nodes)
@@ -577,7 +580,20 @@ class PaperWords:
         below = self._places_below(row, self._calls)
         return int(below.stop - below.start)
 
+    @cached_property
+    def _scans(self) -> dict[int, tuple[LayerStep, ...]]:
+        """Return the steps of the ops in scans: a scan is one, at its end."""
+        found: dict[int, tuple[LayerStep, ...]] = {}
+        for row in np.flatnonzero(self.hierarchy.how == SCAN_ORIGIN).tolist():
+            rows = slice(row, self.hierarchy.end[row])
+            nodes = self.hierarchy.node[rows][self.hierarchy.is_ordinary_op[rows]]
+            found.update(dict.fromkeys(nodes.tolist(), ()))
+            found[scan_end(self.steps, nodes)[0]] = (SCAN_STEP,)
+        return found
+
     def _node_steps(self, node: int) -> tuple[LayerStep, ...]:
+        if node in self._scans:
+            return self._scans[node]
         row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1
         layer = self._layer_steps(row) if row >= 0 else None
         return self.steps.steps_of(node) if layer is None else layer
@@ -591,7 +607,7 @@ class PaperWords:
 
     def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
-        made = list(map(self._node_steps if self.graph.layers else self.steps.steps_of, listed))
+        made = list(map(self._node_steps if self.graph.layers or self._scans else self.steps.steps_of, listed))
         if sum(map(len, made)) < 2:  # only saves time: nothing is linked
             steps = tuple(step for steps in made for step in steps)
             return Block(steps, {place: frozenset() for place in range(len(steps))})

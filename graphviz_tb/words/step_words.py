@@ -8,7 +8,17 @@ from math import prod
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import group_thousands
 
-WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
+WEIGHTED_KINDS = (
+    "convolution",
+    "depthwise",
+    "dense",
+    "heads",
+    "embedding",
+    "experts",
+    "recurrent",
+    "attention",
+    "scan",
+)
 RESIZE_WAYS = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
@@ -29,6 +39,7 @@ class LayerStep:
 
 
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
+SCAN_STEP = LayerStep("scan", "scan")  # a recurrence without weights
 
 
 def step_words(along: Sequence[int], sign: str) -> list[str]:

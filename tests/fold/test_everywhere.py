@@ -149,3 +149,11 @@ def test_what_needs_few_does_so_by_itself_or_among_others(most: int, data: st.Da
     dag = wired(20, *data.draw(st.lists(pairs, max_size=40, unique=True)))
     boxes = data.draw(st.permutations(range(20)))
     assert boxes_needing_few(dag, boxes, most) == {box for box in boxes if len(with_ancestors(dag, [box])) <= most}
+
+
+def test_two_values_that_each_layer_adds_first_are_read_everywhere() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 4 ─▶ … ─▶ 14, and what 3, 7 and 11 make of 15 and 16 comes in at 4, 8 and 12
+    along = [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14]
+    made = [(given, at) for at in (3, 7, 11) for given in (15, 16)]
+    dag = wired(17, *pairwise(along), *made, (3, 4), (7, 8), (11, 12))
+    assert {15, 16} <= {*wide(dag)}

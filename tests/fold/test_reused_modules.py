@@ -54,6 +54,28 @@ def test_modules_of_containers_that_a_trace_left_out_stand_apart() -> None:
     assert hierarchy.op_count(hierarchy.name.index("Net/Run[parts.1.run]")) == 2
 
 
+def test_further_results_of_a_layer_are_in_its_module_of_a_container() -> None:
+    # x ─▶ fc ─▶ lstm ─▶ fc of two lists; an lstm takes its weights in a list, and its states are nodes of their own
+    nodes = [{"name": "input/x", "op": "IO Node", "input": [""][:0]}]
+    nodes.append({"name": "Net/Linear[i]/weight.i", "op": "prim::GetAttr", "input": [""][:0]})
+    nodes.append({"name": "Net/Linear[i]/0", "op": "aten::linear", "input": ["input/x", "Net/Linear[i]/weight.i"]})
+    for part in ("enc", "pred"):
+        last = "Net/Linear[i]/0"
+        weights = [f"Net/ModuleList[{part}]/Run[0]/{layer}/weight.{part}" for layer in ("LSTM[l]", "Linear[f]")]
+        held, state, listed, result, cell, linear = (
+            f"Net/Run[0]/{layer}/{part}{number}" for number, layer in enumerate(["LSTM[l]"] * 5 + ["Linear[f]"])
+        )
+        nodes += [{"name": weight, "op": "prim::GetAttr", "input": [""][:0]} for weight in weights]
+        nodes.append({"name": held, "op": "prim::ListConstruct", "input": weights[:1]})
+        nodes.append({"name": state, "op": "aten::zeros", "input": [""][:0]})
+        nodes.append({"name": listed, "op": "prim::ListConstruct", "input": [state, state]})
+        nodes += [{"name": name, "op": "aten::lstm", "input": [last, listed, held]} for name in (result, cell)]
+        nodes.append({"name": linear, "op": "aten::linear", "input": [result, weights[1]]})
+    hierarchy = load(GraphDef(node=nodes).SerializeToString()).hierarchy
+    assert "Net/Run[0]" not in hierarchy.name
+    assert {"Net/Run[enc.0]", "Net/Run[pred.0]"} <= {*hierarchy.name}
+
+
 def test_a_scope_that_the_flow_enters_again_closes_no_circle() -> None:
     # table/look ─▶ mm ─▶ table/back
     nodes = [

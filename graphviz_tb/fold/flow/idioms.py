@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, contract_groups, make_group, sub_dag
@@ -20,7 +21,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import topological_order, weak_components
-from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.model.hierarchy import CELL_ORIGINS, GroupOrigin
 from graphviz_tb.ops.roles import (
     ADD_OPS,
     BATCH_PRODUCT_OPS,
@@ -57,8 +58,11 @@ LENGTH_TYPES = frozenset(("norm", "linalgvectornorm", "reducel2"))
 POWER_TYPES = frozenset(("square", "pow", "sqrt", "rsqrt", "reducesumsquare"))
 BOUND_TYPES = frozenset(("maximum", "clampmin", "clamp", "clip", "max", "expand", "expandas"))
 PARTING_TYPES = frozenset(
-    ("slice", "stridedslice", "split", "splitv", "splitwithsizes", "unpack", "unbind", "chunk", "select", "listunpack")
-)
+    (
+        "slice", "stridedslice", "split", "unsafesplit", "splitv", "splitwithsizes", "unpack", "unbind", "chunk",
+        "unsafechunk", "select", "listunpack",
+    )
+)  # fmt: skip
 REPEATING_TYPES = frozenset(("expand", "repeatinterleave"))
 JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
 GATE_TYPES = frozenset(("tanh", "erf", "erfc", "sigmoid", "logistic"))
@@ -67,24 +71,33 @@ WAVE_TYPES = {"cos", "sin"}
 PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
 ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
 
+Finder = Callable[[Dag, FoldContext], Iterator[list[int]]]
+
 
 def fold_idioms(dag: Dag, context: FoldContext) -> Dag:
     """Fold each norm, activation, rotary embedding, pair of sinusoids and attention of a level to one box."""
     for find, how in FINDERS:
-        groups = [
-            _make_idiom(dag, members, context, how)
-            for members in find(dag, context)
-            if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_OTHER_BOXES
-        ]
-        dag = contract_groups(dag, groups)
+        dag = fold_found(dag, context, find, how)
     return dag
+
+
+def fold_found(dag: Dag, context: FoldContext, find: Finder, how: GroupOrigin) -> Dag:
+    """Fold what a finder yields to one box each, unless it is nearly the whole level."""
+    groups = [
+        _make_idiom(dag, members, context, how)
+        for members in find(dag, context)
+        if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_OTHER_BOXES
+    ]
+    return contract_groups(dag, groups)
 
 
 def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: GroupOrigin) -> tuple[list[int], FlowBox]:
     """Return the members of an idiom along the flow, and its box."""
     inner = sub_dag(dag, members)
     order = context.order(inner)
-    symbol = context.symbols.symbol_of(how, *box_tokens(inner, order, context.symbols))
+    # A cell takes the same state as input too, or what another one gives.
+    alone = replace(inner, outside=None) if how in CELL_ORIGINS else inner
+    symbol = context.symbols.symbol_of(how, *box_tokens(alone, order, context.symbols))
     boxes = [inner.boxes[number] for number in order.line]
     name = join_words(common_words(context.vocabulary, boxes))
     return [members[number] for number in order.line], make_group(how, boxes, symbol, name)
@@ -462,22 +475,22 @@ def _attention_around(dag: Dag, softmax: int, context: FoldContext) -> list[int]
     """Return the boxes from the product before a softmax to the one behind it."""
 
     def is_part(box: FlowBox) -> bool:
-        return _is_score_part(box, context) or _is_plain_product(box, context)
+        return _is_score_part(box, context) or is_plain_product(box, context)
 
     ends = _boxes_behind(dag, softmax, is_part)
-    for end in (box for box in ends if _is_plain_product(dag.boxes[box], context)):
+    for end in (box for box in ends if is_plain_product(dag.boxes[box], context)):
         region = _Region(dag, end, is_part)
         for start in region.boxes[1:]:
-            if not _is_plain_product(dag.boxes[start], context):
+            if not is_plain_product(dag.boxes[start], context):
                 continue
             derived = region.derived_from(start)
-            products = sum(_is_plain_product(dag.boxes[box], context) for box in derived)
+            products = sum(is_plain_product(dag.boxes[box], context) for box in derived)
             if softmax in derived and products == 1 and derived.issuperset(dag.after[start]):
                 return sorted({start, *derived})
     return []
 
 
-def _is_plain_product(box: FlowBox, context: FoldContext) -> bool:
+def is_plain_product(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box multiplies two tensors, neither a weight: an op, or a scope of one and what turns axes."""
     kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
     products = sum(count for kind, count in kinds.items() if kind in BATCH_PRODUCT_OPS)

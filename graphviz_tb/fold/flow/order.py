@@ -36,7 +36,7 @@ from graphviz_tb.ops.roles import INPUT_OPS
 
 MIN_BROADCAST_READERS = 4  # readers, at as many depths
 MIN_MEMORY_READERS = 3  # the same for a memory or an input of the level
-MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
+MIN_BROADCAST_LEVEL = 12  # rows; smaller levels have none
 MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
 MAX_GIVEN_VALUES = 8  # boxes before the first input, which depend on none: with more, they are part of the network
 # users of a value, and boxes on the path from one: a projection has a dozen
@@ -47,15 +47,16 @@ MIN_COLLECTOR_DEPTHS = 8  # inputs of a collector, from as many depths
 
 def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
     """Return boxes used at many depths all over the level: masks, shapes, ids, the result of an encoder."""
-    if len(dag) < MIN_BROADCAST_LEVEL:
+    # A box of ops counts as these: a cell of a recurrence is not small.
+    if len(dag) < MIN_BROADCAST_LEVEL and sum(box.ops if box.row < 0 else 1 for box in dag.boxes) < MIN_BROADCAST_LEVEL:
         return []
-    return [
+    spread = [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= MIN_MEMORY_READERS
-        and _is_spread_out(dag, place, users)
-        and _meets_at_many_depths(dag, depth, box)
+        if len(users) >= MIN_MEMORY_READERS and _is_spread_out(dag, place, users)
     ]
+    small = boxes_needing_few(dag, spread, MAX_BROADCAST_NEEDS)
+    return [box for box in spread if _meets_at_many_depths(dag, depth, box, small)]
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
@@ -63,7 +64,7 @@ def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
     return place_span(place, users) >= len(dag) / MIN_SPAN_PART
 
 
-def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
+def _meets_at_many_depths(dag: Dag, depth: list[int], box: int, small: Collection[int]) -> bool:
     """Return whether what is computed from a box alone meets other flow at several depths.
 
     Branches of one region, in contrast, all meet at its end.
@@ -71,26 +72,27 @@ def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
     users = dag.after[box]
     meetings: set[int] = set()
     for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
-        meetings.add(_meeting_depth(dag, depth, box, user))
+        meetings.add(_meeting_depth(dag, depth, box, user, small))
         if len(meetings) >= MIN_MEMORY_READERS:
             return True
     return False
 
 
-def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int) -> int:
-    """Return the depth where the path of a box through one of its users meets other flow."""
-    # `alone` is computed from `box` only; least depth first, so that a box is decided after all of its inputs.
+def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int, small: Collection[int] = ()) -> int:
+    """Return the depth where the path of a box through one of its users meets other flow. `small` values that many read
+    are none: a mask to which each layer adds a position bias."""
+    # `alone` is computed from `box` and these; least depth first, so that a box is decided after all of its inputs.
     alone, todo = {box}, [(depth[user], user)]
     deep = depth[user]
     while todo and len(alone) <= MAX_MEETING_STEPS:
         deep, current = heapq.heappop(todo)
         if current in alone:
             continue
-        if not alone.issuperset(dag.before[current]):  # other flow comes in here
+        if any(source not in alone and source not in small for source in dag.before[current]):
             break
         alone.add(current)
-        for other in dag.after[current]:
-            heapq.heappush(todo, (depth[other], other))
+        for later in dag.after[current]:
+            heapq.heappush(todo, (depth[later], later))
     return deep
 
 

@@ -3,6 +3,7 @@
 levels       children of all levels by name, the edges between them; equal levels are folded once
 items        children with flow between them; a cycle is one box, children without flow move aside;
              small inputs go next to their only user, index arithmetic is one box
+recurrences  a recurrence without weights whose steps are written out is one box, as is a cell
 idioms       a norm of several ops is one box, as is a rotary embedding
 layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one
 applications a network applied to several tensors is a stack
@@ -52,6 +53,7 @@ from graphviz_tb.fold.flow.items import (
 from graphviz_tb.fold.flow.layers import fold_gated_layers, fold_layers
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
+from graphviz_tb.fold.flow.recurrences import fold_recurrences
 from graphviz_tb.fold.flow.regions import fold_dag
 from graphviz_tb.fold.flow.stacks import fold_series, stack_chains, stack_parallel_runs
 from graphviz_tb.fold.flow.titles import group_addresses, title_groups
@@ -169,7 +171,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
-    dag = fold_layers(fold_idioms(dag, context), level.hierarchy, context)
+    dag = fold_layers(fold_idioms(fold_recurrences(dag, context), context), level.hierarchy, context)
     dag = stack_applications(fold_gated_layers(dag, context), context)
     if not _has_layer_ops(level):
         dag = join_feeders(join_closing_forms(dag), context.widths.named_layers, symbols)

@@ -245,8 +245,9 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, deep: i
         sequence = _make_elements(dag, order, ends, box_tokens(dag, order, context.symbols), context, deep)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = _fold_sequence(sequence, context)
-        # Good enough: a small level, or narrow places without a region that holds most ops.
-        if len(dag) <= context.soft or (wide == 1 and largest <= dag.total_ops() / 2):
+        # Good enough: a small level, or narrow places without a region that holds most ops, or one more repetition.
+        small = largest <= dag.total_ops() / 2 and not _hides_repetition(best, context)
+        if len(dag) <= context.soft or (wide == 1 and small):
             return best
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
         for near in _sequences_ignoring_far_lines(dag, order, context, deep):
@@ -257,6 +258,18 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, deep: i
         other = fold_stages(single, context)
         best = other if best is None or MIN_COST_RATIO * _sequence_cost(other) < _sequence_cost(best) else best
     return best
+
+
+def _hides_repetition(sequence: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether a region right behind a stack holds one more of its repetitions: the last step, and outputs that
+    all steps have."""
+    return any(
+        stack.box.is_repetition
+        and region.fork
+        and not region.box.is_repetition
+        and context.types.type_counts(stack.box.members[-1]) < context.types.type_counts(region.box)
+        for stack, region in pairwise(sequence)
+    )
 
 
 def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:

@@ -48,7 +48,7 @@ DISTINCTIVE_TYPE = re.compile(
     r".*Pool(3D)?(V[0-9])?|.*[RSG]elu6?|Elu|Erfc?|Tanh|Sigmoid|HardSwish|Clip|Resize.*|.*[Nn]orm(alization|V[0-9])?"
     r"|.*pool[123]d|(leaky_)?[rsg]elu6?|silu|elu|erf|tanh|sigmoid|hardswish|hardtanh"
 )
-ATTENTION = GroupOrigin.ATTENTION.name.lower()  # says more than its products
+TELLING_IDIOMS = ("attention", "scan", "gru cell", "lstm cell")  # say more than products
 NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes common to all parts of a network: never in a title.
 COMMON_TYPES = (
@@ -83,7 +83,7 @@ def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hier
         if box.how == GroupOrigin.LAYER:
             box.name = "" if context.vocabulary.is_nameless else box.members[0].name
         if box.how in IDIOM_ORIGINS:
-            box.name = _shared_name(box, context) or box.how.name.lower().replace("_", " ")
+            box.name = _shared_name(box, context) or _idiom_word(box)
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
@@ -271,7 +271,8 @@ def _title_from_types(types: tuple[str, ...], scope: str) -> str:
     # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.
     plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
     telling = sorted(
-        (op for op in count if op not in plain), key=lambda op: (_title_rank(op), op != ATTENTION, -count[op], op)
+        (op for op in count if op not in plain),
+        key=lambda op: (_title_rank(op), op not in TELLING_IDIOMS, -count[op], op),
     )
     others = [op for op in telling if _title_rank(op)]
     products = telling[: len(telling) - len(others)][: max(MAX_TITLE_PRODUCTS, MAX_TITLE_TYPES - len(others))]
@@ -320,16 +321,20 @@ def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
     Empty if a scope's name is nothing but a number.
     """
     if not box.scope:
-        return box.how.name.lower() if box.how in IDIOM_ORIGINS else box.op
+        return _idiom_word(box) if box.how in IDIOM_ORIGINS else box.op
     layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
     return layer.class_name if layer is not None else strip_counters(box.name)
+
+
+def _idiom_word(box: FlowBox) -> str:
+    return box.how.name.lower().replace("_", " ")
 
 
 def _title_rank(op: str) -> int:
     """Return the position of an op type in titles: products, attention (softmax), other telling types, the rest,
     norms."""
     op = op_name(op)
-    if PRODUCT_TYPE.search(op):
+    if op in TELLING_IDIOMS or PRODUCT_TYPE.search(op):
         return 0
     return 1 if "Softmax" in op else 4 if NORM_TYPE.search(op) else 2 if DISTINCTIVE_TYPE.fullmatch(op) else 3
 

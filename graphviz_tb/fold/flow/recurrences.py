@@ -1,0 +1,234 @@
+"""Recurrences whose steps a program writes out: scans, which have no weights, and the cells of LSTMs and GRUs.
+
+    x ─┬─▶ x[0] ─▶ · ─▶ + ─────┬─▶ y[0] ─┐
+       ├─▶ x[1] ─────▶ · ─▶ + ─│┬▶ y[1] ─┼─▶ Stack ─▶
+       └─▶ x[2] ─────────▶ · ─▶ + ▶ y[2] ─┘
+
+A scan is what only the joined results need, as far as it has no layer: so its only end is what joins them, and it is
+convex. Each result needs more steps than the one before, and each step takes a part of its own.
+
+A cell is what is computed from its layers, the input and the state alone. What leaves it needs all that enters it, so
+it is convex too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
+from itertools import pairwise
+
+from graphviz_tb.fold.flow.box import Dag, FlowBox
+from graphviz_tb.fold.flow.idioms import (
+    JOINING_TYPES,
+    PARTING_TYPES,
+    PASSING_OPS,
+    SUM_TYPES,
+    fold_found,
+    is_plain_product,
+)
+from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_from
+from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import BIAS_OPS, EMBEDDING_LOOKUP_OPS, MULTIPLY_OPS, is_elementwise
+from graphviz_tb.ops.table import plain_op_name
+
+CELL_GATES = {GroupOrigin.GRU_CELL: (2, 1), GroupOrigin.LSTM_CELL: (3, 2)}  # sigmoids and tanhs
+SIGMOID_TYPES = frozenset(("sigmoid", "logistic"))
+MAX_CELL_LAYERS, MAX_CELL_BOXES = 8, 64
+MAX_LAYER_OPS = 4  # of a scope: the product, its bias and what turns its axes
+MIN_SCAN_STEPS = 3  # of two, both are shown
+LIST_TYPES = frozenset(("listconstruct",))  # of traces: it collects what the op behind it joins
+FILL_TYPES = frozenset(("zeros", "zeroslike", "newzeros", "full", "fulllike", "fill", "constantofshape"))
+STEP_TYPES = SUM_TYPES | FILL_TYPES
+
+
+def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
+    """Fold each scan and each cell of a level to one box."""
+    dag = fold_found(dag, context, _scans, GroupOrigin.SCAN)
+    for how in CELL_GATES if any(map(_is_gate, dag.boxes)) else ():
+        dag = fold_found(dag, context, partial(_cells, how=how), how)
+    return dag
+
+
+# Scans.
+
+
+def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
+    """Yield the boxes of each scan."""
+    ends = [
+        end
+        for end, results in enumerate(dag.before)
+        if len(results) >= MIN_SCAN_STEPS and plain_op_name(dag.boxes[end].op) in JOINING_TYPES | LIST_TYPES
+    ]
+    for end in ends:
+        inside = _needed_by(dag, end, lambda box: _is_part(box, context))
+        results = dag.before[end]
+        if _count_parts(dag, inside) >= len(results) and _grows(dag, inside, results):
+            inside = _without_activations(dag, inside)
+            yield [*_selecting_layers(dag, inside, end, context), *inside, end, *_joins_behind(dag, end)]
+
+
+def _needed_by(dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
+    """Return the parts that only a box needs, along the flow."""
+    users = _Counts(lambda box: len(dag.after[box]) if is_part(dag.boxes[box]) else -1)
+    return needed_only_by([end], dag.before.__getitem__, users)[::-1]
+
+
+class _Counts(dict[int, int]):
+    """Counts that are made where they are first asked for."""
+
+    def __init__(self, count: Callable[[int], int]) -> None:
+        super().__init__()
+        self.count = count
+
+    def __missing__(self, key: int) -> int:
+        return self.count(key)
+
+
+def _selecting_layers(dag: Dag, scan: Sequence[int], end: int, context: FoldContext) -> list[int]:
+    """Return the layers that only a scan needs, with what is between, if all of them take a tensor that it takes too:
+    they select what each step of Mamba (Gu & Dao 2023) remembers."""
+
+    def is_part(box: FlowBox) -> bool:
+        return _is_part(box, context) or (box.ops <= MAX_LAYER_OPS and context.types.maps_channels(box))
+
+    held = {*scan, end}
+    found = [box for box in _needed_by(dag, end, is_part) if box not in held]
+    taken, given = ({source for box in each for source in dag.before[box]} - held for each in (found, scan))
+    given -= {*found}
+    return found if taken - {*found} <= given else []
+
+
+def _is_part(box: FlowBox, context: FoldContext) -> bool:
+    """Return whether a box may be part of a step: arithmetic of elements, products of two tensors, sums, and what takes
+    a part of a tensor or begins with zeros."""
+    if box.how == GroupOrigin.INDEX or (box.op and context.widths.is_made_of_weights(box)):
+        return True
+    if not box.op or (box.op in EMBEDDING_LOOKUP_OPS and context.widths.parameters(box)):
+        return False
+    plain = is_elementwise(box.op) or box.op in BIAS_OPS or box.op in PASSING_OPS or _takes_part(box)
+    return plain or plain_op_name(box.op) in STEP_TYPES or is_plain_product(box, context)
+
+
+def _takes_part(box: FlowBox) -> bool:
+    return box.op in EMBEDDING_LOOKUP_OPS or plain_op_name(box.op) in PARTING_TYPES
+
+
+def _count_parts(dag: Dag, inside: list[int]) -> int:
+    """Count the parts of tensors that steps take."""
+    return sum(len(dag.after[box]) for box in inside if _takes_part(dag.boxes[box]))
+
+
+def _grows(dag: Dag, inside: list[int], results: list[int]) -> bool:
+    """Return whether each result needs a longer way than the one before; `inside` stands along the flow."""
+    depth: dict[int, int] = {}
+    for box in inside:
+        depth[box] = 1 + max((depth.get(source, 0) for source in dag.before[box]), default=0)
+    steps = sorted(depth.get(result, 0) for result in results)
+    return all(one < other for one, other in pairwise(steps))
+
+
+def _without_activations(dag: Dag, inside: list[int]) -> list[int]:
+    """Return the boxes of a scan but for those that only activate what it takes: they belong to the layer before."""
+    kept: dict[int, None] = {}
+    for box in inside:
+        if len(dag.before[box]) != 1 or dag.before[box][0] in kept or not is_elementwise(dag.boxes[box].op):
+            kept[box] = None
+    return [*kept]
+
+
+def _joins_behind(dag: Dag, end: int) -> list[int]:
+    """Return what joins a list, the only user of it."""
+    users = dag.after[end] if plain_op_name(dag.boxes[end].op) in LIST_TYPES else []
+    joins = len(users) == 1 and plain_op_name(dag.boxes[users[0]].op) in JOINING_TYPES
+    return users if joins else []
+
+
+# Cells.
+
+
+def _cells(dag: Dag, context: FoldContext, how: GroupOrigin) -> Iterator[list[int]]:
+    """Yield the boxes of each cell of a kind, its layers too unless others use these."""
+    gates: dict[frozenset[int], set[int]] = defaultdict(set)  # by what their layers take
+    layers: dict[frozenset[int], set[int]] = defaultdict(set)
+    for box, held in enumerate(dag.boxes):
+        if plain_op_name(held.op) in SIGMOID_TYPES and (found := _layers_before(dag, box, context)):
+            given = frozenset(source for layer in found for source in dag.before[layer])
+            gates[given].add(box)
+            layers[given] |= found
+    for given, found in layers.items():
+        if len(gates[given]) == CELL_GATES[how][0] and len(found) <= MAX_CELL_LAYERS:
+            # Layers that are used outside, as of the inputs of all steps at once, are given.
+            inside = _computed_from(dag, found, given, context)
+            own = {layer for layer in found if inside.issuperset(dag.after[layer])}
+            taken = {source for layer in own for source in dag.before[layer]} | (found - own)
+            inside = inside if own == found else _computed_from(dag, own, taken, context)
+            while ends := [
+                box for box in inside if dag.boxes[box].op in PASSING_OPS and inside.isdisjoint(dag.after[box])
+            ]:
+                inside.difference_update(ends)
+            # The input and the state may be joined for one product of both.
+            joins = {box for box in given if _joins_for(dag, box, own)}
+            if _is_cell(dag, inside, gates[given], how):
+                yield sorted(inside | joins)
+
+
+def _joins_for(dag: Dag, box: int, users: set[int]) -> bool:
+    """Return whether a box joins tensors for some boxes alone."""
+    return plain_op_name(dag.boxes[box].op) in JOINING_TYPES and users.issuperset(dag.after[box])
+
+
+def _layers_before(dag: Dag, gate: int, context: FoldContext) -> set[int]:
+    """Return the layers whose sum, or a part of it, a gate takes; none if something else is added."""
+    found: set[int] = set()
+    seen, todo = {gate: None}, [gate]
+    for box in todo:  # grows while it is walked through
+        for source in dag.before[box]:
+            held = dag.boxes[source]
+            if held.ops <= MAX_LAYER_OPS and context.types.maps_channels(held):
+                found.add(source)
+            elif context.widths.is_made_of_weights(held) or source in seen:
+                continue
+            elif len(seen) < MAX_CELL_BOXES and (held.op in BIAS_OPS or held.op in PASSING_OPS or _takes_part(held)):
+                seen[source] = None
+                todo.append(source)
+            else:
+                return set()
+    return found
+
+
+def _computed_from(dag: Dag, layers: set[int], given: Set[int], context: FoldContext) -> set[int]:
+    """Return layers and what is computed of them, of what is `given` and of states that gates let through."""
+    inside, todo = set(layers), sorted(user for box in layers | (given - layers) for user in dag.after[box])
+    while todo and len(inside) <= MAX_CELL_BOXES:
+        box = todo.pop()
+        held = dag.boxes[box]
+        own = [source for source in dag.before[box] if source in inside]
+        others = [source for source in dag.before[box] if source not in inside and source not in given]
+        weights = all(context.widths.is_made_of_weights(dag.boxes[source]) for source in others)
+        lets_through = held.op in MULTIPLY_OPS and len(own) == 1 and _is_gate(dag.boxes[own[0]])
+        if box in inside or not own or not (weights or (lets_through and len(others) == 1)):
+            continue
+        kind = plain_op_name(held.op)
+        if is_elementwise(held.op) or held.op in BIAS_OPS or held.op in PASSING_OPS or kind in PARTING_TYPES:
+            inside.add(box)
+            todo += dag.after[box]
+    return inside
+
+
+def _is_gate(box: FlowBox) -> bool:
+    return plain_op_name(box.op) in SIGMOID_TYPES
+
+
+def _is_cell(dag: Dag, inside: set[int], gates: set[int], how: GroupOrigin) -> bool:
+    """Return whether boxes are a cell: they have its gates, and what leaves them needs all that enters them."""
+    tanhs = sum(plain_op_name(dag.boxes[box].op) == "tanh" for box in inside)
+    held = {box for box in inside if _is_gate(dag.boxes[box])}
+    if held != gates or (len(gates), tanhs) != CELL_GATES[how]:
+        return False
+    entering = {source for box in inside for source in dag.before[box]} - inside
+    leaving = [box for box in inside if not inside.issuperset(dag.after[box]) or not dag.after[box]]
+    return all(
+        entering <= reachable_from([box], lambda each: dag.before[each] if each in inside else ()) for box in leaving
+    )
