@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.diff.changes.units import Rewire, rewired_nodes
+from graphviz_tb.diff.changes.units import rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
@@ -28,7 +28,7 @@ from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
-from graphviz_tb.ops.roles import BUFFER_OP, CONSTANT_OPS
+from graphviz_tb.ops.roles import BUFFER_OP
 from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 
@@ -238,42 +238,3 @@ def traced_module(graph: Graph, node: int) -> str:
     name = graph.name[node]
     around = name.rpartition("/")[0]
     return around if is_module(last_segment(around)) and not is_module(last_segment(name)) else name
-
-
-def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], list[Rewire]]:
-    """Split changed inputs of PyTorch traces: those that take another constant become settings of their op; return
-    these changes and the other inputs.
-
-    A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
-    """
-    if not (m.a.graph.has_module_scopes and m.b.graph.has_module_scopes):
-        return [], wires
-    groups: dict[tuple[str, str, str], list[Rewire]] = defaultdict(list)
-    others = []
-    for wire in wires:
-        values = _constant_value(m.a, wire.before), _constant_value(m.b, wire.after)
-        if None in values or values[0] == values[1]:
-            others.append(wire)
-            continue
-        op = m.b.op_type(wire.new)
-        groups[
-            setting_input_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])
-        ].append(wire)
-    changes = []
-    for (key, old, new), members in groups.items():
-        first, *also = dict.fromkeys(
-            (traced_module(m.a.graph, wire.old), traced_module(m.b.graph, wire.new)) for wire in members
-        )
-        pairs = tuple(dict.fromkeys((wire.old, wire.new) for wire in members))
-        content, edits = Setting(key, old, new), NodeEdits(inputs=pairs)
-        changes.append(Change("changed", "attribute", *first, len(pairs), content, tuple(also), edits=edits))
-    return changes, others
-
-
-def _constant_value(side: GraphColumns, edge: int) -> str | None:
-    """Return the name of a constant of a trace at the begin of an edge: its value; None for anything else."""
-    if not exists(edge):
-        return None
-    source = int(side.graph.source[edge])
-    is_constant = side.op_type(source) in CONSTANT_OPS
-    return side.graph.labels.get(source) if is_constant else None

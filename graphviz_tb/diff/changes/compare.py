@@ -57,7 +57,7 @@ from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import taken_constants, traced_width_changes
+from graphviz_tb.diff.traced import traced_width_changes
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
@@ -112,9 +112,8 @@ def _find_differences(m: Matching, options: DiffOptions, witnesses: Witnesses) -
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], m.layers[1].forward)
     wires = link_units(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
-    taken, wires = taken_constants(m, wires)
     units = _unit_changes(m, old_units, new_units)
-    for blocks in (name_changes(m), {0: taken}, wire_changes(m, wires), units):
+    for blocks in (name_changes(m), wire_changes(m, wires), units):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in share_modules(m, changes)]
     for block, change, follows in _node_changes(m, options, witnesses):

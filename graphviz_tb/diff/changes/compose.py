@@ -30,7 +30,6 @@ from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import WIDTH_KEYS
 from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.limits import MAX_COMPARED_LETTERS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
@@ -419,10 +418,6 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
         return True
     if size is None:
         return False
-    # A layer that reads both ways gives twice as many numbers.
-    if first.key == "bidirectional" and other.key in WIDTH_KEYS and f"{size.old}{size.new}".isdecimal():
-        low, high = sorted((int(size.old), int(size.new)))
-        return high == 2 * low
     if own and all(map(_is_said_by, (own.old, own.new), (size.old, size.new))):
         return True
     if not size.constant:

@@ -64,8 +64,8 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if change.function is not None:
         old, new = functions_callers(m, change)
-        inside, given = change.inside, _given_numbers(m, new)
-        follows = follows or (all(_may_follow_in_function(inner, is_size, given) for inner in inside) and bool(inside))
+        inside = change.inside
+        follows = bool(inside) and all(_may_follow_in_function(inner, is_size) for inner in inside)
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
@@ -116,16 +116,8 @@ def op_types_of(change: Change) -> Set[str]:
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
-def _given_numbers(m: Matching, calls: Iterable[int]) -> Set[tuple[str, str]]:
-    """Return the old and new constants that some calls are given."""
-    sources = [source for call in calls for source in m.b.data_sources(call) if exists(m.to_a[source])]
-    pairs = [(m.a.constant_numbers(int(m.to_a[source])), m.b.constant_numbers(source)) for source in sources]
-    return {(str(old), str(new)) for old, new in pairs if None not in (old, new)}
-
-
-def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], given: Set[tuple[str, str]]) -> bool:
-    """Return whether a change in a function may only follow from one outside: types and sizes come in from there. A
-    number is also `given` to the call: the steps of a loop over what has such a size."""
+def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool]) -> bool:
+    """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
     if setting := inner.setting:
         if setting.weights:
             pairs = [(pair.old, pair.new) for pair in setting.weights]
@@ -134,24 +126,18 @@ def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], 
         return all(
             part.key in {"dtype", *COUNT_ATTRIBUTES}
             or (setting.constant and isinstance(part.old, list) and is_size(part.old, part.new))
-            or (setting.constant and (str(part.old), str(part.new)) in given)
             for part in setting.as_parts
         )
     return isinstance(inner.content, FunctionSignature) and inner.content.returned is None
 
 
 def _only_other_outputs(m: Matching, change: Change) -> bool:
-    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed, or are what
-    the gradients of a call keep, in another order."""
+    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed."""
     wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
     if any(wire.control or not exists(wire.before) or not exists(wire.after) for wire in wires):
         return False
     ends = [(int(m.to_b[m.a.graph.source[wire.before]]), int(m.b.graph.source[wire.after])) for wire in wires]
-    kept = [sorted(nodes) for nodes in zip(*ends, strict=True)]
-    is_order = all(new in m.b.functions_called_by_node for _, new in change.edits.inputs) and kept[0] == kept[1]
-    return all(one == other for one, other in ends) or (
-        is_order and all(gradient_scope(m.b.graph.name[node]) for node in kept[1])
-    )
+    return all(one == other for one, other in ends)
 
 
 def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:

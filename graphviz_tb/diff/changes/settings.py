@@ -51,7 +51,7 @@ ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old 
 WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the most telling one, and the others
 
 TURNED_PRODUCT = "aten::linear"  # a product whose kernel is outputs×inputs
-FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows from what is before
+FOLLOWING_SCORE = 0  # it follows from what is before
 
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
@@ -113,31 +113,12 @@ def _is_longer_table(layers: Layers, node: int, difference: Difference) -> bool:
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
-    """Return the most telling phrase of all weights of a layer, of equal ones by the word, and its other settings."""
-    words = [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
-    first = max(words)
-    return first, _secondary_settings(ops, shapes, first[1])
-
-
-def _secondary_settings(
-    ops: Sequence[str], shapes: Sequence[tuple[str, str]], first: str
-) -> list[tuple[str, str, str]]:
-    """Return the other settings that the shapes of a layer's weights show: each dimension that a program sets is one.
-
-    >>> _secondary_settings(["Conv2D"], [("3×3×8×8", "5×5×8×12"), ("8", "12")], "kernel")
-    [('filters', '8', '12')]
-    >>> _secondary_settings(["Conv2D"], [("3×3×8×8", "5×5×8×8")], "kernel")
-    []
-    """
-    found = [(key, old, new) for _, key, old, new in _attention_settings(shapes)]
-    for old, new in shapes:
-        before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
-        _, key, *_ = _weight_words(ops, old, new)
-        if key == "kernel" and before[-1] != after[-1]:
-            found.append(("filters", before[-1], after[-1]))
-        if key == "output_dim" and before[0] != after[0]:
-            found.append(("input_dim", before[0], after[0]))
-    return [each for each in dict.fromkeys(found) if each[0] != first]
+    """Return the most telling phrase of all weights of a layer, of equal ones by the word, and its other settings: each
+    dimension that a program sets is one."""
+    heads, words = _attention_settings(shapes), [_weight_words(ops, *pair) for pair in shapes]
+    first = max([*(phrases[0] for phrases in words), *heads, *_recurrent_settings(shapes)])
+    further = [*heads, *(phrase for _, *others in words for phrase in others)]
+    return first, list(dict.fromkeys(phrase[1:] for phrase in further if phrase[1] != first[1]))
 
 
 def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
@@ -254,32 +235,31 @@ def _is_convolution(op: str) -> bool:
     return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
 
 
-def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
-    """Return a weight's shapes in the words of the program.
+def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
+    """Return a weight's shapes in the words of the program, the most telling first.
 
-    >>> _weight_words(["Conv2D"], "3×3×16×32", "5×5×16×32"), _weight_words(["MatMul"], "32×64", "32×128")
-    ((3, 'kernel', '3×3', '5×5'), (2, 'units', '64', '128'))
-    >>> _weight_words(["Split"], "3×3×16×32", "5×5×16×32")  # in a _recurrent_settings layer of convolutions
-    (3, 'kernel', '3×3', '5×5')
+    >>> _weight_words(["Conv2D"], "3×3×16×32", "5×5×16×64"), _weight_words(["MatMul"], "32×64", "32×128")
+    ([(3, 'kernel', '3×3', '5×5'), (2, 'filters', '32', '64')], [(2, 'units', '64', '128')])
+    >>> _weight_words(["Split"], "3×3×16×32", "5×5×16×32")  # in a recurrent layer of convolutions
+    [(3, 'kernel', '3×3', '5×5')]
     >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "1×1×64", "1×1×128")
-    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '1×1×64', '1×1×128'))
+    ([(0, 'weight', '64×10', '128×10')], [(0, 'weight', '1×1×64', '1×1×128')])
     """
     before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
-        return 1, "weight", old, new
-    convolution = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
-    if convolution and len(before) >= 3 and before[:-2] != after[:-2]:
-        return 3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])
-    if len(before) >= 2 and before[-1] != after[-1]:
-        if convolution and len(before) >= 3:
-            return 2, "filters", before[-1], after[-1]
-        if len(before) == 2:
-            return 2, "output_dim" if any(op in EMBEDDING_OPS for op in ops) else "units", before[-1], after[-1]
-        one_per_channel = {*before[:-1], *after[:-1]} == {"1"}
-        return FOLLOWING_SCORE if one_per_channel else 1, "weight", old, new
-    if len(before) == 2 and any(op in EMBEDDING_OPS for op in ops):
-        return 2, "input_dim", before[0], after[0]
-    return FOLLOWING_SCORE, "weight", old, new
+        return [(1, "weight", old, new)]
+    words: list[ValueChange] = []
+    is_kernel = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
+    if is_kernel and len(before) >= 3:
+        windows = ("×".join(sizes[:-2]) for sizes in (before, after))
+        words = [(3, "kernel", *windows), (2, "filters", before[-1], after[-1])]
+    elif len(before) == 2:
+        is_table = any(op in EMBEDDING_OPS for op in ops)
+        words = [(2, "output_dim" if is_table else "units", before[1], after[1])]
+        words += [(2, "input_dim", before[0], after[0])] if is_table else []
+    # Of neither only what comes in differs, or the one number for each channel.
+    is_telling = before[-1] != after[-1] and not {*before[:-1], *after[:-1]} <= {"1"}
+    return [word for word in words if word[2] != word[3]] or [(int(is_telling), "weight", old, new)]
 
 
 # Names in programs for a constant at some input of an op: scope, op type, input, op that uses the result, name.

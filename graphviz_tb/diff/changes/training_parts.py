@@ -12,8 +12,6 @@ import numpy as np
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.training import (
-    ACCUMULATION,
-    ADD_TO_VARIABLE_OPS,
     FLOAT_ATTRIBUTES,
     Bodies,
     is_whole_training,
@@ -39,7 +37,6 @@ CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gra
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
-SHARE_OPS = VALUE_PLUMBING | MULTIPLY_OPS | {"RealDiv"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
 
 
@@ -90,8 +87,6 @@ class TrainingParts:
         types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
         if self.updates[list(nodes)].any():
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
-        if any(map(self._sums_gradients, nodes)):
-            return ACCUMULATION
         leading = [node for node in nodes if self.before[node]]
         if not leading:
             written = self._written_variables(nodes)
@@ -200,14 +195,6 @@ class TrainingParts:
                     stored |= op in VARIABLE_READ_OPS or graph.meaning.origin[source] >= 0
                     todo.append(source)
         return gradients, stored, types
-
-    def _sums_gradients(self, node: int) -> bool:
-        """Return whether an op adds a gradient, or a share of one, to a variable."""
-        if self.side.op_type(node) not in ADD_TO_VARIABLE_OPS or not self.behind[node]:
-            return False
-        value = self.side.data_sources(node)[1]
-        _, stored, types = self._made_from(value)
-        return (not stored and {*types, self.side.op_type(value)} <= SHARE_OPS) or bool(self.bodies.gradient[value])
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute with trained weights, and not through gradients."""

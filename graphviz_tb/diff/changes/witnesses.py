@@ -363,26 +363,15 @@ class Witnesses:
         return all(self._wire_follows(wire) for old, new in pairs for wire in input_differences(self.m, old, new))
 
     def _wire_follows(self, wire: Rewire) -> bool:
-        m = self.m
-        ends = [
-            (side, int(side.graph.source[edge]), free)
-            for side, edge, free in ((m.a, wire.before, self.free[0]), (m.b, wire.after, self.free[1]))
-            if exists(edge)
-        ]
+        m, bodies = self.m, self.bodies
+        edges = (m.a.graph.source, wire.before), (m.b.graph.source, wire.after)
+        ends = [(side, int(source[edge])) for side, (source, edge) in enumerate(edges) if exists(edge)]
         # An addition or removal at an end of the wire explains it completely.
-        if any(free[node] for _, node, free in ends):
+        if any(self.free[side][node] for side, node in ends) or self.optimizing[1][wire.new]:
             return True
-        if self.optimizing[1][wire.new]:
-            return True
-        if wire.control and all(self.optimizing[side is m.b][node] for side, node, _ in ends):
-            return True
-        bodies = self.bodies
-        if bodies[1].gradient[wire.new] and self.is_other_model:
-            return True
-        gradients = [(bodies[0] if side is m.a else bodies[1]).gradient[node] for side, node, _ in ends]
-        if all(gradients) and (len(ends) == 2 or takes_any_number(m.b, wire.new)) and self.is_other_model:
-            return True
-        return is_saver(m.b.op_type(wire.new)) or any(is_saver(side.op_type(node)) for side, node, _ in ends)
+        collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
+        between = collected and all(bodies[side].gradient[node] for side, node in ends)
+        return self.is_other_model and bool(bodies[1].gradient[wire.new] or between)
 
 
 def _weight_sizes(side: GraphColumns, node: int) -> Shape:
