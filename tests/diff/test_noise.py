@@ -141,7 +141,8 @@ def test_a_setting_that_one_file_leaves_out_has_its_default() -> None:
     """SavedModels leave out what is the default of an op, graphs write it."""
     written = [("m/MatMul", "MatMul", "transpose_a", {"b": False}), ("m/Reshape", "Reshape", "Tshape", {"type": 3}),
                ("m/Squeeze", "Squeeze", "squeeze_dims", {"list": {}}),
-               ("m/Pool", "AvgPool", "data_format", {"s": b"NHWC"}), ("m/Slice", "StridedSlice", "begin_mask", {"i": 0})]  # fmt: skip
+               ("m/Pool", "AvgPool", "data_format", {"s": b"NHWC"}),
+               ("m/Slice", "StridedSlice", "begin_mask", {"i": 0})]  # fmt: skip
     sides = GraphDef(), GraphDef(), GraphDef()
     for number, side in enumerate(sides):
         side.node.add(name="x", op="Placeholder")
