@@ -444,7 +444,7 @@ class BlockReader:
                 attributes[KEEPS_MORE_ATTR] = True
             at, shared = None, None if name else numbers.shared_table(value, tensor, use)
             if shared is not None and shared[1]:
-                name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])
+                name, at, attributes["tied"] = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"]), True
             elif shared is not None:
                 attributes[MAY_REPEAT] = shared[0]
             elif numbers.may_be_made_bias(value, use) or numbers.may_be_buffer(value, use):

@@ -80,6 +80,14 @@ def test_a_removed_layer_is_whole_beside_new_averages(turned: bool) -> None:
     ]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_new_averages_stand_beside_a_new_layer_whose_weights_they_keep_too(turned: bool) -> None:
+    old, new = trained(False, scale=False), trained(True)
+    changes = diff(new, old).inverse() if turned else diff(old, new)
+    assert [change.detail.get("training") for change in changes] == [None, "moving averages of weights"]
+    assert changes[0].name == "net/scale"
+
+
 def test_a_picture_opens_the_way_to_what_the_text_names() -> None:
     changes = diff(trained(False), trained(True))
     ((((_, name),),),) = merge_graphs(changes).shown

@@ -218,6 +218,31 @@ def test_another_optimizer_hides_no_clip(turned: bool) -> None:
     }
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("scheduled", [False, True])
+def test_another_optimizer_hides_no_number_of_the_training(scheduled: bool, turned: bool) -> None:
+    """A bound of gradients, a learning rate and the number of a schedule are said beside another optimizer."""
+    sides = []
+    for optimizer, slots, clip, rate in (("Momentum", ["Momentum"], 1.0, 0.25), ("GradientDescent", [], 5.0, 0.5)):
+        made = trained(optimizer, slots)
+        update = next(node for node in made.node if node.name == "train/update_w/Apply")
+        constants = ("clip/y", clip), ("rate/number", rate)
+        for name, number in constants:
+            tensor = made.node.add(name=name, op="Const").attr["value"].tensor
+            tensor.dtype = FLOAT
+            tensor.float_val.append(number)
+        made.node.add(name="clip", op="Minimum", input=[update.input[-1], "clip/y"])
+        made.node.add(name="rate/power", op="Pow", input=["rate/number", "rate/number"])
+        taken = [update.input[0], *update.input[1:-1], "rate/power" if scheduled else "rate/number", "clip"]
+        del update.input[:]
+        update.input.extend(taken)
+        sides.append(made)
+    changes = diff(*(sides[::-1] if turned else sides))
+    numbers = [("1.0", "5.0"), ("0.25", "0.5")]
+    said = {(str(change.detail["old"]), str(change.detail["new"])) for change in changes}
+    assert said == {pair[::-1] if turned else pair for pair in [*numbers, ("Momentum", "GradientDescent")]}
+
+
 def attention(heads: int, key: int, bias: bool = True) -> Any:
     """Multi-head attention as Keras writes it: three projections, their products, one more.
 

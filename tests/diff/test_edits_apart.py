@@ -132,6 +132,33 @@ def test_another_activation_and_a_skip_that_goes_are_two_edits(turned: bool) -> 
     assert "m/cat" in str(told_changes)
 
 
+def normed(biased: bool, centred: bool) -> Any:
+    """x ─▶ convolution ─▶ a bias or none ─▶ a norm by the size of its input, or by its variance ─▶ a layer."""
+    end = "m/conv/BiasAdd" if biased else "m/conv/Conv2D"
+    lines = ["x Placeholder", "m/conv/w Const", "m/conv/Conv2D Conv2D x m/conv/w",
+             f"m/norm/mean Mean {end}", "m/norm/gamma Const"]  # fmt: skip
+    if biased:
+        lines += ["m/conv/b Const", "m/conv/BiasAdd BiasAdd m/conv/Conv2D m/conv/b"]
+    if centred:
+        lines += [f"m/norm/away SquaredDifference {end} m/norm/mean", "m/norm/variance Mean m/norm/away",
+                  "m/norm/Rsqrt Rsqrt m/norm/variance", f"m/norm/sub Sub {end} m/norm/mean",
+                  "m/norm/mul_2 Mul m/norm/sub m/norm/Rsqrt", "m/norm/out AddV2 m/norm/mul_2 m/norm/gamma"]  # fmt: skip
+    else:
+        lines += ["m/norm/Rsqrt Rsqrt m/norm/mean", "m/norm/mul Mul m/norm/Rsqrt m/norm/gamma",
+                  f"m/norm/mul_1 Mul {end} m/norm/mul", "m/norm/out AddV2 m/norm/mul_1 m/norm/mean"]  # fmt: skip
+    return graph(*lines, "m/out/w Const", "m/out/MatMul MatMul m/norm/out m/out/w")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_norm_of_another_class_hides_no_bias_in_front_of_it(turned: bool) -> None:
+    sides = normed(True, False), normed(False, True)
+    changes = diff(*(sides[::-1] if turned else sides))
+    classes = ["RMSNormalization", "LayerNormalization"]
+    said = [(change.name, change.detail.get("old"), change.detail.get("new")) for change in changes]
+    exchange = ("m/norm", *(classes[::-1] if turned else classes))
+    assert said == [("m/conv/BiasAdd", None, None), exchange]
+
+
 def summed(behind: bool, whole: bool) -> Any:
     """Three layers in a row with a sum around each, not around the second unless `whole`, and an op behind each."""
     lines, before = ["x Placeholder"], "x"

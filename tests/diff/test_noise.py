@@ -135,3 +135,22 @@ def test_a_seed_is_noise_but_the_bound_of_a_loop_is_none(op: str, changes: int) 
         )
 
     assert len(diff(step(10), step(20))) == changes
+
+
+def test_a_setting_that_one_file_leaves_out_has_its_default() -> None:
+    """SavedModels leave out what is the default of an op, graphs write it."""
+    written = [("m/MatMul", "MatMul", "transpose_a", {"b": False}), ("m/Reshape", "Reshape", "Tshape", {"type": 3}),
+               ("m/Squeeze", "Squeeze", "squeeze_dims", {"list": {}}),
+               ("m/Pool", "AvgPool", "data_format", {"s": b"NHWC"}),
+               ("m/Slice", "StridedSlice", "begin_mask", {"i": 0})]  # fmt: skip
+    sides = GraphDef(), GraphDef(), GraphDef()
+    for number, side in enumerate(sides):
+        side.node.add(name="x", op="Placeholder")
+        for name, op, key, value in written:
+            attributes = {key: {"b": True} if number == 2 and key == "transpose_a" else value} if number else {}
+            side.node.add(name=name, op=op, input=[side.node[-1].name], attr=attributes)
+    assert not diff(sides[0], sides[1])
+    assert not diff(sides[1], sides[0])
+    for old in sides[:2]:
+        (change,) = diff(old, sides[2])
+        assert [change.detail[key] for key in ("key", "old", "new")] == ["transpose_a", False, True]

@@ -93,6 +93,21 @@ def test_frozen_weights_are_one_change(turned: bool, apart: str) -> None:
     assert [frozen.detail[key] for key in ("key", "old", "new")] == ["weights", *values]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_constants_at_the_reads_of_variables_of_other_names_are_frozen_weights(turned: bool) -> None:
+    layers = ("a", "x"), ("b", "m/a/Elu")
+    states = [f"{name}/kernel VarHandleOp" for name, _ in layers]
+    states += [f"m/{name}/Cast/Read ReadVariableOp {name}/kernel" for name, _ in layers]
+    frozen = [f"m/{name}/Cast/Read/resource Const" for name, _ in layers]
+    frozen += [f"m/{name}/Cast/Read Identity m/{name}/Cast/Read/resource" for name, _ in layers]
+    ops = [f"m/{name}/{line}" for name, given in layers for line in
+           (f"MatMul MatMul {given} m/{name}/Cast/Read", f"Elu Elu m/{name}/MatMul")]  # fmt: skip
+    sides = [graph("x Placeholder", *lines, *ops) for lines in (states, frozen)]
+    (change,) = diff(*(sides[::-1] if turned else sides))
+    values = ["constants", "variables"] if turned else ["variables", "constants"]
+    assert [change.detail[key] for key in ("key", "old", "new")] == ["weights", *values]
+
+
 def test_an_edit_of_one_of_several_equal_layers_is_told_beside_theirs() -> None:
     # three layers with the same edit; in the second one another op changed too
     old = ["x Placeholder", *(f"m/{name}/Relu Relu m/{name}/MatMul" for name in "abc"), "m/b/act Sigmoid m/b/Relu"]

@@ -445,6 +445,8 @@ def test_a_table_that_is_stored_once_more_is_one_weight_or_a_bound() -> None:
         cost = model.cost.under(0)
         counted.append((cost.bound_word("parameters"), cost.parameters, cost.macs))
     assert counted == [("", 18, 72), ("", 36, 72), ("at most ", 36, 72), ("", 36, 72)]
+    (untied,) = tbgraph.diff(language_model(equal), language_model(other))
+    assert (untied.name, untied.detail["key"], untied.detail["old"]) == ("head/weight", "tied", True)
 
 
 @each(("name", "weights"), [("t145", 1), ("145", 1), ("logit_scale", 2), ("head.scale", 2)])

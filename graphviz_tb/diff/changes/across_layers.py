@@ -53,11 +53,19 @@ def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Chang
     for frozen in (True, False):
         exchanged = [change for change in changes if change.key == "op" and _only_freezes(m, change, frozen)]
         pairs = [pair for change in exchanged for pair in change.edits.ops]
-        if not any((m.b if frozen else m.a).op_type(pair[frozen]) in CONSTANT_OPS for pair in pairs):
+        units: list[Change] = []
+        is_frozen = any((m.b if frozen else m.a).op_type(pair[frozen]) in CONSTANT_OPS for pair in pairs)
+        sides = (
+            (m.a, "removed", STATE_OPS if frozen else CONSTANT_OPS),
+            (m.b, "added", CONSTANT_OPS if frozen else STATE_OPS),
+        )
+        for new, (side, kind, types) in enumerate(sides):
+            known = {pair[new] for pair in pairs}
+            own = [each for each in changes if each.kind == kind and _is_beside(side, each, known, types)]
+            is_frozen |= bool(own) and types is CONSTANT_OPS
+            units += own
+        if not is_frozen:
             continue
-        side, kind = (m.a, "removed") if frozen else (m.b, "added")
-        known = {pair[not frozen] for pair in pairs}
-        units = [change for change in changes if change.kind == kind and _is_state_beside(side, change, known)]
         places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs})
         before, after = (shared_scope(names) for names in zip(*places, strict=True))
         words = (VARIABLES, CONSTANTS) if frozen else (CONSTANTS, VARIABLES)
@@ -74,12 +82,11 @@ def _only_freezes(m: Matching, change: Change, frozen: bool) -> bool:
     return bool(pairs) and all(state in STATE_OPS and constant in FROZEN_OPS for state, constant in pairs)
 
 
-def _is_state_beside(side: GraphColumns, change: Change, known: AbstractSet[int]) -> bool:
-    """Return whether a change only adds or removes variables that some known nodes read, or reads of them."""
+def _is_beside(side: GraphColumns, change: Change, known: AbstractSet[int], types: AbstractSet[str]) -> bool:
+    """Return whether a change only adds or removes ops of such types, and some known nodes read them, or are read."""
     nodes = change.edits.added or change.edits.removed
     ends = (end for node in nodes for end in (*side.data_sources(node), *side.data_users(node)))
-    types = {side.op_type(node) for node in nodes}
-    return bool(nodes) and types <= STATE_OPS and not known.isdisjoint(ends)
+    return bool(nodes) and types >= {side.op_type(node) for node in nodes} and not known.isdisjoint(ends)
 
 
 # A batch size that only one of both graphs knows: there TensorFlow writes constants for sizes that the other works out.

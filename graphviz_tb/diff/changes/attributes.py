@@ -11,6 +11,7 @@ from graphviz_tb.diff.columns.labels import (
     NOISE_ATTRIBUTES,
     SAVED_DTYPES,
     SHAPE_ATTRIBUTES,
+    is_default,
     is_saver,
     is_seed_counter,
     setting_differences,
@@ -115,6 +116,9 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
             continue
         # `get`: asking a message for what it has not would add it.
         sides = mine.attr.get(key), other.attr.get(key)
+        written = [(node.op, value) for node, value in zip((mine, other), sides, strict=True) if value is not None]
+        if len(written) == 1 and is_default(written[0][0], key, written[0][1]):
+            continue
         if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
             continue
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
@@ -130,7 +134,7 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
         default_setting(op, difference.attribute, other) if value is None else value
         for op, value, other in zip(ops, sides, sides[::-1], strict=True)
     )
-    return replace(difference, old=old, new=new) if old != new else difference
+    return replace(difference, old=old, new=new)
 
 
 def _presence(difference: Difference) -> Difference:

@@ -311,7 +311,12 @@ def _split_from_model(
         new = kinds == {"added"}
         whole = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
         before, with_model = _inputs_outside_model(m, whole, new, witnesses)
-        if with_model:
+        # What also changes variables that nothing in the model adds is an edit of the training.
+        writes = (node for node in sorted(whole) if m.layers[new].side.graph.meaning.writes[node])
+        free = (
+            [node for node in writes if not _inputs_outside_model(m, {node}, new, witnesses)[1]] if with_model else []
+        )
+        if with_model and not (free and witnesses.parts[new].part_of(free, True)):
             attached.update(map(id, group))
             attached.update(
                 id(item) for item in following if not before.isdisjoint(item.change.edits.unmatched_nodes(new))

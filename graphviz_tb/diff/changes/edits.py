@@ -197,6 +197,11 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         *_pairs_by_loss(m, items),
         *_pairs_by_activation(m, items),
     ]
+    # What came or went in another layer is no part of the exchange of one.
+    of_exchange = [bool(item.layers) and item.layers <= exchanged for item in items]
+    is_free = [item.layers.isdisjoint(exchanged) and all(exists(row) for _, row in item.layers) for item in items]
+    others = [bool(item.change.unit) and free for item, free in zip(items, is_free, strict=True)]
+    pairs = [(a, b) for a, b in pairs if not (of_exchange[a] and others[b]) and not (of_exchange[b] and others[a])]
     pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])

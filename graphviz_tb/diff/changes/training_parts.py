@@ -21,6 +21,7 @@ from graphviz_tb.diff.changes.training import (
 )
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.change import Change
@@ -28,7 +29,7 @@ from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
 OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight decay"
@@ -124,15 +125,31 @@ class TrainingParts:
 
     def clipping(self) -> str:
         """Return how gradients are clipped before the optimizer takes them; "" if they are not."""
-        graph = self.side.graph
-        bounds = self.before & self.behind & graph.nodes_of_types(BOUND_OPS.__contains__)
-        found = set()
+        found = set(self._clips.values())
+        return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
+
+    @cached_property
+    def _clips(self) -> dict[int, str]:
+        """Return the ops that bound gradients, each with how."""
+        bounds = self.before & self.behind & self.side.graph.nodes_of_types(BOUND_OPS.__contains__)
+        found = {}
         for node in np.flatnonzero(bounds).tolist():
             gradients, stored, types = self._made_from(node)
             if not stored and gradients:
                 word = "norm" if types & NORM_OPS else "value"
-                found.add(BY_GLOBAL_NORM if gradients > 1 else f"by {word}")
-        return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
+                found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
+        return found
+
+    @cached_property
+    def settings(self) -> Bools:
+        """Mark the constants of a schedule and of a clip, which are settings beside any optimizer."""
+        graph = self.side.graph
+        near = self.rate_ops.copy()
+        near[[each for node in self._clips for each in (node, *self.side.data_users(node))]] = True
+        taken = near & ~self.updates
+        found: Bools = np.zeros(len(graph), bool)
+        found[graph.source[taken[graph.target] & ~graph.control]] = True
+        return found & graph.nodes_of_types(CONSTANT_OPS.__contains__)
 
     @cached_property
     def rate_ops(self) -> Bools:
@@ -161,13 +178,17 @@ class TrainingParts:
 
     def rate(self) -> str:
         """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
-        constant; "" where the updates are not in this graph."""
+        constant, by its number if that is known; "" where the updates are not in this graph."""
         if not self.training.trained:
             return ""
-        loud = [node for node in np.flatnonzero(self.rate_ops).tolist() if not self.bodies.is_plumbing(node)]
+        rates = np.flatnonzero(self.rate_ops).tolist()
+        loud = [node for node in rates if not self.bodies.is_plumbing(node)]
         around = Counter(scope for scope in map(self._scope, loud) if scope)
         if not around:
-            return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
+            made = filter(None, map(self.side.graph.node_def, rates))
+            numbers = {str(tensor_numbers(each.attr["value"].tensor)) for each in made if each.op in CONSTANT_OPS}
+            known = numbers.pop() if len(numbers) == 1 else "constant"
+            return "variable" if keeps_rate_in_variable(self.bodies.layers) else known
         shared = shared_scope([f"{scope}/" for scope in around.elements()])
         return without_counters(last_segment(shared))
 

@@ -314,7 +314,7 @@ class Witnesses:
         """Return whether a difference of two matched nodes outside of the model follows."""
         m, side = self.m, self.layers[1].side
         if self.optimizing[1][new]:
-            return True
+            return not self.parts[1].settings[new]
         if self.bodies[1].gradient[new] or gradient_scope(side.graph.name[new]):
             return self.is_other_model
         if difference.key in ("weight", "value shape", "shape"):

@@ -17,7 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.columns.values import Hashes, canonical_bytes, combine_hashes, tidy_number, word_hash, word_hashes
+from graphviz_tb.diff.columns.values import (
+    Hashes,
+    canonical_bytes,
+    combine_hashes,
+    plain_value,
+    tidy_number,
+    word_hash,
+    word_hashes,
+)
 from graphviz_tb.limits import MAX_CACHED_ATTRIBUTE_BYTES, MAX_SETTING_FLOATS, MAX_SETTING_NUMBERS
 from graphviz_tb.model.columns import Bools, exists, freeze_array
 from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
@@ -35,9 +43,9 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import is_seed_input
+from graphviz_tb.ops.signatures import NEUTRAL_SETTINGS, attribute_defaults, default_setting, is_seed_input
 from graphviz_tb.options import DiffOptions
-from graphviz_tb.proto import NodeDef
+from graphviz_tb.proto import AttrValue, NodeDef
 
 # Properties of nodes besides attributes: shapes of weights, constants that are settings, Keras configurations.
 
@@ -341,7 +349,7 @@ NOISE_ATTRIBUTES = frozenset(
 )  # fmt: skip
 SEED_COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
 DEFAULT_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
-# By the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
+# By the op and the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
 Known = dict[bytes, tuple[int, int, int, int]]
 
 
@@ -396,22 +404,22 @@ def _node_class_hashes(graph: Graph, library: Collection[str], memo: Known) -> I
     """Yield the four classes of each node's attributes, in node order."""
     packed = getattr(graph.graph_def.node, "attributes", None)
     if packed is not None:  # a graph without functions; nodes are decoded once for each way to write attributes
-        for at in range(len(graph)):
-            data = packed(at)
-            key = _memo_key(data)
+        for at, number in enumerate(graph.op.tolist()):
+            op, data = graph.op_types[number], packed(at)
+            key = op.encode() + _memo_key(data)
             classes = memo.get(key)
             if classes is None:
-                classes = memo[key] = _hash_classes(NodeDef.FromString(data).attr, library)
+                classes = memo[key] = _hash_classes(op, NodeDef.FromString(data).attr, library)
             yield classes
         return
     for node in _node_definitions(graph):
         if not hasattr(node, "attr"):  # an argument of a function
             yield word_hash(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
-        key = _memo_key(_attribute_bytes(node))
+        key = node.op.encode() + _memo_key(_attribute_bytes(node))
         classes = memo.get(key)
         if classes is None:
-            classes = memo[key] = _hash_classes(node.attr, library)
+            classes = memo[key] = _hash_classes(node.op, node.attr, library)
         yield classes
 
 
@@ -431,7 +439,7 @@ def _node_definitions(graph: Graph) -> Iterator[Any]:
 def _attribute_bytes(node: NodeDef) -> bytes:
     """Return the attributes as bytes, sorted by key, without name, op, inputs and device.
 
-    >>> from graphviz_tb.proto import NodeDef
+    >>> from graphviz_tb.proto import AttrValue, NodeDef
     >>> one = NodeDef(name="a", op="Relu", input=["x"], attr={"b": {"i": 1}, "a": {"i": 2}})
     >>> two = NodeDef(name="other", op="Relu", attr={"a": {"i": 2}, "b": {"i": 1}})
     >>> _attribute_bytes(one) == _attribute_bytes(two)
@@ -461,8 +469,9 @@ def is_saver(op: str) -> bool:
     return has_role(op, Role.SAVE, Role.RESTORE)
 
 
-def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
-    """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty."""
+def _hash_classes(op: str, attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
+    """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty. A default is as one
+    that the file leaves out."""
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
@@ -473,6 +482,8 @@ def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, 
             into = others["shapes" if key in SHAPE_ATTRIBUTES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
             continue
+        if is_default(op, key, value):
+            continue
         counts, numbers = canonical_bytes(value, library)
         core.append(key.encode() + b"=" + counts)
         if numbers:
@@ -480,6 +491,12 @@ def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, 
     first, *rest = (core, *others.values())
     hashed = [word_hash(b"\0".join(part)) if part else 0 for part in rest]
     return word_hash(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
+
+
+def is_default(op: str, key: str, value: AttrValue) -> bool:
+    """Return whether an attribute is the default of its op."""
+    may_have = key in NEUTRAL_SETTINGS or key in attribute_defaults(op)
+    return may_have and (plain := plain_value(value)) == default_setting(op, key, plain)
 
 
 def is_seed_counter(key: str, attrs: Any) -> bool:
