@@ -307,7 +307,6 @@ class BlockReader:
             stated["quantized"] = ", ".join(sorted(kinds))
         # Equal attributes are one object.
         form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
-        settings = self.builder.encode_settings(op, form, lambda: self._settings(node, stated))
         functions: Mapping[str, str] | None = None
         if (bodies := self.model.uses.bodies.get(node)) is not None:
             functions, captured = self._add_bodies(node, bodies)
@@ -321,7 +320,8 @@ class BlockReader:
             scope,
             inputs,
             outputs,
-            settings,
+            form,
+            lambda: self._settings(node, stated),
             name=place.name or node.op_type or "op",
             source=source_lines(stack_trace(node)),
             functions=functions,
