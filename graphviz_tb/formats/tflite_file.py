@@ -237,7 +237,6 @@ class _Table:
         return start + 4, length
 
 
-
 def decode_tflite(data: bytes, name: str, bounded: bool) -> LiteModel:
     """Decode a file. Raises `MalformedProto`, `TooLarge`, `UnknownFormat`."""
     file = _Flatbuffer(data, name, bounded)
