@@ -102,7 +102,7 @@ class StoredWeight(NamedTuple):
 @dataclass(slots=True)
 class _Block:
     """The main graph or a body: nodes in order, which take values until they are wired, and the node that gives each
-    value. `taken` are the values that nodes or results take."""
+    value. `taken` are the values that nodes or results take, known when the block is whole."""
 
     nodes: list[EncodedNode] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -149,7 +149,7 @@ class ProgramBuilder:
         self._bodies_by_name: Counter[str] = Counter()
         self._calls = ScopeNames()
         self._unused: list[StoredWeight] = []
-        self._encoded_settings: dict[tuple[str, Hashable], bytes] = {}
+        self._attributes_by_form: dict[Hashable, bytes] = {}
 
     @property
     def _block(self) -> _Block:
@@ -176,6 +176,7 @@ class ProgramBuilder:
                 self._block.given[value], self._block.values[value] = name, shape
         else:
             attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", shape.sizes)
+            attributes += encode_outputs((shape,))
             name = self._add_node(INPUT_OP, "", name, [], attributes, [(value, shape)])
         self._block.arguments.append((value, name, shape))
 
@@ -222,7 +223,7 @@ class ProgramBuilder:
         may_hold_weights: bool = False,
     ) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
-        attributes = encode_constant(shape.dtype, shape.sizes, content)
+        attributes = encode_constant(shape.dtype, shape.sizes, content) + encode_outputs((shape,))
         if may_hold_weights:
             attributes += encode_attribute(KEEPS_MORE_ATTR, True)
         self._add_node(CONSTANT_OP, scope, name, [], attributes, [(value, shape)])
@@ -233,37 +234,28 @@ class ProgramBuilder:
         scope: str,
         inputs: list[str],
         outputs: Sequence[tuple[str, Value]],
-        settings: bytes = b"",
+        form: Hashable = None,
+        settings: Callable[[], Mapping[str, Any]] = dict,
         *,
         name: str = "",
         source: tuple[str, ...] = (),
         functions: Mapping[str, str] | None = None,
     ) -> None:
         """Add an op: the values that it takes by position ("": a place without a tensor), those that it gives, and its
-        encoded settings. Its own name is by default that of its type; `functions` are the bodies that it calls, by
-        attribute."""
-        if source:
-            settings += encode_source(source)
+        settings: numbers, texts, lists of one kind, an `AttrValue`. `settings` makes them, once for ops of one `form`:
+        thousands of nodes have a few dozen. Its own name is by default that of its type; `functions` are the bodies
+        that it calls, by attribute."""
+        kinds = tuple([kind for _, kind in outputs])
+        key = (op, form, source, kinds)
+        attributes = self._attributes_by_form.get(key)
+        if attributes is None:
+            attributes = _encode_settings(op, settings()) + encode_source(source) + encode_outputs(kinds)
+            if len(self._attributes_by_form) < MAX_CACHED_OPS and len(attributes) < MAX_CACHED_DEFINITION_BYTES:
+                self._attributes_by_form[key] = attributes
         if functions:
             called = (AttrValue(func=NameAttrList(name=function)) for function in functions.values())
-            settings += b"".join(map(encode_attribute, functions, called))
-        self._add_node(op, scope, name or op_name(op), inputs, settings, outputs)
-
-    def encode_settings(self, op: str, form: Hashable, attributes: Callable[[], Mapping[str, Any]]) -> bytes:
-        """Return the settings of an op as bytes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the
-        default are left out, as files differ in which they write. `attributes` makes them, once for ops of one form:
-        thousands of nodes have a few dozen."""
-        known = self._encoded_settings.get((op, form))
-        if known is None:
-            usual = attribute_defaults(op)
-            known = b"".join(
-                encode_attribute(key, content)
-                for key, content in sorted(attributes().items())
-                if key not in usual or not _is_equal_setting(content, usual[key])
-            )
-            if len(self._encoded_settings) < MAX_CACHED_OPS and len(known) < MAX_CACHED_DEFINITION_BYTES:
-                self._encoded_settings[op, form] = known
-        return known
+            attributes += b"".join(map(encode_attribute, functions, called))
+        self._add_node(op, scope, name or op_name(op), inputs, attributes, outputs)
 
     def plain_scope(self, parts: tuple[str, ...]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
@@ -272,7 +264,6 @@ class ProgramBuilder:
     def add_output(self, name: str, value: str) -> None:
         """Add a result of the program, or of the body."""
         self._block.results.append((name, value))
-        self._block.taken.add(value)
 
     def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
         """Return the scope of an op in modules, outermost first."""
@@ -314,9 +305,6 @@ class ProgramBuilder:
             if value:
                 block.given[value] = f"{unique}:{place}" if place else unique
                 block.values[value] = shape
-        if outputs:
-            attributes += encode_outputs(tuple([kind for _, kind in outputs]))
-        block.taken.update(filter(None, inputs))
         block.nodes.append(EncodedNode(unique, op, inputs, attributes))
         return unique
 
@@ -341,6 +329,8 @@ class ProgramBuilder:
         """Return the names of the weights that an op takes anywhere."""
         used: set[str] = set()
         for block in self.blocks.values():
+            block.taken.update(value for _, value in block.results)
+            block.taken.update(*[node.input for node in block.nodes])
             used.update(weight.name for value, weight in block.weights.items() if value in block.taken)
         return used
 
@@ -404,10 +394,10 @@ def _wire_nodes(block: _Block, *, in_body: bool = False) -> list[EncodedNode]:
     """Let the nodes of a block take other nodes in place of values: of a body in the form of functions,
     `node:out:1`."""
     arguments = {name for _, name, _ in block.arguments}
-    given = block.given
+    given_name = block.given.get
     for node in block.nodes:
         names = node.input
-        names[:] = [given.get(value, value) for value in names]
+        names[:] = map(given_name, names, names)
         while names and not names[-1]:
             names.pop()
         if in_body:
@@ -515,6 +505,17 @@ def module_path(parts: Iterable[str]) -> str:
         own = part[len(before) + 1 :] if before and part.startswith(f"{before}.") else part
         path, before = f"{path}.{own}" if path else own, part
     return path
+
+
+def _encode_settings(op: str, settings: Mapping[str, Any]) -> bytes:
+    """Return the settings of an op as attributes, but for those that are the default: files differ in which they
+    write."""
+    usual = attribute_defaults(op)
+    return b"".join(
+        encode_attribute(key, content)
+        for key, content in sorted(settings.items())
+        if key not in usual or not _is_equal_setting(content, usual[key])
+    )
 
 
 def clean_segment(text: str) -> str:

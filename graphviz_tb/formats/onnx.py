@@ -13,7 +13,7 @@ functions      of the file are functions of the library, called by type
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence, Set
 from functools import cached_property
 from itertools import chain, takewhile
 from typing import Any, TypeVar
@@ -212,7 +212,7 @@ class BlockReader:
         # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
         self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
         self.same: MutableMapping[str, str] = {}  # another name of a value
-        self.kinds: MutableMapping[str, Value] = {}
+        self.kinds: MutableMapping[str, Value] = {}  # of all that is given, once types are inferred
         if around is not None:
             self.stored = ChainMap(self.stored, *_maps_of(around.stored))
             self.same = ChainMap(self.same, *_maps_of(around.same))
@@ -229,13 +229,6 @@ class BlockReader:
         self.kinds.update({value.name: model.kind_of(value) for value in named})
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
         self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
-        restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
-        # Values that only dequantisations take: no other op, body or result.
-        self.only_dequantized = {
-            value
-            for value, count in restored.items()
-            if len(self.takers[value]) == count and not any(map(self._lacks_input, self.takers[value]))
-        }
         self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     @cached_property
@@ -246,6 +239,16 @@ class BlockReader:
             for value in node.inputs:
                 takers.setdefault(value, []).append(node)
         return takers
+
+    @cached_property
+    def only_dequantized(self) -> Set[str]:
+        """Values that only dequantisations take: no other op, body or result."""
+        restored = Counter(node.inputs[0] for node in self.nodes if node.op_type == "DequantizeLinear" and node.inputs)
+        return {
+            value
+            for value, count in restored.items()
+            if len(self.takers[value]) == count and not any(map(self._lacks_input, self.takers[value]))
+        }
 
     # The three kinds of blocks
 
@@ -282,7 +285,7 @@ class BlockReader:
         for node in self.nodes:
             self._infer_types(node)
         for node in self.nodes:
-            if not is_constant(node) and not self._passes_same(node):
+            if not is_constant(node) and not (node.op_type in PASSING_OPS and self._passes_same(node)):
                 self._read_node(node)
 
     def _read_node(self, node: NodeValue) -> None:
@@ -297,7 +300,7 @@ class BlockReader:
         for slot, value in enumerate(node.inputs):
             value = self.same.get(value, value)
             if not value or value not in self.stored:
-                inputs.append(value if value in self.makers or value in self.kinds else "")
+                inputs.append(value if value in self.kinds else "")
             elif slot in slots and (setting := self._setting(op, slot, value)) is not None:
                 stated[setting[0]] = setting[1]
                 inputs.append("")
@@ -307,7 +310,6 @@ class BlockReader:
             stated["quantized"] = ", ".join(sorted(kinds))
         # Equal attributes are one object.
         form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
-        settings = self.builder.encode_settings(op, form, lambda: self._settings(node, stated))
         functions: Mapping[str, str] | None = None
         if (bodies := self.model.uses.bodies.get(node)) is not None:
             functions, captured = self._add_bodies(node, bodies)
@@ -321,7 +323,8 @@ class BlockReader:
             scope,
             inputs,
             outputs,
-            settings,
+            form,
+            lambda: self._settings(node, stated),
             name=place.name or node.op_type or "op",
             source=source_lines(stack_trace(node)),
             functions=functions,
@@ -356,7 +359,7 @@ class BlockReader:
 
     def _passes_same(self, node: NodeValue) -> bool:
         """Return whether a node gives only what it takes: equal tensors that are stored once, QDQ pairs."""
-        if node.op_type not in PASSING_OPS or not node.inputs or not node.outputs or not node.outputs[0]:
+        if not node.inputs or not node.outputs or not node.outputs[0]:
             return False
         given, value = node.outputs[0], node.inputs[0]
         taken = self._resolve(value)
@@ -397,7 +400,7 @@ class BlockReader:
         value = self._resolve(value)
         if value and value in self.stored:
             return self._taken_stored(value, place, scope)
-        return value if value in self.makers or value in self.kinds else ""
+        return value if value in self.kinds else ""
 
     def _taken_stored(
         self, value: str, place: NodePlace, scope: str = "", user: tuple[NodeValue, str, int] | None = None
@@ -545,14 +548,12 @@ class BlockReader:
 
     def _lacks_input(self, node: NodeValue) -> bool:
         """Return whether a node takes a value that nothing gives: a damaged model."""
-        return not all(
-            value in self.stored or value in self.makers or value in self.kinds for value in node.inputs if value
-        )
+        return not all(value in self.stored or value in self.kinds for value in node.inputs if value)
 
     def _is_known(self, value: str) -> bool:
         """Return whether a value is given here, and not stored."""
         resolved = self._resolve(value)
-        return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
+        return resolved not in self.stored and resolved in self.kinds
 
 
 def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[str, AnyValue]]:

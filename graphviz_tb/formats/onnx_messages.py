@@ -101,7 +101,7 @@ class TensorValue:
         )
         if self.raw_data is None and listed:
             try:
-                data = b"".join(struct.pack(form, number) for number in listed)
+                data = struct.pack(f"<{len(listed)}{form[1]}", *listed)
             except (struct.error, OverflowError):
                 return None
         else:

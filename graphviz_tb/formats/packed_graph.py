@@ -5,6 +5,7 @@ Messages take four times the bytes of their file, and a picture needs those of o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
@@ -14,7 +15,7 @@ from graphviz_tb.graphs.node_columns import NODES_PER_BATCH, NodeColumns, append
 from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES, MAX_CACHED_OPS
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.sources.bounds import has_too_many_nodes
+from graphviz_tb.sources.bounds import check_empty_messages, has_too_many_nodes
 from graphviz_tb.unwrap.artifacts import may_have_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order
 
@@ -28,17 +29,29 @@ ATTRIBUTE_TAG = 0x2A  # tag of a node's attribute: key (field 1) and value (fiel
 COLOCATION_START = b"\n%c%b\x12" % (len(COLOCATION_ATTR), COLOCATION_ATTR.encode())  # start of a colocation attribute
 
 
-class PackedNodes(Sequence[NodeDef]):
-    """The nodes at the start of a binary GraphDef. Node `at` ends at byte `stops[at]`."""
+class LazyNodes(ABC, Sequence[NodeDef]):
+    """Nodes of a graph without functions, decoded on demand."""
 
-    def __init__(self, data: bytes, stops: array[int]) -> None:
-        self.data, self._stops = data, stops
+    def __init__(self) -> None:
         self._kept: dict[int, NodeDef] = {}
-        self._definitions: dict[bytes, bytes] = {}  # by op type and attributes as they are in the file
         self._message: GraphDef | None = None
 
-    def __len__(self) -> int:
-        return len(self._stops)
+    @abstractmethod
+    def encoded_range(self, first: int, stop: int) -> bytes:
+        """Return the bytes of nodes as fields of their graph."""
+
+    @abstractmethod
+    def definition(self, at: int) -> bytes:
+        """Return the bytes of a node without name, inputs, device and colocation; empty for unusual fields."""
+
+    @abstractmethod
+    def attributes(self, at: int) -> bytes:
+        """Return the bytes of the attributes of a node, in the order of the file."""
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the graph."""
+        return self.encoded_range(0, len(self))
 
     @overload
     def __getitem__(self, at: int) -> NodeDef: ...
@@ -66,39 +79,57 @@ class PackedNodes(Sequence[NodeDef]):
             yield from self._decode_range(first, min(first + NODES_PER_BATCH, len(self)))
 
     def _decode_range(self, first: int, stop: int) -> Sequence[NodeDef]:
-        start = self._stops[first - 1] if first else 0
-        return GraphDef.FromString(self.data[start : self._stops[stop - 1]]).node
-
-    def definition(self, at: int) -> bytes:
-        """Return the bytes of a node without name, inputs, device and colocation; empty for unusual fields."""
-        stop = self._stops[at]
-        op, start = _op_and_attributes(self.data, self._stops[at - 1] if at else 0, stop)
-        if stop - start > MAX_CACHED_DEFINITION_BYTES:
-            return _shared_definition(self.data, self._stops[at - 1] if at else 0, stop)
-        written = op + self.data[start:stop]
-        known = self._definitions.get(written)
-        if known is None:
-            known = _shared_definition(self.data, self._stops[at - 1] if at else 0, stop)
-            if len(self._definitions) < MAX_CACHED_OPS:
-                self._definitions[written] = known
-        return known
-
-    def attributes(self, at: int) -> bytes:
-        """Return the bytes of the attributes of a node, in the order of the file."""
-        stop = self._stops[at]
-        return self.data[_op_and_attributes(self.data, self._stops[at - 1] if at else 0, stop)[1] : stop]
+        return GraphDef.FromString(self.encoded_range(first, stop)).node
 
     def message(self) -> GraphDef:
-        """Return the whole message, decoded once. The bytes are kept: they identify equal definitions."""
+        """Return the whole message, decoded once."""
         if self._message is None:
             self._message, self._kept = GraphDef.FromString(self.data), {}
         return self._message
 
 
+class PackedNodes(LazyNodes):
+    """The nodes at the start of a binary GraphDef. Node `at` ends at byte `stops[at]`. The bytes are kept: they
+    identify equal definitions."""
+
+    def __init__(self, data: bytes, stops: array[int]) -> None:
+        super().__init__()
+        self._data, self._stops = data, stops
+        self._definitions: dict[bytes, bytes] = {}  # by op type and attributes as they are in the file
+
+    def __len__(self) -> int:
+        return len(self._stops)
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the graph, with what is behind its nodes."""
+        return self._data
+
+    def encoded_range(self, first: int, stop: int) -> bytes:
+        return self._data[self._stops[first - 1] if first else 0 : self._stops[stop - 1]]
+
+    def definition(self, at: int) -> bytes:
+        stop = self._stops[at]
+        op, start = _op_and_attributes(self._data, self._stops[at - 1] if at else 0, stop)
+        if stop - start > MAX_CACHED_DEFINITION_BYTES:
+            return _shared_definition(self._data, self._stops[at - 1] if at else 0, stop)
+        written = op + self._data[start:stop]
+        known = self._definitions.get(written)
+        if known is None:
+            known = _shared_definition(self._data, self._stops[at - 1] if at else 0, stop)
+            if len(self._definitions) < MAX_CACHED_OPS:
+                self._definitions[written] = known
+        return known
+
+    def attributes(self, at: int) -> bytes:
+        stop = self._stops[at]
+        return self._data[_op_and_attributes(self._data, self._stops[at - 1] if at else 0, stop)[1] : stop]
+
+
 class PackedGraph:
     """A binary GraphDef with its nodes in `columns`; `library` and `versions` are those of the message."""
 
-    def __init__(self, nodes: PackedNodes, rest: GraphDef, columns: NodeColumns | None = None) -> None:
+    def __init__(self, nodes: LazyNodes, rest: GraphDef, columns: NodeColumns | None = None) -> None:
         self._rest = rest
         self.node = nodes
         self.columns = columns or NodeColumns()
@@ -136,7 +167,9 @@ def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | Pa
 
     Raises `MalformedProto` and `TooLarge` as `decode` does.
     """
-    check_message_size(data, name, bounded)
+    check_message_size(len(data), name)
+    if bounded:
+        check_empty_messages(data, name)
     try:
         packed = _pack_graph(data)
     except DECODE_ERRORS:

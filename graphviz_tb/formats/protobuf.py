@@ -247,20 +247,20 @@ def decode_message(data: bytes, kind: type[MessageT], name: str, bounded: bool =
     Traceback (most recent call last):
     graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef: it is cut short or damaged (at byte 0)...
     """
-    check_message_size(data, name, bounded)
+    check_message_size(len(data), name)
+    if bounded:
+        check_empty_messages(data, name)
     return decode_checked_message(data, kind, name)
 
 
-def check_message_size(data: bytes, name: str, bounded: bool) -> None:
-    """Raise TooLarge for a message over protobuf's limit, or a `bounded` one that would fill memory."""
-    if len(data) > MAX_MESSAGE_BYTES:
-        raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
-    if bounded:
-        check_empty_messages(data, name)
+def check_message_size(size: int, name: str) -> None:
+    """Raise TooLarge for a message over protobuf's limit."""
+    if size > MAX_MESSAGE_BYTES:
+        raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {size:,} bytes")
 
 
 def decode_checked_message(data: bytes, kind: type[MessageT], name: str) -> MessageT:
-    """Decode a message that passed `check_message_size`."""
+    """Decode a message whose size was checked."""
     try:
         return kind.FromString(data)
     except DECODE_ERRORS:

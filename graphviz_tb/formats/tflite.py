@@ -221,7 +221,8 @@ class _ProgramReader:
             scope,
             ["" if number == ABSENT else str(number) for number in operator.inputs],
             [("" if number == ABSENT else str(number), _value(tensors[number])) for number in operator.outputs],
-            self.builder.encode_settings(kind, repr(attributes), lambda: attributes),
+            repr(attributes),
+            lambda: attributes,
             name=own,
             functions={BODY_ATTRIBUTES.get(key, key): self._body(number) for key, number in operator.bodies.items()},
         )

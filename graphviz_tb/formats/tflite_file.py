@@ -27,7 +27,9 @@ TOO_NEW_HINT = "convert it with a release of TensorFlow up to 2.21"
 VALUES_PER_BYTE = 4  # values and letters that may be taken for each byte, as equal lists are stored once
 ABSENT = -1  # the number of an input that is not given
 NO_VECTOR: tuple[Any, ...] = ()
-UNPACK_BY_KIND = {kind: struct.Struct(f"<{kind}").unpack_from for kind in "bBHiIqQf?"}  # letters of `struct`
+MAX_SLOTS = 16  # of the tables whose fields are read here
+TYPE_BY_KIND = {**dict.fromkeys("bBHiIqQ", int), "f": float, "?": bool}  # by letters of `struct`
+UNPACK_BY_KIND = {kind: struct.Struct(f"<{kind}").unpack_from for kind in TYPE_BY_KIND}
 DTYPES = (
     "float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8", "float64",
     "complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16", "int2", "uint4",
@@ -140,6 +142,7 @@ class _Flatbuffer:
     def __init__(self, data: bytes, name: str, bounded: bool) -> None:
         self.data, self.name = data, name
         self.is_bounded = bounded
+        self._slots: dict[int, tuple[int, ...]] = {}
         self._meter = Meter(FREE_FLATBUFFER_VALUES + VALUES_PER_BYTE * len(data))
 
     def damage_error(self, at: int) -> MalformedProto:
@@ -163,6 +166,18 @@ class _Flatbuffer:
         except (struct.error, OverflowError):
             raise self.damage_error(min(at, len(self.data))) from None
 
+    def slots(self, at: int) -> tuple[int, ...]:
+        """Return where the fields of tables are that share the list of slots at a place; 0 for one that has its
+        default."""
+        known = self._slots.get(at)
+        if known is None:
+            count = min(max(0, self.unpack("H", at) - 4) // 2, MAX_SLOTS)
+            if at + 4 + 2 * count > len(self.data):
+                raise self.damage_error(len(self.data))
+            listed = struct.unpack_from(f"<{count}H", self.data, at + 4)
+            known = self._slots[at] = (*listed, *[0] * (MAX_SLOTS - count))
+        return known
+
     def root(self) -> _Table:
         """Return the table that holds all others."""
         return _Table(self, self.unpack("I", 0))
@@ -171,31 +186,25 @@ class _Flatbuffer:
 class _Table:
     """A table: its fields by the number of their slot."""
 
-    __slots__ = ("_at", "_file", "_slots", "_slots_end")
+    __slots__ = ("_at", "_file", "_offsets")
 
     def __init__(self, file: _Flatbuffer, at: int) -> None:
         file.take(1)
         self._file, self._at = file, at
-        self._slots = at - file.unpack("i", at)
-        self._slots_end = file.unpack("H", self._slots)
+        self._offsets = file.slots(at - file.unpack("i", at))
 
     def _place(self, slot: int) -> int | None:
         """Return where a field is, None for one that has its default."""
-        entry = 4 + 2 * slot
-        offset = self._file.unpack("H", self._slots + entry) if entry + 2 <= self._slots_end else 0
+        offset = self._offsets[slot]
         return self._at + offset if offset else None
 
     def has(self, slot: int) -> bool:
-        return self._place(slot) is not None
+        return self._offsets[slot] > 0
 
     def number(self, slot: int, kind: str, default: float = 0) -> Any:
         """Return a number, by a letter of `struct`."""
-        place = self._place(slot)
-        return (
-            (bool(default) if kind == "?" else type(_ZERO[kind])(default))
-            if place is None
-            else self._file.unpack(kind, place)
-        )
+        offset = self._offsets[slot]
+        return self._file.unpack(kind, self._at + offset) if offset else TYPE_BY_KIND[kind](default)
 
     def table(self, slot: int) -> _Table | None:
         place = self._place(slot)
@@ -226,9 +235,6 @@ class _Table:
         if start + 4 + length * size > len(self._file.data):
             raise self._file.damage_error(start)
         return start + 4, length
-
-
-_ZERO: dict[str, Any] = {**dict.fromkeys("bBHiIqQ", 0), "f": 0.0}
 
 
 def decode_tflite(data: bytes, name: str, bounded: bool) -> LiteModel:

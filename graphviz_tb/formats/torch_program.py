@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -336,7 +336,13 @@ class GraphReader:
         inputs = [self.local.get(name, name) for name in call.inputs] if self.local else call.inputs
         if op.endswith("_") and not op.endswith("__"):
             op = op.rstrip("_")
-        self.builder.add_op(op, scope, inputs, outputs, self._settings(op, call, inputs), source=call.source)
+        stated = self._attributes(op, call, inputs) if call.has_symbols else None
+        form: Hashable = (call.op, call.settings) if stated is None else repr(stated)
+
+        def settings() -> dict[str, Any]:
+            return self._attributes(op, call, inputs) if stated is None else stated
+
+        self.builder.add_op(op, scope, inputs, outputs, form, settings, source=call.source)
 
     def _output(self, name: str) -> tuple[str, Value]:
         if not self.prefix:
@@ -344,15 +350,8 @@ class GraphReader:
         outer = self.local[name] = f"{self.prefix}{name}"
         return outer, self.value(name)
 
-    def _settings(self, op: str, call: ProgramNode, inputs: list[str]) -> bytes:
-        """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
-        if not call.has_symbols:
-            form = call.op, call.settings
-            return self.builder.encode_settings(op, form, lambda: self._attributes(op, call, inputs))
-        attributes = self._attributes(op, call, inputs)
-        return self.builder.encode_settings(op, repr(attributes), lambda: attributes)
-
     def _attributes(self, op: str, call: ProgramNode, inputs: list[str]) -> dict[str, Any]:
+        """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
         attributes: dict[str, Any] = {}
         for place, name, content in read_form(call.settings):
             for kind, value in content.items():

@@ -4,13 +4,12 @@ thousands of them; most of their attributes are equal, and are encoded once.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import chain
 from typing import Any, NamedTuple
 
-from graphviz_tb.formats.packed_graph import PackedGraph, PackedNodes
+from graphviz_tb.formats.packed_graph import LazyNodes, PackedGraph
 from graphviz_tb.formats.protobuf import check_message_size
 from graphviz_tb.formats.textproto.schema import encode_varint
 from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_nodes
@@ -52,14 +51,34 @@ class EncodedNode(NamedTuple):
     device: str = ""
 
 
+class EncodedNodes(LazyNodes):
+    """Nodes whose attributes are encoded: those that are equal are one object. The rest is encoded on demand."""
+
+    def __init__(self, nodes: Sequence[EncodedNode]) -> None:
+        super().__init__()
+        self._nodes = nodes
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def encoded_range(self, first: int, stop: int) -> bytes:
+        return b"".join(map(encode_node, self._nodes[first:stop]))
+
+    def definition(self, at: int) -> bytes:
+        node = self._nodes[at]
+        return _op_field(node.op) + node.attributes
+
+    def attributes(self, at: int) -> bytes:
+        return self._nodes[at].attributes
+
+
 def pack_nodes(nodes: Sequence[EncodedNode], name: str) -> PackedGraph:
     """Return the graph of nodes; it is not decoded to list its columns. Raises TooLarge."""
     columns = NodeColumns()
     append_graph_nodes(columns, nodes)
-    encoded = [encode_node(node) for node in nodes]
-    data = b"".join(encoded)
-    check_message_size(data, name, bounded=False)
-    return PackedGraph(PackedNodes(data, array("I", accumulate(map(len, encoded)))), GraphDef(), columns)
+    names = chain(columns.name, chain.from_iterable([node.input for node in nodes]))
+    check_message_size(sum(map(len, chain(names, [node.attributes for node in nodes]))), name)
+    return PackedGraph(EncodedNodes(nodes), GraphDef(), columns)
 
 
 def encode_node(node: EncodedNode) -> bytes:
@@ -170,6 +189,8 @@ def encode_shape(key: str, sizes: Sizes) -> bytes:
 @lru_cache(maxsize=1024)
 def encode_outputs(outputs: tuple[Value, ...]) -> bytes:
     """Return the shapes and the types of outputs, as attributes."""
+    if not outputs:
+        return b""
     types = AttrValue()
     types.list.type.extend(DTYPE_NUMBERS.get(value.dtype, 0) for value in outputs)
     return _encode_shapes(outputs) + _encode_message("_output_types", types)
@@ -196,6 +217,8 @@ def _encode_kind_of_variable(value: Value) -> bytes:
 
 @lru_cache(maxsize=1024)
 def encode_source(lines: tuple[str, ...]) -> bytes:
+    if not lines:
+        return b""
     made = AttrValue()
     made.list.s.extend(line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in lines)
     return _encode_message("_source", made)

@@ -6,7 +6,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import count, islice
+from itertools import chain, count, islice
+from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
@@ -111,6 +112,12 @@ class NodeFields(Protocol):
     def input(self) -> Sequence[str]: ...
 
 
+def _has_odd_names(names: Sequence[str]) -> bool:
+    """Return whether a name may look like an output reference or a control input."""
+    joined = "\n" + "\n".join(names)
+    return ":" in joined or "\n^" in joined
+
+
 def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Sequence[str] = ()) -> None:
     """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
     start = len(nodes.name)
@@ -120,26 +127,19 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
     nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
-    # Bound outside the loop, which runs for every node of the file.
-    add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
-    add_fan, inputs_before = nodes.fan_in.append, len(nodes.source)
-    known, odd = NodeNumbers(), False
-    left, first = iter(defs), start
-    while first < start + len(args) + len(defs):
-        texts: list[str] = []
-        for node in islice(left, NODES_PER_BATCH):
-            add_name(node.name)
-            add_op(ops[node.op])
-            add_device(devices[node.device])
-            inputs = node.input
-            texts.extend(inputs)
-            add_fan(len(inputs))
-        names = nodes.name[first:]
-        known.update(zip(names, count(first)))  # the last of equal names wins
-        nodes.source.extend(map(known.__getitem__, texts))
-        joined = "\n" + "\n".join(names)
-        odd = odd or ":" in joined or "\n^" in joined
-        first += len(names)
+    inputs_before, known, odd = len(nodes.source), NodeNumbers(), _has_odd_names(args)
+    known.update(zip(args, count(start)))
+    fields = map(attrgetter("name", "op", "device", "input"), defs)
+    # Batches as columns: no loop in Python, which would run for every node of the file.
+    while batch := list(islice(fields, NODES_PER_BATCH)):
+        names, types, placed, inputs = zip(*batch, strict=True)
+        known.update(zip(names, count(len(nodes.name))))  # the last of equal names wins
+        nodes.name.extend(names)
+        nodes.op.extend(map(ops.__getitem__, types))
+        nodes.device.extend(map(devices.__getitem__, placed))
+        nodes.fan_in.extend(map(len, inputs))
+        nodes.source.extend(map(known.__getitem__, chain.from_iterable(inputs)))
+        odd = odd or _has_odd_names(names)
     # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
     nodes.definition.append(int32_column(np.arange(-len(args), len(defs)).clip(min=-1)))
     nodes.starts.append(len(nodes.name))
