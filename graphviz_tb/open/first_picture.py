@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 
 import numpy as np
@@ -14,15 +14,13 @@ from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_LEVEL_CHILDREN
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums, sorted_value_range
-from graphviz_tb.model.graph import WEIGHT_MARK
-from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.columns import distinct_values
+from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
     child_path,
     content_rows,
-    function_row_of,
     is_stack,
     last_segment,
     paths_to_usual_member,
@@ -33,6 +31,7 @@ from graphviz_tb.model.paths import (
     without_digits,
 )
 from graphviz_tb.open.repeats import ModelRepeats
+from graphviz_tb.open.weight_rows import WeightRows
 from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
 
 # Alike groups of one level: opening one of them opens all.
@@ -116,6 +115,7 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
     picture.open_other_stacks()
     picture.open_fair_stack()
     picture.open_largest_groups()
+    picture.open_largest_part()
     return picture.open_paths()
 
 
@@ -127,6 +127,7 @@ class FirstPicture:
         self.metagraph = metagraph
         self.one_member = one_member
         self.shows_member = False  # whether a member of the largest stack shows
+        self.main_stack: RowPath | None = None
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
@@ -240,7 +241,7 @@ class FirstPicture:
         stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
         if not stacks:
             return
-        path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
+        path = self.main_stack = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
         self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
@@ -407,6 +408,35 @@ class FirstPicture:
                 for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
 
+    def open_largest_part(self) -> None:
+        """Open the scope that is most of the member shown of the main stack, if it only holds groups of layers, most of
+        these in one: an attention with the layer behind it; while the picture stays small."""
+        if self.main_stack is None or self.main_stack not in self.opened:
+            return
+        inside = self.largest_half(self.main_stack)
+        siblings = [] if inside is None or inside in self.opened else self.alike_siblings(inside)
+        if siblings and all(map(self.holds_layers, siblings)) and self.box_count_with(*siblings) <= MAX_REPEAT_BOXES:
+            for sibling in siblings:
+                self.open_group(sibling)
+
+    def largest_half(self, path: RowPath) -> RowPath | None:
+        """Return the group that holds more than half of the ops that an open group shows; None if none does."""
+        inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
+        most = inside is not None and 2 * self.op_count(inside[-1]) > self.op_count(self.shown_content(path)[-1])
+        return inside if most else None
+
+    def holds_layers(self, path: RowPath) -> bool:
+        """Return whether a scope holds groups with weights and nothing else, and one of them most of its layers."""
+        if self.hierarchy.kind[path[-1]] != SCOPE_ROW:
+            return False
+        level = self.metagraph(path)
+        rows = [level.children[child] for child in level.core_children()]
+        layers = [self.weights.layer_count(row) for row in rows if self.hierarchy.can_open(row)]
+        grouped = len(layers) == len(rows) > 1 and all(map(self.weights.holds_weight, rows))
+        return (
+            self.hierarchy.kind[path[-1]] == SCOPE_ROW and grouped and max(layers) > 1 and 2 * max(layers) > sum(layers)
+        )
+
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
         large part of it and no layer of ops alone."""
@@ -518,99 +548,3 @@ def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
 def _is_saver_call(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
     return any(SAVER_NAME.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
-
-
-# Find the groups with the weights of a model, as opposed to groups that only prepare, measure or judge.
-
-ASSIGN_TYPES = re.compile(r"Assign.*")
-
-
-class WeightRows:
-    """Rows that hold ops of the model that use weights, through calls; rows in `quiet` do not count.
-
-    `_groups_of_ops` are the rows of groups with such ops of their own, in no group inside; a loop or a call may be one.
-    """
-
-    def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
-        graph = hierarchy.graph
-        beside = graph.beside
-        users = distinct_values(beside.host[beside.inward & (graph.mark[beside.mark] == WEIGHT_MARK)])
-        rows = hierarchy.row_of_node[users[~_counting_ops(hierarchy, users)]]
-        inside = rows[(rows >= 0) & ~quiet[rows]].tolist()
-        calls = [call for call in _calls_to_functions_with(hierarchy, inside) if not quiet[call]]
-        self.hierarchy = hierarchy
-        holding = np.zeros(len(hierarchy), bool)
-        holding[[*inside, *calls]] = True
-        self._sums = prefix_sums(holding)
-        self.layers = frozenset(_groups_of_ops(hierarchy, [*inside, *calls]))
-        self._layers = np.array(sorted(self.layers), np.int64)
-        self._around = np.array(_innermost_around(hierarchy, self._layers.tolist()), np.int64)
-
-    def holds_weight(self, row: int) -> bool:
-        """Return whether a row holds an op that uses a weight."""
-        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])  # prefix sums
-
-    def layer_count(self, row: int) -> int:
-        """Count the outermost layers below a row; calls are not followed."""
-        # Rows are in preorder: layers below a row are a slice; skip those inside another layer of the slice.
-        start, stop = sorted_value_range(self._layers, row + 1, self.hierarchy.end[row])
-        return int(np.count_nonzero(self._around[start:stop] <= row))
-
-    def children_without_weights(self, level: Metagraph) -> set[int]:
-        """Return the positions of the children that hold no weight and lead to none (losses, measures, results); empty
-        if the level holds no weight at all."""
-        before: dict[int, list[int]] = {}
-        for edge in level.edges:
-            if edge.tensors:
-                before.setdefault(edge.target, []).append(edge.source)
-        leading = {position for position, row in enumerate(level.children) if self.holds_weight(row)}
-        if not leading:
-            return set()
-        led = reachable_from(leading, before.get)
-        return set(range(len(level.children))) - led
-
-
-def _counting_ops(hierarchy: Hierarchy, users: Ints) -> Bools:
-    """Mark the ops that only count with a variable, as metrics do: they write it, or their result is only written."""
-    graph = hierarchy.graph
-    stores = np.array([bool(ASSIGN_TYPES.fullmatch(op)) for op in graph.op_types], bool)[graph.op]
-    gives = np.zeros(len(graph), bool)
-    gives[graph.source[~graph.control]] = True
-    used = np.zeros(len(graph), bool)
-    used[graph.source[~graph.control & ~stores[graph.target]]] = True
-    counted: Bools = stores[users] | (gives[users] & ~used[users])
-    return counted
-
-
-def _groups_of_ops(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
-    """Yield the innermost group around each row that is not a stack."""
-    for row in users:
-        parent = int(hierarchy.parent[row])
-        while parent > 0 and hierarchy.kind[parent] in STACK_KINDS:
-            parent = int(hierarchy.parent[parent])
-        yield parent
-
-
-def _innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """Return for each row of an ascending list the innermost other one around it, or -1."""
-    outer: list[int] = []
-    stack: list[int] = []
-    for row in rows:
-        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: candidates around the current row
-            stack.pop()
-        outer.append(stack[-1] if stack else -1)
-        stack.append(row)
-    return outer
-
-
-def _calls_to_functions_with(hierarchy: Hierarchy, users: Collection[int]) -> set[int]:
-    """Return the calls of functions that contain one of `users`, directly or through further calls."""
-    callers: dict[int, list[int]] = {}
-    for call, bodies in hierarchy.calls.items():
-        for _, body in bodies:
-            callers.setdefault(body, []).append(call)
-    if not callers:
-        return set()
-    home = {row: function_row_of(hierarchy, row) for row in (*users, *hierarchy.calls)}
-    around = reachable_from({home[row] for row in users}, lambda body: [home[call] for call in callers.get(body, ())])
-    return {call for body in around for call in callers.get(body, ())}

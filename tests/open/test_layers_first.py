@@ -6,6 +6,8 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.paths import path_address
@@ -279,3 +281,21 @@ def test_of_a_network_of_short_stages_the_largest_shows_its_block() -> None:
     found = opened(made.model())
     assert {group.partition("/")[0] for group in found} == {"stage5"}
     assert len(found) > 1  # the stage and a block
+
+
+@pytest.mark.parametrize("inside", [3, 1])
+def test_a_container_that_is_most_of_a_layer_is_opened(inside: int) -> None:
+    # four layers: an attention of `inside` projections and what gives its result, then another layer
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for block in range(4):
+        scores = [made.dense(f"layer_{block}/attention/self/{number}", x, more=2) for number in range(inside)]
+        x = made.dense(f"layer_{block}/attention/output", made.op(f"layer_{block}/attention/self/sum", "AddN", *scores))
+        x = made.dense(f"layer_{block}/output", x)
+    for name in ("pool", "wide", "narrow", "classes", "loss", "mean"):  # enough boxes
+        x = made.dense(name, x)
+    made.op("y", "Identity", x)
+    found = opened(made.model())
+    assert "layer_0" in found
+    # two layers, one after the other, are said in words
+    assert ("layer_0/attention" in found) is (inside > 1)
