@@ -11,6 +11,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.paths import path_address
+from graphviz_tb.open.first_picture import FirstPicture
 from graphviz_tb.proto import GraphDef
 
 
@@ -283,19 +284,19 @@ def test_of_a_network_of_short_stages_the_largest_shows_its_block() -> None:
     assert len(found) > 1  # the stage and a block
 
 
-@pytest.mark.parametrize("inside", [3, 1])
-def test_a_container_that_is_most_of_a_layer_is_opened(inside: int) -> None:
-    # four layers: an attention of `inside` projections and what gives its result, then another layer
+@pytest.mark.parametrize("wide", [3, 1])
+def test_a_container_that_is_most_of_a_layer_is_opened(wide: int) -> None:
+    # layers of an attention, with what gives its result, and two others; in the attention one group of `wide` layers
     made = Made()
     x = made.op("x", "Placeholder")
     for block in range(4):
-        scores = [made.dense(f"layer_{block}/attention/self/{number}", x, more=2) for number in range(inside)]
-        x = made.dense(f"layer_{block}/attention/output", made.op(f"layer_{block}/attention/self/sum", "AddN", *scores))
-        x = made.dense(f"layer_{block}/output", x)
-    for name in ("pool", "wide", "narrow", "classes", "loss", "mean"):  # enough boxes
-        x = made.dense(name, x)
-    made.op("y", "Identity", x)
-    found = opened(made.model())
-    assert "layer_0" in found
-    # two layers, one after the other, are said in words
-    assert ("layer_0/attention" in found) is (inside > 1)
+        held = f"layer_{block}/attention"
+        sums = [made.dense(f"{held}/self/{at}", x, more=24 // wide) for at in range(wide)]
+        x = made.dense(f"{held}/output", made.op(f"{held}/self/sum", "AddN", *sums))
+        x = made.dense(f"layer_{block}/output", made.dense(f"layer_{block}/intermediate", x))
+    picture = FirstPicture(made.model().hierarchy, made.model().member_metagraph, one_member=True)
+    picture.open_towards_repeat()
+    picture.open_main_stack()
+    picture.open_largest_part()
+    found = [picture.hierarchy.name[path[-1]] for path in picture.opened]
+    assert found[1:] == ["layer_[0-3]", *(["layer_0/attention"] if wide > 1 else [])]
