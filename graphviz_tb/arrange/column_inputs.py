@@ -141,7 +141,8 @@ class _ColumnInputs:
         users = {self.chains[wire][-1] for wire in crossing if self.chains[wire][-1] < self.skeleton.children}
         if len(users) != 1 or self.rank[max(users)] != self.start:
             return self.skeleton
-        crossing.sort(key=lambda wire: self.place[self.chains[wire][-2]])
+        # From the end: lines of a bus are in the order in which they join it.
+        crossing.sort(key=lambda wire: [self.place[item] for item in self.chains[wire][-2::-1]])
         before = self.start - ([0, *self.skeleton.breaks[self.part]][self.number])
         depths = {wire: self.trees.depth(wire) for wire in crossing}
         moved = [wire for wire in crossing if self.chains[wire][-1] in users and 2 * depths[wire] <= before]

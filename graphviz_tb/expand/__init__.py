@@ -141,8 +141,6 @@ class Expander:
     def _open(self, path: RowPath) -> Metagraph:
         hierarchy = self.hierarchy
         rows, edges, loops = self._level_lines(path)
-        if path == (0,):
-            edges = sort_ends_by_depth(hierarchy, edges, rows)
         if self._marks is None:
             self._marks = MarksByHost(hierarchy)
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
@@ -153,6 +151,8 @@ class Expander:
             ]
             edges = mark_training_lines(edges, roles, learns)
             written = metaedges_of_written_weights(hierarchy, self._written_weights, rows, roles)
+        if path == (0,):
+            edges = sort_ends_by_depth(hierarchy, self.facts, edges, rows)
         around = self._extract_input(path, rows, edges, marks)
         automatic, mask = [
             replace(mask, stubbed=mask.stubbed.union(range(len(edges), len(edges) + len(written)))) if written else mask

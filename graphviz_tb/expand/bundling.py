@@ -6,7 +6,7 @@ Everything is in columns: a level can have a million lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,13 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Bundles, EdgeBundles, Metaedge, OutputPairs, SmallLevelBundles
 from graphviz_tb.model.paths import RowPath, owner_row
-from graphviz_tb.model.tensors import CarriedTensors
+from graphviz_tb.model.tensors import INDEX_DTYPES, CarriedTensors
+from graphviz_tb.ops.roles import SIZE_OPS
 
 LineColumns = tuple[list[int], ...]
 MAX_EDGES_IN_LOOP = 64  # edges for which plain loops are quicker than numpy
+MAX_INPUT_OPS = 32  # ops behind an input in which its first weight is looked for
+NUMBER_DTYPES = INDEX_DTYPES - {"bool"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,28 +199,39 @@ def find_metaedges(
     return build_metaedges(bundles, columns, 0, len(columns[0]))
 
 
-def sort_ends_by_depth(hierarchy: Hierarchy, edges: Sequence[Metaedge], rows: Sequence[int]) -> list[Metaedge]:
+def sort_ends_by_depth(
+    hierarchy: Hierarchy, facts: Facts, edges: Sequence[Metaedge], rows: Sequence[int]
+) -> list[Metaedge]:
     """Return the metaedges of a level, with those between ops that are joined to one and the same group alone in the
-    order in which data passes it: what an encoder takes and gives is before what the decoder behind it does."""
+    order in which data passes it: what an encoder takes and gives is before what the decoder behind it does. An input
+    that joins data in one place on its way, as a mask does, is before the one where that data begins."""
     result = [*edges]
-    joined = Counter(end for edge in edges for end in (edge.source, edge.target))
+    joined = Counter(end for edge in edges if not edge.training for end in (edge.source, edge.target))
     for inward in (True, False):
         found: dict[int, list[int]] = {}
         for number, edge in enumerate(edges):
             op, group = (edge.source, edge.target) if inward else (edge.target, edge.source)
-            if joined[op] == 1 and hierarchy.kind[rows[op]] == OP_ROW:
+            if joined[op] == 1 and not edge.training and hierarchy.kind[rows[op]] == OP_ROW:
                 found.setdefault(group, []).append(number)
         for group, places in found.items():
             children = np.sort(hierarchy.children(rows[group]))
             if len(places) < 2 or not 1 < len(children) <= MAX_LEVEL_CHILDREN:
                 continue
-            depths = _depths_in_flow(hierarchy, rows[group], children, not inward)
-            deepest = {
-                place: max([depths[child] for child in _joined_children(hierarchy, edges[place], children, inward)])
-                for place in places
-            }
-            order = sorted(places, key=lambda place: -deepest[place] if inward else deepest[place])
-            for place, number in zip(places, order, strict=True):
+            after = _child_flow(hierarchy, rows[group], children, not inward)
+            order = topological_order(after)
+            depths = longest_path_lengths(after, order)
+            met = {place: {*_joined_children(hierarchy, edges[place], children, inward)} for place in places}
+            ends = {place: max(sorted(found), key=depths.__getitem__) for place, found in met.items()}
+            keys = {place: (depths[end], 1) for place, end in ends.items()}
+            if inward:
+                begin = {place: len(met[place]) > 1 or _begins_data(hierarchy, facts, edges[place]) for place in places}
+                nearest = _nearest_entered(
+                    after, order[::-1], depths, {ends[place] for place in places if begin[place]}
+                )
+                keys = {
+                    place: (-(depths if begin[place] else nearest)[end], begin[place]) for place, end in ends.items()
+                }
+            for place, number in zip(places, sorted(places, key=keys.__getitem__), strict=True):
                 result[place] = edges[number]
     return result
 
@@ -233,11 +247,59 @@ def _joined_children(hierarchy: Hierarchy, edge: Metaedge, children: Ints, inwar
     return [place for place in places.tolist() if place >= 0] or [0]
 
 
-def _depths_in_flow(hierarchy: Hierarchy, group: int, children: Ints, from_start: bool) -> list[int]:
-    """Return the length of the longest path of data from the start of a group to each child, or from it to the end."""
+def _child_flow(hierarchy: Hierarchy, group: int, children: Ints, onward: bool) -> list[list[int]]:
+    """Return the children of a group that data passes next after each, or against the flow."""
     owned = hierarchy.owned_edges(group)
     ends = [np.searchsorted(children, end[owned]).tolist() for end in (hierarchy.edge_from, hierarchy.edge_to)]
     after: list[list[int]] = [[] for _ in children]
-    for source, target in sorted(set(zip(*(ends if from_start else ends[::-1]), strict=True))):
+    for source, target in sorted(set(zip(*(ends if onward else ends[::-1]), strict=True))):
         after[source].append(target)
-    return longest_path_lengths(after, topological_order(after))
+    return after
+
+
+def _nearest_entered(
+    before: Sequence[Sequence[int]], order: Sequence[int], depths: Sequence[int], entered: Collection[int]
+) -> list[int]:
+    """Return, by child, the least depth of those `entered` that it is or that lead to it; its own if there is none.
+    `order` has children after those `before` them.
+
+    >>> _nearest_entered([[], [0], [1], []], [0, 3, 1, 2], [2, 1, 0, 0], {0})
+    [2, 2, 2, 0]
+    """
+    found: dict[int, int] = {}
+    for child in order:
+        depth = (
+            depths[child] if child in entered else min((found[at] for at in before[child] if at in found), default=-1)
+        )
+        if depth >= 0:
+            found[child] = depth
+    return [found.get(child, depth) for child, depth in enumerate(depths)]
+
+
+def _begins_data(hierarchy: Hierarchy, facts: Facts, edge: Metaedge) -> bool:
+    """Return whether an input meets a weight before it joins other data, as tokens do, or picks from that by number;
+    masks do neither."""
+    graph, flat = hierarchy.graph, edge.flat_edges
+    origin, first = graph.meaning.origin, hierarchy.first_input_edge
+    if flat is None or not len(origin):
+        return True
+    aside = (graph.mark != 0) | graph.meaning.indexes()
+    leaving, start = hierarchy.edges_by_source
+    seen = {*graph.source[flat].tolist()}
+    todo = flat.tolist()
+    while todo and len(seen) <= MAX_INPUT_OPS:
+        at = todo.pop(0)
+        node = int(graph.target[at])
+        if node in seen or graph.control[at] or graph.op_types[graph.op[node]] in SIZE_OPS:
+            continue
+        into = slice(first[node], first[node + 1])
+        sources = graph.source[into][~graph.control[into]]
+        layer = graph.layers.get(graph.name[node])
+        if (origin[sources] >= 0).any() or (layer is not None and layer.parameters):
+            return True
+        if seen.issuperset(sources[~aside[sources]].tolist()):
+            seen.add(node)
+            todo += leaving[start[node] : start[node + 1]].tolist()
+        elif facts.tensor(int(graph.source[at]), int(graph.key[at])).dtype in NUMBER_DTYPES:
+            return True
+    return False

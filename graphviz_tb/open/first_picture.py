@@ -31,7 +31,7 @@ from graphviz_tb.model.paths import (
     without_digits,
 )
 from graphviz_tb.open.repeats import ModelRepeats
-from graphviz_tb.open.weights import WeightRows
+from graphviz_tb.open.weight_rows import WeightRows
 from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
 
 # Alike groups of one level: opening one of them opens all.
@@ -115,6 +115,7 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
     picture.open_other_stacks()
     picture.open_fair_stack()
     picture.open_largest_groups()
+    picture.open_largest_part()
     return picture.open_paths()
 
 
@@ -126,6 +127,7 @@ class FirstPicture:
         self.metagraph = metagraph
         self.one_member = one_member
         self.shows_member = False  # whether a member of the largest stack shows
+        self.main_stack: RowPath | None = None
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
@@ -239,7 +241,7 @@ class FirstPicture:
         stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
         if not stacks:
             return
-        path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
+        path = self.main_stack = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
         self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
@@ -422,6 +424,35 @@ class FirstPicture:
                 self.open_group(sibling)
                 for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
+
+    def open_largest_part(self) -> None:
+        """Open the scope that is most of the member shown of the main stack, if it only holds groups of layers, most of
+        these in one: an attention with the layer behind it; while the picture stays small."""
+        if self.main_stack is None or self.main_stack not in self.opened:
+            return
+        inside = self.largest_half(self.main_stack)
+        siblings = [] if inside is None or inside in self.opened else self.alike_siblings(inside)
+        if siblings and all(map(self.holds_layers, siblings)) and self.box_count_with(*siblings) <= MAX_REPEAT_BOXES:
+            for sibling in siblings:
+                self.open_group(sibling)
+
+    def largest_half(self, path: RowPath) -> RowPath | None:
+        """Return the group that holds more than half of the ops that an open group shows; None if none does."""
+        inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
+        most = inside is not None and 2 * self.op_count(inside[-1]) > self.op_count(self.shown_content(path)[-1])
+        return inside if most else None
+
+    def holds_layers(self, path: RowPath) -> bool:
+        """Return whether a scope holds groups with weights and nothing else, and one of them most of its layers."""
+        if self.hierarchy.kind[path[-1]] != SCOPE_ROW:
+            return False
+        level = self.metagraph(path)
+        rows = [level.children[child] for child in level.core_children()]
+        layers = [self.weights.layer_count(row) for row in rows if self.hierarchy.can_open(row)]
+        grouped = len(layers) == len(rows) > 1 and all(map(self.weights.holds_weight, rows))
+        return (
+            self.hierarchy.kind[path[-1]] == SCOPE_ROW and grouped and max(layers) > 1 and 2 * max(layers) > sum(layers)
+        )
 
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a

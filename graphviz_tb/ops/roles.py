@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from functools import lru_cache
 
@@ -135,6 +136,19 @@ def is_reduction(op: str) -> bool:
     """
     row = op_row(op)
     return row is not None and row.flops.startswith(("in0", "out*attr(k")) and not has_role(op, Role.BIAS)
+
+
+APPLY_PREFIX = re.compile(r"(?:Resource)?(?:Sparse)?Apply(\w+)")
+
+
+def optimizer_of_op(op: str) -> str:
+    """Return the optimizer of which an op takes a step; "" for none.
+
+    >>> optimizer_of_op("ResourceSparseApplyMomentum"), optimizer_of_op("ApplyAdam"), optimizer_of_op("Add")
+    ('Momentum', 'Adam', '')
+    """
+    found = APPLY_PREFIX.fullmatch(op)
+    return found[1] if found else ""
 
 
 def _group_ops_by_role() -> dict[str, frozenset[str]]:

@@ -491,8 +491,9 @@ def lay_out_title(node: NodeLabel, count: str, crossing: Sequence[int], wide: in
     them; if it has no room there, the content moves to the right. The count follows it, or is in the first gap that is
     wide enough, or is left out.
     """
+    title, count = _title_words(node, count)
     name = elide_text(
-        replace_unsafe_characters(node.label), max(MAX_TITLE_WIDTH, wide - TITLE_LEFT - TITLE_RIGHT), NODE_FONT_PX, True
+        replace_unsafe_characters(title), max(MAX_TITLE_WIDTH, wide - TITLE_LEFT - TITLE_RIGHT), NODE_FONT_PX, True
     )
     end = TITLE_LEFT + text_width(name, NODE_FONT_PX, True)
     shift = max(0, end + TITLE_CLEARANCE - min(crossing, default=end + TITLE_CLEARANCE))
@@ -512,6 +513,19 @@ def lay_out_title(node: NodeLabel, count: str, crossing: Sequence[int], wide: in
             (_title_name(node, name), _title_count(count, start)), shift, max(wide, start + need + TITLE_RIGHT)
         )
     return TitleBar((_title_name(node, name),), shift, wide)
+
+
+def _title_words(node: NodeLabel, count: str) -> tuple[str, str]:
+    """Return the name and the count of a title bar: a closed box may have its name on the second line.
+
+    >>> _title_words(NodeLabel(1, "", "scope", "4 heads", "a/attention", "attention", semibold=True), "attention")
+    ('attention', '4 heads')
+    """
+    name = node.second.partition(" · ")[0]
+    named = node.semibold and not node.stacked and len(name) > 0
+    if not (named and node.full.endswith(name) and count.startswith(name)):
+        return node.label, count
+    return name, node.label + count[len(name) :]
 
 
 def _title_gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:

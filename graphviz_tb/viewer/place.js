@@ -1371,8 +1371,9 @@ class TitleBar {
 }
 const NO_TITLE_BAR = new TitleBar([], 0, 0);
 function lay_out_title(node, count, crossing, wide) {
-  let name, end, shift, moved, need, start, stop;
-  name = elide_text(hand_replace_unsafe_characters(node.label), Math.max(MAX_TITLE_WIDTH, ((wide - TITLE_LEFT) - TITLE_RIGHT)), NODE_FONT_PX, true);
+  let title, name, end, shift, moved, need, start, stop;
+  [title, count] = _title_words(node, count);
+  name = elide_text(hand_replace_unsafe_characters(title), Math.max(MAX_TITLE_WIDTH, ((wide - TITLE_LEFT) - TITLE_RIGHT)), NODE_FONT_PX, true);
   end = (TITLE_LEFT + hand_text_width(name, NODE_FONT_PX, true));
   shift = Math.max(0, ((end + TITLE_CLEARANCE) - py_min(crossing, {default: (end + TITLE_CLEARANCE)})));
   moved = py_sorted((() => { const out = []; for (const x of crossing) { out.push((x + shift)); } return out; })());
@@ -1394,6 +1395,15 @@ function lay_out_title(node, count, crossing, wide) {
     return new TitleBar([_title_name(node, name), _title_count(count, start)], shift, Math.max(wide, ((start + need) + TITLE_RIGHT)));
   }
   return new TitleBar([_title_name(node, name)], shift, wide);
+}
+function _title_words(node, count) {
+  let name, named;
+  name = py_partition(node.second, " · ")[0];
+  named = (node.semibold && !node.stacked && (py_len(name) > 0));
+  if (!(named && node.full.endsWith(name) && count.startsWith(name))) {
+    return [node.label, count];
+  }
+  return [name, (node.label + py_slice(count, py_len(name)))];
 }
 function _title_gaps(begin, crossing, wide) {
   let starts, stops;

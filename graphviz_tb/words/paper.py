@@ -141,7 +141,10 @@ class PaperWords:
         ops = {self.steps.op_of(node) for node in listed.tolist()}
         if ops.isdisjoint(EMBEDDING_LOOKUP_OPS):
             return block_words(self._block(listed))
-        return None if ops.isdisjoint(RANGE_OPS) or ops & (CONVOLUTION_OPS | MATRIX_PRODUCT_OPS) else POSITION_BIAS
+        if not ops.isdisjoint(CONVOLUTION_OPS | MATRIX_PRODUCT_OPS):
+            return None
+        # Distances are whole numbers, which are no computation where types are known.
+        return POSITION_BIAS if any(self.steps.op_of(node) in RANGE_OPS for node in nodes) else None
 
     def holds_weight(self, row: int) -> bool:
         """Return whether a weight is used below a row."""

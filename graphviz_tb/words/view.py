@@ -10,9 +10,17 @@ import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
-from graphviz_tb.model.columns import prefix_sums
+from graphviz_tb.model.columns import distinct_values, prefix_sums
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, OP_ROW, SCOPE_ROW, GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import (
+    FOLD_ROW,
+    FUNCTION_ROW,
+    OP_ROW,
+    SCOPE_ROW,
+    TRAINING_ORIGIN,
+    GroupOrigin,
+    Hierarchy,
+)
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph, Surplus
@@ -35,7 +43,7 @@ from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import SHORT_NAMES, NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name, is_numbered_kind
-from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
+from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, optimizer_of_op
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
 from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
@@ -242,7 +250,7 @@ class NodeLabels:
             parts += [layer.one_line] if usual != layer.one_line else []
             return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
         parts += [f"the first: {first}"] if (first := self.paper.first_of(row)) else []
-        return " · ".join([*parts, *([count] if usual != count else [])])
+        return " · ".join([*parts, *([] if usual.endswith(count) else [count])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
@@ -259,7 +267,7 @@ class NodeLabels:
 
     def usual_second_line(self, row: int) -> str:
         """Return the second line where the picture has no other: the words of a paper, else the Keras layer, else the
-        type of an op whose name is little more than a number, else the count of ops."""
+        type of an op whose name is little more than a number, else the count of ops, and of updates the optimizer."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
         words = self.paper.words_of_row(row)
@@ -271,7 +279,17 @@ class NodeLabels:
             return self.op_type(only)
         if self.nameless and not self.hierarchy.can_open(row):
             return self.op_type(row)
-        return self.op_count_text(row)
+        return WORDS_DOT.join(filter(None, (self.optimizer_of_row(row), self.op_count_text(row))))
+
+    def optimizer_of_row(self, row: int) -> str:
+        """Return the optimizer of which a group of updates takes steps; "" for none, or for several."""
+        if self.hierarchy.how[row] != TRAINING_ORIGIN:
+            return ""
+        graph = self.hierarchy.graph
+        nodes = self.hierarchy.node[row : self.hierarchy.end[row]]
+        types = distinct_values(graph.op[nodes[nodes >= 0]]).tolist()
+        found = {optimizer_of_op(graph.op_types[op]) for op in types} - {""}
+        return found.pop() if len(found) == 1 else ""
 
     def op_type(self, row: int) -> str:
         """Return the type of an op, without its framework."""

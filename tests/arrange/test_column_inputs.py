@@ -49,6 +49,17 @@ def test_a_port_of_such_inputs_is_on_the_first_rank_of_their_column() -> None:
     assert moved.breaks == ((4,),)
 
 
+def test_ports_of_such_inputs_stand_in_any_order() -> None:
+    # a mask, which feeds 4 itself, before the tokens that 3 embeds: both lines run as one over the long column
+    bridges = tuple(Bridge(child, other, True, 1, 0, 0) for child, other in ((0, 20), (3, 21), (4, 22)))
+    graph = replace(level(7, *pairwise((0, 1, 2, 6, 4, 5)), (3, 4)), bridges=bridges)
+    for others in (20, 21, 22), (20, 22, 21):
+        skeleton = arrange(graph, outside=PortConstraints(order=tuple((other, True) for other in others)))
+        moved = move_ends_to_columns(replace(skeleton, breaks=((5,),)))
+        check(graph, moved)
+        assert boxes(moved) == [[7], [0], [1], [2], [6], [8, 9], [3], [4], [5]]
+
+
 def test_ports_keep_their_order() -> None:
     bridges = tuple(Bridge(child, other, True, 1, 0, 0) for child, other in ((0, 20), (3, 21)))
     graph = replace(level(6, *pairwise((0, 1, 2, 4, 5)), (3, 4)), bridges=bridges)

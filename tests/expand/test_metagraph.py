@@ -289,3 +289,28 @@ def test_what_enters_and_leaves_first_is_first() -> None:
         found = [*edges(model)]
         assert [source for source, target in found if target == "m"] == ["encoder_in", "decoder_in"]
         assert [target for source, target in found if source == "m"] == ["state", "out"]
+
+
+@pytest.mark.parametrize("picks", [False, True])
+def test_an_input_that_only_joins_data_is_before_that_data(picks: bool) -> None:
+    # tokens ─▶ m/table ─▶ m/layer ─▶ out; `side` is added in m/layer, as a mask, or picks what is computed there
+    graph = GraphDef()
+    for name, op, inputs in (
+        ("tokens", "Placeholder", ()),
+        ("side", "Placeholder", ()),
+        ("m/table/w", "VariableV2", ()),
+        ("m/table/look_up", "GatherV2", ("m/table/w", "tokens")),
+        ("m/layer/w", "VariableV2", ()),
+        ("m/layer/product", "MatMul", ("m/table/look_up", "m/layer/w")),
+        ("m/layer/cast", "Cast", ("side",)),
+        ("m/layer/join", "GatherV2" if picks else "AddV2", ("m/layer/product", "side" if picks else "m/layer/cast")),
+        ("out", "Identity", ("m/layer/join",)),
+    ):
+        node = graph.node.add(name=name, op=op, input=inputs)
+        if op == "Placeholder":
+            node.attr["dtype"].type = 3  # int32
+        elif op == "Cast":
+            node.attr["SrcT"].type, node.attr["DstT"].type = 3, 1
+    for order in (graph.node, reversed(graph.node)):
+        found = [source for source, target in edges(graphviz_tb.load(GraphDef(node=order))) if target == "m"]
+        assert found == (["tokens", "side"] if picks else ["side", "tokens"])

@@ -6,9 +6,12 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.paths import path_address
+from graphviz_tb.open.first_picture import FirstPicture
 from graphviz_tb.proto import GraphDef
 
 
@@ -279,3 +282,21 @@ def test_of_a_network_of_short_stages_the_largest_shows_its_block() -> None:
     found = opened(made.model())
     assert {group.partition("/")[0] for group in found} == {"stage5"}
     assert len(found) > 1  # the stage and a block
+
+
+@pytest.mark.parametrize("wide", [3, 1])
+def test_a_container_that_is_most_of_a_layer_is_opened(wide: int) -> None:
+    # layers of an attention, with what gives its result, and two others; in the attention one group of `wide` layers
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for block in range(4):
+        held = f"layer_{block}/attention"
+        sums = [made.dense(f"{held}/self/{at}", x, more=24 // wide) for at in range(wide)]
+        x = made.dense(f"{held}/output", made.op(f"{held}/self/sum", "AddN", *sums))
+        x = made.dense(f"layer_{block}/output", made.dense(f"layer_{block}/intermediate", x))
+    picture = FirstPicture(made.model().hierarchy, made.model().member_metagraph, one_member=True)
+    picture.open_towards_repeat()
+    picture.open_main_stack()
+    picture.open_largest_part()
+    found = [picture.hierarchy.name[path[-1]] for path in picture.opened]
+    assert found[1:] == ["layer_[0-3]", *(["layer_0/attention"] if wide > 1 else [])]

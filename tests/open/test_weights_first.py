@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb import load
-from graphviz_tb.open.weights import WeightRows, _calls_to_functions_with
+from graphviz_tb.open.weight_rows import WeightRows, _calls_to_functions_with
 from graphviz_tb.proto import GraphDef
 
 

@@ -20,7 +20,8 @@ from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.step_words import LayerStep
 from graphviz_tb.words.view import NodeLabels
 
-SHAPES = Path(__file__).parents[2] / "fixtures" / "shapes"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SHAPES, REAL = FIXTURES / "shapes", FIXTURES / "real"
 
 
 @cache
@@ -85,6 +86,30 @@ def test_what_one_layer_makes_for_all_says_so() -> None:
     nodes.append({"name": "y", "op": "Sigmoid", "input": ["b_4/out"]})
     scene = load(GraphDef(node=nodes), group="b_[0-4]").picture(open=["b_[0-4]"]).scene
     assert {"b_0 only", "the same for all"} <= {text.content for text in scene.texts}
+
+
+def test_a_table_looked_up_by_distances_of_known_type_is_a_position_bias() -> None:
+    graph = GraphDef()
+    for name, op in (("x", "Placeholder"), ("one", "Const"), ("table", "VariableV2")):
+        graph.node.add(name=name, op=op)
+    for at in range(4):
+        ops = [("range", "Range", ["one"] * 3), ("bias", "GatherV2", ["table", "b_0/range", "one"])] if not at else []
+        ops += [("add", "AddV2", [f"b_{at - 1}/out" if at else "x", "b_0/bias"]), ("out", "Relu", [f"b_{at}/add"])]
+        for name, op, inputs in ops:
+            graph.node.add(name=f"b_{at}/{name}", op=op, input=inputs)
+            if op == "Range":
+                graph.node[-1].attr["Tidx"].type = 3  # int32
+    scene = load(graph, group="b_[0-3]").picture(open=["b_[0-3]"]).scene
+    assert {"position bias", "b_0 only"} <= {text.content for text in scene.texts}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("gan_scopes", "RMSProp · 18 ops"), ("cifar10_shapes", "GradientDescent · 17 ops")]
+)
+def test_updates_say_their_optimizer(name: str, said: str) -> None:
+    shown = load(REAL / f"{name}.pb").picture().view.node_labels
+    [updates] = [label for label in shown if label.label == "updates"]
+    assert (updates.second, updates.about) == (said, "")
 
 
 @pytest.mark.parametrize("name", ["conv1", "conv4_block2_1_conv", "pool1"])

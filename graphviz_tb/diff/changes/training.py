@@ -23,10 +23,17 @@ from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, FILL_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    CONSTANT_OPS,
+    FILL_OPS,
+    MULTIPLY_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+    optimizer_of_op,
+)
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
-APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
 FINITE_OPS = frozenset({"IsFinite"})
 CLEARING_OPS = CONSTANT_OPS | FILL_OPS
@@ -79,8 +86,8 @@ def training_of(layers: Layers) -> TrainedVariables:
         trained.add(variable)
         updating.append(node)
         names.append(graph.name[node])
-        if match := APPLY_PREFIX.match(graph.op_types[graph.op[node]]):
-            types[match[1]] += 1
+        if word := optimizer_of_op(graph.op_types[graph.op[node]]):
+            types[word] += 1
     if not updating:
         return _branched_training(side)
     # By the type of its updates, else by the scope that they are in.

@@ -1,4 +1,4 @@
-"""Find the groups with the weights of a model, as opposed to groups that only prepare, measure or judge."""
+"""The groups with the weights of a model, as opposed to groups that only prepare, measure or judge."""
 
 from __future__ import annotations
 
