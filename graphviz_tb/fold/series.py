@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from string import digits
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy, RowKind
-from graphviz_tb.model.paths import join_address, last_segment, possible_node_names
+from graphviz_tb.model.paths import DIGITS, join_address, last_segment, possible_node_names
 from graphviz_tb.options import GroupOptions
 
 MAX_NUMBER_DIGITS = 500  # digits; Python refuses to parse thousands
@@ -134,10 +133,10 @@ def _numbered_rows_by_affixes(
     bare: list[tuple[str, int]] = []
     for row in rows:
         leaf = last_segment(hierarchy.name[row])
-        prefix = leaf.rstrip(digits)  # "block1_conv12" is "block1_conv", "12"
+        prefix = leaf.rstrip(DIGITS)  # "block1_conv12" is "block1_conv", "12"
         number = leaf[len(prefix) :]
         # TensorBoard's rule: no digit before the number.
-        lenient = options.lenient_numbers or not any(map(prefix.__contains__, digits))
+        lenient = options.lenient_numbers or not any(map(prefix.__contains__, DIGITS))
         if number and len(number) <= MAX_NUMBER_DIGITS and lenient:
             filed[prefix, ""].append((int(number), row))
         elif options.lenient_numbers and leaf.endswith("]") and (bracketed := BRACKETED_NUMBER.fullmatch(leaf)):

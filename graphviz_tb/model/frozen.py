@@ -2,8 +2,9 @@
 
 The standard decorator writes and compiles up to six methods per class, looks for `ClassVar` and `InitVar` in every
 annotation (this package has none) and makes the class twice: half of the time to import this package. Here only
-`__init__` is compiled, at the first call; the other methods are closures. A frozen object is made in 60 % of the time:
-its `__init__` sets each field through its slot, where the standard one has `object.__setattr__` find that by name.
+`__init__` is compiled, once that costs less than to do without; the other methods are closures. A frozen object is
+then made in 60 % of the time: its `__init__` sets each field through its slot, where the standard one has
+`object.__setattr__` find that by name.
 
 Everything else is unchanged. Classes without slots use the standard decorator.
 """
@@ -13,12 +14,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import partial
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
 FIELD = dataclasses._FIELD  # type: ignore[attr-defined]  # marks a field that is not a `ClassVar` nor an `InitVar`
+MOST_UNCOMPILED = 8  # objects made before `__init__` is compiled, which takes as long as to make a hundred without
 
 
 def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = True) -> type[AnyClass]:
@@ -75,17 +78,39 @@ def _collect_fields(cls: type[Any]) -> dict[str, Field[Any]]:
 
 
 class _InitOnDemand:
-    """The `__init__` of a class until it is needed: then it is compiled and takes this one's place."""
+    """The `__init__` of a class until that is worth compiling: it sets the fields of a few objects itself, then the
+    compiled one takes its place."""
 
     def __init__(self, fields: Sequence[Field[Any]], frozen: bool) -> None:
-        self._fields, self._frozen = fields, frozen
+        self._fields, self._frozen, self._objects = fields, frozen, 0
 
     def __set_name__(self, cls: type[Any], name: str) -> None:
         self._cls = cls
 
     def __get__(self, one: object, asked: type[Any]) -> Any:
+        self._objects += 1
+        if one is None or self._objects > MOST_UNCOMPILED:
+            return self._compile().__get__(one, asked)
+        return partial(self._set_fields, one)
+
+    def _compile(self) -> Any:
         self._cls.__init__ = init = _make_init(self._cls, self._fields, self._frozen)
-        return init.__get__(one, asked)
+        return init
+
+    def _set_fields(self, one: Any, /, *given: Any, **named: Any) -> None:
+        values = dict(zip([field.name for field in self._fields if field.init], given)) | named  # noqa: B905
+        odd = len(values) < len(given) + len(named)  # too many, or one given twice
+        for field in self._fields:
+            value = values.pop(field.name, MISSING) if field.init else MISSING
+            if value is MISSING:
+                value = field.default if field.default_factory is MISSING else field.default_factory()
+            if value is not MISSING:
+                object.__setattr__(one, field.name, value)
+            odd |= value is MISSING and field.init
+        if odd or values:
+            self._compile()(one, *given, **named)  # says what is wrong
+        elif hasattr(self._cls, "__post_init__"):
+            one.__post_init__()
 
 
 def _make_init(cls: type[Any], fields: Sequence[Field[Any]], frozen: bool) -> Any:

@@ -24,6 +24,7 @@ CALL_BORDER = LIBRARY_PREFIX = "::"  # between a call and its contents; before t
 NAME_ESCAPE = "\\"
 ESCAPED_CHARACTERS = (":", NAME_ESCAPE)
 COLON_RUN = re.compile(r"::+")
+DIGITS = "0123456789"  # not `string.digits`: its module takes longer to import than any here
 DIGIT_RUN = re.compile(r"([0-9]+)")
 COUNTER_SUFFIX = re.compile(r"_[0-9]+\Z")
 

@@ -7,7 +7,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -115,18 +114,19 @@ def _write_standard_output(data: bytes) -> None:
 def _write_draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
     """Write a temporary file next to `path`, with its permissions. `drafts` removes it unless it was moved."""
     # Hidden; 40 letters take 160 bytes at most, and file systems take names of 255.
-    with (
-        convert_file_errors(path),
-        tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:40]}.", delete=False) as file,
-    ):
-        temporary = Path(file.name)
+    temporary = path.parent / f".{path.name[:40]}.{os.urandom(6).hex()}"
+    with convert_file_errors(path), open(temporary, "xb", opener=_open_private) as file:
         drafts.callback(temporary.unlink, missing_ok=True)
         file.write(data)
         # Buffered bytes are written here, so a full disk shows now at the latest.
         file.close()
-        # `NamedTemporaryFile` makes the file readable by its owner only.
         temporary.chmod(_output_permissions(path))
         return temporary
+
+
+def _open_private(name: str, flags: int) -> int:
+    """Open a file that only its owner can read."""
+    return os.open(name, flags, 0o600)
 
 
 @contextmanager

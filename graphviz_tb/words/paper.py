@@ -201,7 +201,7 @@ class PaperWords:
         if self.hierarchy.how[row] == SCAN_ORIGIN:
             return scan_words(self.steps, nodes)
         said = self._group_words(nodes)
-        if said is None and self.hierarchy.how[row] == GroupOrigin.FEED_FORWARD:  # with weights of unknown size
+        if said is None and self.hierarchy.how.item(row) == GroupOrigin.FEED_FORWARD:  # with weights of unknown size
             steps = (step for node in nodes.tolist() for step in self.steps.steps_of(node))
             said = next((f"gated, {step.word}" for step in steps if step.kind == "activation"), "gated")
         return self._with_sharing(row, nodes, said)

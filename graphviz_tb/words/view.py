@@ -53,7 +53,7 @@ from graphviz_tb.words.shared_words import SHARED
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 # Folds whose name says why they are one box.
-TOLD_ORIGINS = (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)
+TOLD_ORIGINS = frozenset(map(int, (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)))
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
 NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure

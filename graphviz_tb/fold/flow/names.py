@@ -10,13 +10,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from string import digits
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, find_cycles
 from graphviz_tb.fold.flow.order import FlowOrder
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.paths import DIGIT_RUN, are_names_numbers
+from graphviz_tb.model.paths import DIGIT_RUN, DIGITS, are_names_numbers
 from graphviz_tb.ops.table import plain_op_name
 
 # Names as words: common beginnings, counters, and the words of a whole level.
@@ -158,9 +157,9 @@ def strip_counters(name: str) -> str:
     >>> strip_counters("dense_1_2"), strip_counters("dense__1"), strip_counters("dense_"), strip_counters("12")
     ('dense', 'dense_', 'dense_', '')
     """
-    if not name or name[-1] not in digits:
+    if not name or name[-1] not in DIGITS:
         return name
-    bare = name.rstrip(f"{digits}_")
+    bare = name.rstrip(f"{DIGITS}_")
     # Each counter has at most one "_" before it.
     before, twice, _ = name[len(bare) :].rpartition("__")
     return bare + before + twice[:1]

@@ -186,7 +186,7 @@ def _has_layer_ops(level: Siblings) -> bool:
     """Return whether ops of a level are Keras layers, which are never feeders of each other, however small."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
     rows = level.rows if layers else ()
-    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in rows)
+    return any(hierarchy.name[row] in layers and hierarchy.kind.item(row) == RowKind.OP for row in rows)
 
 
 def _fold_training_level(level: Siblings, series: list[SeriesRun], context: FoldContext) -> list[FlowBox]:
