@@ -70,12 +70,11 @@ class GraphReport:
 
 
 def report_on_graph(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> GraphReport:
-    """Return the report on a loaded model."""
     loaded, stats = model.loaded, model.facts.stats
     summary = summarize(model.hierarchy, model.facts)
     costs = cost_report(model.hierarchy, model.cost, sort) if model.options.annotate.infer else None
     return GraphReport(
-        label=loaded.label if loaded else "",
+        label=model.label,
         kind=loaded.kind if loaded else "op",
         summary=summary,
         hotspots=find_hotspots(model.hierarchy, stats) if stats is not None else None,

@@ -96,13 +96,11 @@ class MemberExpander(Expander):
 
     @cached_property
     def rows_in_stacks(self) -> Bools:
-        """Mark the rows inside a stack."""
         hierarchy = self.hierarchy
         series = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
         return rows_within(hierarchy, [row for row in series if is_stack(hierarchy, row)], inner=True)
 
     def metagraph(self, path: RowPath) -> Metagraph:
-        """Return the metagraph of the group at `path`."""
         return super().metagraph(path) if any(map(self.rows_in_stacks.item, path)) else self.plain.metagraph(path)
 
     def cached_metagraph(self, path: RowPath) -> Metagraph | None:
@@ -464,7 +462,6 @@ class MemberExpander(Expander):
         return []
 
     def _edges_to_members(self, stack: RowPath, member: int) -> Crossings:
-        """Return the edges from one member of a stack to others."""
         own = self._crossings_in_file((*stack[:-1], member))
         return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
 

@@ -127,7 +127,6 @@ class FirstPicture:
         return sum(1 for row in rows if not self.quiet[row] and not self.only_forwards(row))
 
     def only_forwards(self, row: int) -> bool:
-        """Return whether a row is an op that only forwards data."""
         graph, node = self.hierarchy.graph, int(self.hierarchy.node[row])
         return node >= 0 and graph.op_types[graph.op[node]] in DATA_FORWARDING_OPS
 

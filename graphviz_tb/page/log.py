@@ -267,10 +267,10 @@ def page_of_log(source: Any, options: PictureOptions) -> bytes | None:
     if log is None:
         return None
     title = name_of_source(source) if options.title is None else options.title
-    return log_page_html(log, title, int(options.page_max * 1e6))
+    return _log_page_html(log, title, int(options.page_max * 1e6))
 
 
-def log_page_html(source: SourceLog, title: str, room: int) -> bytes:
+def _log_page_html(source: SourceLog, title: str, room: int) -> bytes:
     """Return a page of a log without a graph, with at most `room` bytes of points."""
     part = pack_log(source, title, room)
     return page_bytes({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)

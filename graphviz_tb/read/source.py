@@ -326,7 +326,6 @@ def _entry_with_counts(found: SourceItem) -> SourceEntry:
 
 
 def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | None) -> tuple[str, SourceContents]:
-    """Return the name of a source and its contents."""
     if isinstance(source, bytes | bytearray | memoryview):
         opened = open_bytes(bytes(source), options)
     elif not isinstance(source, str | os.PathLike):
