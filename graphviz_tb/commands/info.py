@@ -179,6 +179,7 @@ def _read_entries_and_graph(
 
 def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None) -> dict[str, Any]:
     """Return the JSON document; `graph` is null if there are several graphs and none was chosen."""
+    from graphviz_tb.commands.costs import statistics_values
     from graphviz_tb.commands.source_contents import entry_values, signature_values
 
     graph: dict[str, Any] | None = None
@@ -193,7 +194,7 @@ def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts
             "left_out": facts.left_out,
             "signatures": [signature_values(signature) for signature in facts.signatures],
             "outline": [asdict(line) for line in facts.outline],
-            "statistics": asdict(facts.hotspots) if facts.hotspots else None,
+            "statistics": statistics_values(facts.statistics) if facts.statistics else None,
             "costs": asdict(facts.costs) if facts.costs else None,
             "notices": [asdict(notice) for notice in facts.notices],
         }
