@@ -100,7 +100,6 @@ class MeasuredChains:
         self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
 
     def sums_by_place(self, values: Longs) -> Longs:
-        """Return the sum over the entries of each place."""
         total = prefix_sums(values)
         sums: Longs = total[self.stop] - total[self.first]
         return sums
@@ -384,7 +383,6 @@ def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
 
 
 def executions_by_device(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
-    """Return the executions of a trace by the name of their device."""
     read = _times_in_microseconds if options.tensorboard else _times_in_nanoseconds
     entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:

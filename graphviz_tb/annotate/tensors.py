@@ -45,7 +45,6 @@ class TensorDecoder:
 
     @cached_property
     def definitions(self) -> DefinitionNumbers:
-        """Numbers of equal definitions."""
         return DefinitionNumbers(self.graph)
 
     @cached_property

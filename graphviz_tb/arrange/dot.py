@@ -60,7 +60,6 @@ EMPTY_COMPONENT = Component(0, ())
 
 
 def _dot_source(part: Component) -> str:
-    """Write one part in the DOT language."""
     graph = pydot.Dot(
         "part",
         graph_type="digraph",

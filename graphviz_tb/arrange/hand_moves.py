@@ -261,7 +261,6 @@ def _add_missing_ports(draft: SkeletonDraft, metagraph: Metagraph, bridges: list
 
 
 def _draft_port_items(draft: SkeletonDraft) -> dict[tuple[bool, tuple[int, bool]], int]:
-    """Return the item of each neighbour's port."""
     return {(slot.first, other): item for item, slot in draft.ports.items() for other in slot.others}
 
 

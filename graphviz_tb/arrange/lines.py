@@ -154,7 +154,6 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
 
 
 def frame_port_items(base: int, slots: list[PortSlot]) -> dict[PortSide, int]:
-    """Return the item of each neighbour's port."""
     return {(slot.first, other): base + i for i, slot in enumerate(slots) for other in slot.others}
 
 
@@ -203,5 +202,4 @@ def port_side(bridge: Bridge, turned: Turned) -> PortSide:
 
 
 def _flat_edge_count(bridge: Bridge) -> int:
-    """Return how many flat edges the bridge represents."""
     return bridge.tensors + bridge.control + bridge.reference

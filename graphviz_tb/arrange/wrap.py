@@ -135,7 +135,6 @@ class WrappedRanks:
         self.added = self.next - first
 
     def add_rank(self, row: Row, rows: int) -> None:
-        """Distribute one rank over `rows` rows."""
         if rows == 1:
             self.ranks.append(row)
             return

@@ -41,7 +41,6 @@ def _places_of_items(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
 
 
 def _wires_by_end(skeleton: Skeleton) -> dict[int, list[int]]:
-    """Return the wires that begin or end at each item."""
     wires: dict[int, list[int]] = {}
     for at, wire in enumerate(skeleton.wires):
         for end in {wire.chain[0], wire.chain[-1]}:

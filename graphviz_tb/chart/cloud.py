@@ -52,7 +52,6 @@ class PointColourGroup:
 
 
 def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
-    """Return the whole sheet."""
     shown = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
     some = (
         shown

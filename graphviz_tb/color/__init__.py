@@ -47,7 +47,6 @@ __all__ = ["SCHEMES", "ColourScheme", "Colouring", "make_colouring", "resolve_pa
 
 
 def shows_statistics(options: PictureOptions) -> bool:
-    """Return whether a picture shows run statistics."""
     return options.stats or SCHEMES[options.color_by].measured
 
 

@@ -43,7 +43,6 @@ class CategoryColouring(Colouring):
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def in_theme(self, theme: Theme) -> Self:
-        """Return a copy in another theme; shares are counted once."""
         return replace(self, theme=theme)
 
     def category_counts(self, row: int) -> list[tuple[int, int]]:
@@ -146,7 +145,6 @@ class CategoryColouring(Colouring):
         return [*rows, self._category_legend(-1)] if -1 in categories else rows
 
     def whole_row_legend(self, row: int) -> list[LegendRow]:
-        """Return the categories of one row."""
         return [self._category_legend(category) for category, _ in self.category_counts(row)]
 
     def _category_legend(self, category: int) -> LegendRow:

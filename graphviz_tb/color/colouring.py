@@ -51,7 +51,6 @@ class Colouring:
         return row
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return the key of each row."""
         return map(self.look_key, rows)
 
     def second_line(self, path: RowPath) -> str | None:
@@ -71,7 +70,6 @@ class Colouring:
         return None
 
     def for_print(self) -> Colouring:
-        """Return the colouring of a figure to print."""
         return self
 
     def as_number_colouring(self) -> NumberColouring | None:

@@ -56,7 +56,6 @@ class CostColouring(NumberColouring):
         return not self.value(cost) and cost.is_lower_bound(COST_QUANTITY[self.scheme])
 
     def scaled_to_one(self) -> Self:
-        """Return a copy whose scale goes from 0 to 1."""
         return replace(self, top=1)
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
@@ -127,7 +126,6 @@ class CostColouring(NumberColouring):
 
 @lru_cache(maxsize=2048)  # a page has one ramp for each quantity
 def _cost_fill(theme: Theme, share: float) -> RowFill:
-    """Return the fill at `share` of a theme's colours."""
     return toned_fill(tone_between(MEMORY_RAMPS[theme.name], share), theme)
 
 

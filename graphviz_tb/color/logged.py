@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, floor, isfinite, log10
+from typing import Self
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import plain_fill
@@ -163,9 +164,8 @@ class LoggedColouring(Colouring):
             said.append(self.format_condition(value))
         return " · ".join(said)
 
-    def in_theme(self, theme: Theme) -> LoggedColouring:
-        """Return a copy in another theme."""
-        return LoggedColouring(self.hierarchy, theme, self.scheme, self.heading, self.values)
+    def in_theme(self, theme: Theme) -> Self:
+        return replace(self, theme=theme)
 
     def scale_ticks(self) -> list[float]:
         """Return round values along the colours, both ends among them where the scale has no others."""

@@ -65,7 +65,6 @@ class MeasuredColouring(NumberColouring):
         return self.shade_of(figures.quantity(self.quantity)) if figures.known else self.unknown_fill(path[-1])
 
     def scaled_to_one(self) -> Self:
-        """Return a copy whose scale goes from 0 to 1."""
         return replace(self, top=1.0)
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
@@ -246,7 +245,6 @@ class DifferenceColouring(NumberColouring):
         return self.unknown_fill(path[-1]) if change is None else self.shade_of(change)
 
     def scaled_to_one(self) -> Self:
-        """Return a copy whose scale goes to a difference of 1."""
         return replace(self, top=1.0)
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
@@ -348,7 +346,6 @@ class StatsColouring(Colouring):
     _known: dict[RowPath, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def is_measured(self, path: RowPath) -> bool:
-        """Return whether anything was measured at `path`."""
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self.stats.figures_at(path).known

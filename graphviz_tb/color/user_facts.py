@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -38,10 +39,6 @@ class GivenNumbers(LoggedColouring):
     def tooltip_text(self, path: RowPath) -> str:
         """Return the facts of a box; for a group without any, the range within it."""
         return self.given.text_of_row(path[-1]) or super().tooltip_text(path)
-
-    def in_theme(self, theme: Theme) -> GivenNumbers:
-        """Return a copy in another theme."""
-        return GivenNumbers(self.hierarchy, theme, self.scheme, self.heading, self.values, self.given)
 
 
 @dataclass(frozen=True)
@@ -108,9 +105,7 @@ def _scaled_values(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
 def _texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, values: dict[int, str]) -> GivenTexts:
     """Make the colouring of texts: the most frequent takes the first hue; a group's text applies to its ops without
     one."""
-    counts: dict[str, int] = {}
-    for text in values.values():
-        counts[text] = counts.get(text, 0) + 1
+    counts = Counter(values.values())
     names = sorted(counts, key=lambda text: (-counts[text], text))
     number = {text: at for at, text in enumerate(names)}
     by_row = np.full(len(hierarchy), -1, np.int32)
@@ -120,17 +115,7 @@ def _texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, value
     ops = np.flatnonzero(hierarchy.node >= 0)
     by_node[hierarchy.node[ops]] = by_row[ops]
     plain = category_colouring(hierarchy, theme, (COLOR_BY_FACTS, found.shown), by_node, names, f"no {found.shown}")
-    return GivenTexts(
-        hierarchy,
-        theme,
-        COLOR_BY_FACTS,
-        found.shown,
-        plain.category,
-        plain.names,
-        plain.nothing,
-        plain.ordinary,
-        given=found,
-    )
+    return GivenTexts(**{field.name: getattr(plain, field.name) for field in fields(plain)}, given=found)
 
 
 # Colour by the patterns of a view file: groups show their ops in proportion; the rest is coloured by structure.

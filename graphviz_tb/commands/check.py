@@ -113,7 +113,7 @@ def _check_model(
 
     with open_model(model, options, quiet=quiet) as session:
         checked = session.model.check(*assertions, ignore_unknown=ignore_unknown)
-        return checked, session.model.loaded.label if session.model.loaded else ""
+        return checked, session.model.label
 
 
 def _report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
@@ -176,7 +176,6 @@ def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
 
 
 def check_values(checked: CheckedModel, top: int) -> dict[str, Any]:
-    """Return the results of one model as plain values."""
     return {
         "passed": bool(checked),
         "assertions": [_assertion_values(checked, assertion, top) for assertion in checked],

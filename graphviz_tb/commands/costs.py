@@ -1,11 +1,12 @@
-"""The summary and the hotspots of `tbgraph info`: costs and times as plain values, and as lines."""
+"""Costs and run statistics of `tbgraph info`: as plain values, and as lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from graphviz_tb.annotate.rankings import RankedPlace, figures_bytes, figures_time, summarize_stats
+from graphviz_tb.annotate.rankings import RankedPlace, StatsSummary, figures_bytes, figures_time
 from graphviz_tb.annotate.step_profile import NOT_IN_GRAPH
 from graphviz_tb.api.summary import row_display_name
 from graphviz_tb.commands.table import (
@@ -20,11 +21,10 @@ from graphviz_tb.commands.table import (
     format_table,
 )
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.limits import MAX_HOTSPOTS
 from graphviz_tb.model.costs import COST_ROLES, GAPS_OF_QUANTITY, Cost, Costs
 from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun, format_micros
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import RunFigures, Stats, round_for_json
+from graphviz_tb.model.stats import RunFigures, round_for_json
 
 # The costs of a graph as plain values: the model summary of `tbgraph info`.
 
@@ -219,163 +219,126 @@ def _scope_cost_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
     )
 
 
-# Where time and memory go, as plain values: the statistics part of `tbgraph info`.
+# Where time and memory go: the statistics part of `tbgraph info`, as plain values.
 
 
-@dataclass(frozen=True, slots=True)
-class Hotspot:
-    """One op or scope: its share of the whole, its value (microseconds or bytes), the number of its measured ops; over
-    several steps the least and greatest time in microseconds, and the number of steps that ran it."""
+def statistics_values(measured: StatsSummary) -> dict[str, Any]:
+    """Return the rankings for JSON: totals over the graph, coverage, and the largest of each kind, rounded.
 
-    name: str
-    op: str
-    value: int | float
-    share: float
-    measured: int
-    ops: int
-    least_us: int | float
-    most_us: int | float
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceTime:
-    """The use of one device of the trace; `counted` is false where its time is part of another device's."""
-
-    name: str
-    executions: int
-    compute_us: int | float
-    counted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Hotspots:
-    """Totals over the graph (means over the steps), coverage, and the largest of each kind.
-
-    Names are addresses (`call::body/op`). `measured` of `ops` have statistics, counted in each place (`ops` and
-    `coverage` are None if a function calls itself); `joined` of `executions` of the trace have the name of an op,
-    `compiled` ones run compiled code whose ops the trace does not name; `unmatched_us` is the time of those that no op
-    has, which shares of time count too.
+    `coverage` is None without ops, and if a function calls itself.
     """
-
-    steps: tuple[str, ...]
-    compute_us_sum: int | float
-    compute_us_span: int | float
-    bytes: int | float
-    measured: int
-    ops: int | None
-    coverage: float | None
-    joined: int
-    executions: int
-    compiled: int
-    unmatched_us: int | float
-    devices: tuple[DeviceTime, ...]
-    ops_by_time: tuple[Hotspot, ...]
-    scopes_by_time: tuple[Hotspot, ...]
-    ops_by_bytes: tuple[Hotspot, ...]
-    scopes_by_bytes: tuple[Hotspot, ...]
-
-
-def find_hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
-    """Sum up statistics that were joined with `hierarchy`."""
-    measured = summarize_stats(hierarchy, stats, MAX_HOTSPOTS)
     whole = measured.whole
-    return Hotspots(
-        steps=measured.steps,
-        compute_us_sum=round_for_json(whole.time),
-        compute_us_span=round_for_json(whole.span),
-        bytes=round_for_json(whole.bytes),
-        measured=measured.measured,
-        ops=measured.ops,
-        # No figure if recursion makes the ops infinite, or without ops.
-        coverage=round(measured.measured / measured.ops, 4) if measured.ops else None,
-        joined=measured.joined,
-        executions=measured.executions,
-        compiled=measured.compiled,
-        unmatched_us=round_for_json(measured.unmatched_time),
-        devices=tuple(
-            DeviceTime(use.name, use.executions, round_for_json(use.time), use.counted) for use in measured.devices
-        ),
-        ops_by_time=_hotspot_list(measured.ops_by_time, figures_time),
-        scopes_by_time=_hotspot_list(measured.scopes_by_time, figures_time),
-        ops_by_bytes=_hotspot_list(measured.ops_by_memory, figures_bytes),
-        scopes_by_bytes=_hotspot_list(measured.scopes_by_memory, figures_bytes),
-    )
+    return {
+        "steps": measured.steps,
+        "compute_us_sum": round_for_json(whole.time),
+        "compute_us_span": round_for_json(whole.span),
+        "bytes": round_for_json(whole.bytes),
+        "measured": measured.measured,
+        "ops": measured.ops,
+        "coverage": _coverage(measured),
+        "joined": measured.joined,
+        "executions": measured.executions,
+        "compiled": measured.compiled,
+        "unmatched_us": round_for_json(measured.unmatched_time),
+        "devices": [
+            {
+                "name": use.name,
+                "executions": use.executions,
+                "compute_us": round_for_json(use.time),
+                "counted": use.counted,
+            }
+            for use in measured.devices
+        ],
+        "ops_by_time": [_place_values(place, figures_time) for place in measured.ops_by_time],
+        "scopes_by_time": [_place_values(place, figures_time) for place in measured.scopes_by_time],
+        "ops_by_bytes": [_place_values(place, figures_bytes) for place in measured.ops_by_memory],
+        "scopes_by_bytes": [_place_values(place, figures_bytes) for place in measured.scopes_by_memory],
+    }
 
 
-def _hotspot_list(tops: Iterable[RankedPlace], value: Callable[[RunFigures], float]) -> tuple[Hotspot, ...]:
-    return tuple(
-        Hotspot(
-            top.address,
-            top.op,
-            round_for_json(value(top.figures)),
-            round(top.share, 4),
-            top.figures.measured,
-            top.figures.ops,
-            round_for_json(top.figures.least),
-            round_for_json(top.figures.most),
-            top.figures.steps,
-        )
-        for top in tops
-    )
+def _coverage(measured: StatsSummary) -> float | None:
+    return round(measured.measured / measured.ops, 4) if measured.ops else None
+
+
+def _place_values(place: RankedPlace, value: Callable[[RunFigures], float]) -> dict[str, Any]:
+    figures = place.figures
+    return {
+        "name": place.address,
+        "op": place.op,
+        "value": round_for_json(value(figures)),
+        "share": round(place.share, 4),
+        "measured": figures.measured,
+        "ops": figures.ops,
+        "least_us": round_for_json(figures.least),
+        "most_us": round_for_json(figures.most),
+        "steps": figures.steps,
+    }
 
 
 # Run statistics as text: totals, then where time and memory go.
 
 
-def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: TextStyle) -> list[str]:
-    """Return totals with coverage, then the lists of hotspots."""
-    if hotspots is None:
+def statistics_lines(measured: StatsSummary | None, top: int, width: int, look: TextStyle) -> list[str]:
+    """Return totals with coverage, then the rankings; numbers are those of the JSON document."""
+    if measured is None:
         return []
-    steps = f"{len(hotspots.steps):,} steps" if len(hotspots.steps) > 1 else one_line("".join(hotspots.steps))
-    spent = f"from first start to last end {format_micros(hotspots.compute_us_span)}"
-    unnamed = f"; {hotspots.compiled:,} are of compiled code whose ops this trace does not name"
-    of_graph = f"executions, {hotspots.joined:,} of them of ops of this graph"
+    whole, coverage, several = measured.whole, _coverage(measured), len(measured.steps) > 1
+    steps = f"{len(measured.steps):,} steps" if several else one_line("".join(measured.steps))
+    spent = f"from first start to last end {_format_time(whole.span)}"
+    unnamed = f"; {measured.compiled:,} are of compiled code whose ops this trace does not name"
+    of_graph = f"executions, {measured.joined:,} of them of ops of this graph"
     rows = [
-        ("steps", steps, "medians over them" if len(hotspots.steps) > 1 else ""),
-        ("coverage", "∞" if hotspots.coverage is None else format_percent(hotspots.coverage), _coverage_note(hotspots)),
-        ("time", format_micros(hotspots.compute_us_sum), f"summed over ops of this graph; {spent}"),
-        ("memory", format_bytes(hotspots.bytes), "summed over ops"),
-        ("trace", f"{hotspots.executions:,}", of_graph + (unnamed if hotspots.compiled else "")),
+        ("steps", steps, "medians over them" if several else ""),
+        ("coverage", "∞" if coverage is None else format_percent(coverage), _coverage_note(measured)),
+        ("time", _format_time(whole.time), f"summed over ops of this graph; {spent}"),
+        ("memory", format_bytes(round_for_json(whole.bytes)), "summed over ops"),
+        ("trace", f"{measured.executions:,}", of_graph + (unnamed if measured.compiled else "")),
     ]
     lines = format_table([row for row in rows if row[1]], width, gives=(1, 2))
-    for title, spots, write in (
-        ("Ops by time", hotspots.ops_by_time, format_micros),
-        ("Scopes by time", hotspots.scopes_by_time, format_micros),
-        ("Ops by memory", hotspots.ops_by_bytes, format_bytes),
-        ("Scopes by memory", hotspots.scopes_by_bytes, format_bytes),
+    for title, places, value in (
+        ("Ops by time", measured.ops_by_time, figures_time),
+        ("Scopes by time", measured.scopes_by_time, figures_time),
+        ("Ops by memory", measured.ops_by_memory, figures_bytes),
+        ("Scopes by memory", measured.scopes_by_memory, figures_bytes),
     ):
-        if spots:
-            # The range over the steps is of times, so not for lists by memory.
-            several = len(hotspots.steps) > 1 and write is format_micros
-            table_rows = [_hotspot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
-            if spots is hotspots.ops_by_time and hotspots.unmatched_us:
-                table_rows.append(_unmatched_row(hotspots, width))
-            lines += [
-                "",
-                look.head(clip_middle(title, width)),
-                *color_bars(format_table(table_rows, width, (1, 2), (0,)), look),
-            ]
+        if not places:
+            continue
+        # The range over the steps is of times, so not for lists by memory.
+        by_time = value is figures_time
+        write = _format_time if by_time else (lambda size: format_bytes(round_for_json(size)))
+        table_rows = [
+            _place_row(place, write(value(place.figures)), width, several and by_time) for place in places[:top]
+        ]
+        if places is measured.ops_by_time and round_for_json(measured.unmatched_time):
+            table_rows.append(_unmatched_row(measured, width))
+        table = color_bars(format_table(table_rows, width, (1, 2), (0,)), look)
+        lines += ["", look.head(clip_middle(title, width)), *table]
     return lines
 
 
-def _unmatched_row(hotspots: Hotspots, width: int) -> tuple[str, ...]:
+def _format_time(micros: float) -> str:
+    return format_micros(round_for_json(micros))
+
+
+def _unmatched_row(measured: StatsSummary, width: int) -> tuple[str, ...]:
     """Return the line of the executions that no op of the graph has."""
-    share = hotspots.unmatched_us / (hotspots.compute_us_sum + hotspots.unmatched_us)
-    count = format_counted_noun(hotspots.executions - hotspots.joined, "execution")
-    row = NOT_IN_GRAPH, format_micros(hotspots.unmatched_us), format_percent(share), count
+    unmatched, whole = round_for_json(measured.unmatched_time), round_for_json(measured.whole.time)
+    share = unmatched / (whole + unmatched)
+    count = format_counted_noun(measured.executions - measured.joined, "execution")
+    row = NOT_IN_GRAPH, format_micros(unmatched), format_percent(share), count
     return *row, bar_text(share, bar_width(width) // 2)
 
 
-def _coverage_note(hotspots: Hotspots) -> str:
+def _coverage_note(measured: StatsSummary) -> str:
     """Return a note on how many ops were measured."""
-    whole = "endlessly many, a function calls itself" if hotspots.ops is None else f"{hotspots.ops:,} ops"
-    return f"{hotspots.measured:,} of {whole}"
+    whole = "endlessly many, a function calls itself" if measured.ops is None else f"{measured.ops:,} ops"
+    return f"{measured.measured:,} of {whole}"
 
 
-def _hotspot_row(spot: Hotspot, value: str, width: int, several: bool) -> tuple[str, ...]:
-    """Return one line of a list of hotspots: a scope with its number of measured ops, an op with its type; over several
-    steps also the fastest and slowest time."""
-    kind = one_line(spot.op) if spot.op else f"{spot.measured:,} of {spot.ops:,} ops"
-    kind += f", {format_micros(spot.least_us)} to {format_micros(spot.most_us)}" if several else ""
-    return one_line(spot.name), value, format_percent(spot.share), kind, bar_text(spot.share, bar_width(width) // 2)
+def _place_row(place: RankedPlace, value: str, width: int, several: bool) -> tuple[str, ...]:
+    """Return one line of a ranking: a scope with its number of measured ops, an op with its type; over several steps
+    also the fastest and slowest time."""
+    figures, share = place.figures, round(place.share, 4)
+    kind = one_line(place.op) if place.op else f"{figures.measured:,} of {figures.ops:,} ops"
+    kind += f", {_format_time(figures.least)} to {_format_time(figures.most)}" if several else ""
+    return one_line(place.address), value, format_percent(share), kind, bar_text(share, bar_width(width) // 2)

@@ -41,12 +41,9 @@ from graphviz_tb.output.renderers import RENDERERS, check_options_used, output_f
 if TYPE_CHECKING:
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.diff.result import Changes
+    from graphviz_tb.model.change import Change
     from graphviz_tb.model.facts import SavedView
     from graphviz_tb.sources.walk import Collection, ModelPair
-
-if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
-    from graphviz_tb.model.change import Change
 
     Condition = tuple[tuple[str, str], ...]  # field and pattern of each part
 
@@ -85,15 +82,10 @@ def parse_conditions(fail_on: str) -> list[Condition]:
     found = [tuple(map(_parse_condition_part, words.split())) for words in fail_on.split(",")]
     if not all(found):
         raise RequestError(f"--fail-on {fail_on!r} has an empty condition", hint="write structure,gone:*Normalization")
+    legal = (*FAILING_SEVERITIES, *(f"{name}:" for name in CONDITION_FIELDS))
     for field, word in (each for condition in found for each in condition):
-        if field == "is" and word not in FAILING_SEVERITIES:
-            raise UnknownChoice.among(
-                "--fail-on", word, (*FAILING_SEVERITIES, *(f"{name}:" for name in CONDITION_FIELDS))
-            )
-        if field not in ("is", *CONDITION_FIELDS):
-            raise UnknownChoice.among(
-                "--fail-on", f"{field}:", (*FAILING_SEVERITIES, *(f"{name}:" for name in CONDITION_FIELDS))
-            )
+        if (said := word if field == "is" else f"{field}:") not in legal:
+            raise UnknownChoice.among("--fail-on", said, legal)
     return found
 
 
@@ -289,10 +281,8 @@ def _git_header(sources: tuple[str, ...]) -> str:
     """Return the line that names the file, as other diffs print it."""
     from graphviz_tb.model.formatting import printable
 
-    return (
-        printable(f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == GIT_RENAME_ARGUMENTS else ""))
-        + "\n"
-    )
+    renamed = f" → {sources[7]}" if len(sources) == GIT_RENAME_ARGUMENTS else ""
+    return printable(f"diff --tbgraph {sources[0]}{renamed}") + "\n"
 
 
 PICTURE_OPTION_NAMES = ("open", "theme", "direction", "title", "scale", "width")  # options

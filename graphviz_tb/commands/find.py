@@ -69,9 +69,8 @@ def find(
         if count:
             print_lines([str(len(nodes))])
         elif as_json:
-            label = session.model.loaded.label if session.model.loaded else ""
             items = [_found_node_values(node) for node in nodes]
-            print_lines(json_lines({**document_header("tbgraph-find"), "label": label, "nodes": items}))
+            print_lines(json_lines({**document_header("tbgraph-find"), "label": session.model.label, "nodes": items}))
         else:
             print_lines((one_line(node.name) for node in nodes) if names else _found_node_lines(list(nodes)))
     context.exit(EXIT_FOUND if len(nodes) else EXIT_NOTHING_FOUND)

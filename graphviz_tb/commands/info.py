@@ -134,9 +134,7 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         more = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
         print(json.dumps({**_info_values(source, entries, facts), **more}, indent=1))
     else:
-        _print_graph_report(source, entries, facts, top, quiet)
-        _print_runs(runs, bool(entries or facts))
-        _print_checkpoints(checkpoints, bool(entries or facts or runs))
+        _print_report(source, entries, facts, runs, checkpoints, top, quiet)
 
 
 def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
@@ -161,25 +159,6 @@ def _print_found_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
     return True
 
 
-def _print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
-    from graphviz_tb.commands.source_contents import run_lines
-    from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
-
-    width = terminal_width()
-    lines = run_lines(runs, width, output_style())
-    if lines:
-        print_lines([*([""] if after else []), output_style().head(clip_middle("Runs", width)), *lines])
-
-
-def _print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
-    from graphviz_tb.commands.source_contents import checkpoint_lines
-    from graphviz_tb.commands.table import output_style, print_lines, terminal_width
-
-    lines = checkpoint_lines(checkpoints, terminal_width(), output_style())
-    if lines:
-        print_lines([*([""] if after else []), *lines])
-
-
 def _read_entries_and_graph(
     source: SourceArgument, options: Options, quiet: bool, sort: str
 ) -> tuple[tuple[SourceEntry, ...], GraphReport | None]:
@@ -200,6 +179,7 @@ def _read_entries_and_graph(
 
 def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None) -> dict[str, Any]:
     """Return the JSON document; `graph` is null if there are several graphs and none was chosen."""
+    from graphviz_tb.commands.costs import statistics_values
     from graphviz_tb.commands.source_contents import entry_values, signature_values
 
     graph: dict[str, Any] | None = None
@@ -214,7 +194,7 @@ def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts
             "left_out": facts.left_out,
             "signatures": [signature_values(signature) for signature in facts.signatures],
             "outline": [asdict(line) for line in facts.outline],
-            "statistics": asdict(facts.hotspots) if facts.hotspots else None,
+            "statistics": statistics_values(facts.statistics) if facts.statistics else None,
             "costs": asdict(facts.costs) if facts.costs else None,
             "notices": [asdict(notice) for notice in facts.notices],
         }
@@ -227,15 +207,26 @@ def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts
     }
 
 
-def _print_graph_report(
-    source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None, top: int, quiet: bool
+def _print_report(
+    source: SourceArgument,
+    entries: tuple[SourceEntry, ...],
+    facts: GraphReport | None,
+    runs: list[tuple[Run, list[Series]]],
+    checkpoints: list[Checkpoint],
+    top: int,
+    quiet: bool,
 ) -> None:
-    """Print the text: the contents of the source unless it is one graph, then the graph."""
+    """Print the text: the contents of the source unless it is one graph, the graph, then its runs and checkpoints."""
     from graphviz_tb.commands.info_text import graph_lines, source_lines
-    from graphviz_tb.commands.table import output_style, print_lines, terminal_width
+    from graphviz_tb.commands.source_contents import checkpoint_lines, run_lines
+    from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
 
     width, look = terminal_width(), output_style()
     lines = source_lines(source, entries, facts, width, look)
     if facts is not None:
         lines += graph_lines(facts, top, quiet, width, look)
+    if listed := run_lines(runs, width, look):
+        lines += [*([""] * bool(entries or facts)), look.head(clip_middle("Runs", width)), *listed]
+    if listed := checkpoint_lines(checkpoints, width, look):
+        lines += [*([""] * bool(entries or facts or runs)), *listed]
     print_lines(lines)

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graphviz_tb.annotate.rankings import StatsSummary, summarize_stats
 from graphviz_tb.api.outline import OutlineBox, OutlineGroup, outline_model
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.api.summary import StackCounts, Summary, summarize
-from graphviz_tb.commands.costs import CostReport, Hotspots, cost_lines, cost_report, find_hotspots, statistics_lines
+from graphviz_tb.commands.costs import CostReport, cost_lines, cost_report, statistics_lines
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.source_contents import (
     SourceArgument,
@@ -39,7 +40,7 @@ from graphviz_tb.commands.table import (
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.calls import lower_bound_sign
-from graphviz_tb.limits import MAX_LISTED_DEVICES, MAX_OUTLINE_DEPTH, MAX_OUTLINED_BOXES
+from graphviz_tb.limits import MAX_HOTSPOTS, MAX_LISTED_DEVICES, MAX_OUTLINE_DEPTH, MAX_OUTLINED_BOXES
 from graphviz_tb.model.formatting import document_header, format_bytes, format_counted_noun, plural_noun
 from graphviz_tb.model.joins import JoinRule, TagJoin
 from graphviz_tb.model.notice import Notice
@@ -60,7 +61,7 @@ class GraphReport:
     label: str
     kind: str
     summary: Summary
-    hotspots: Hotspots | None
+    statistics: StatsSummary | None
     costs: CostReport | None
     signatures: tuple[Signature, ...]
     notices: tuple[Notice, ...]
@@ -70,15 +71,14 @@ class GraphReport:
 
 
 def report_on_graph(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> GraphReport:
-    """Return the report on a loaded model."""
     loaded, stats = model.loaded, model.facts.stats
     summary = summarize(model.hierarchy, model.facts)
     costs = cost_report(model.hierarchy, model.cost, sort) if model.options.annotate.infer else None
     return GraphReport(
-        label=loaded.label if loaded else "",
+        label=model.label,
         kind=loaded.kind if loaded else "op",
         summary=summary,
-        hotspots=find_hotspots(model.hierarchy, stats) if stats is not None else None,
+        statistics=summarize_stats(model.hierarchy, stats, MAX_HOTSPOTS) if stats is not None else None,
         costs=costs,
         signatures=loaded.signatures if loaded else (),
         notices=(*notices, *model.facts.odd()),
@@ -112,7 +112,7 @@ def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: Tex
     """Return everything about one graph: the counts, then the sections that are not empty."""
     sections = [
         ("architecture", _architecture_lines(facts.outline, width)),
-        ("run statistics", statistics_lines(facts.hotspots, top, width, look)),
+        ("run statistics", statistics_lines(facts.statistics, top, width, look)),
         ("costs", cost_lines(facts.costs, top, width, look)),
         ("op types", _op_type_lines(facts.summary, top, width, look)),
         ("repeated structures", _structure_lines(facts.summary, top, width)),

@@ -11,11 +11,9 @@ from click.core import ParameterSource
 
 from graphviz_tb.commands.habits import refuse_second_model
 from graphviz_tb.commands.options import GroupedCommand, collect_options, reading_options, view_options
-from graphviz_tb.commands.render import render_log_pages
 from graphviz_tb.commands.serve import SERVER_PACKAGES, following_options, run_server, server_options
 from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import view_of_command, without_choices
-from graphviz_tb.errors import Ambiguous, NoGraph
 from graphviz_tb.extras import how_to_install
 from graphviz_tb.options import Options
 
@@ -105,19 +103,14 @@ def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
 def _page_of_source(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
     """Return the page of the graph that is meant, of the first of several, or of a log without any."""
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.page.source_page import with_first_graph
+    from graphviz_tb.page.log import page_of_source
 
-    try:
-        with open_model(model, options, quiet=quiet, view=without_choices(view_of_command(model, values))) as session:
-            return session.encode_formats(["html"])[0]
-    except NoGraph:
-        pages = render_log_pages(model, ["html"], options)
-        if pages is None:
-            raise
-        return pages[0]
-    except Ambiguous:
-        options, said = with_first_graph(model, options)
-        if not quiet:
+    view = without_choices(view_of_command(model, values))
+
+    def draw(options: Options, said: str) -> bytes:
+        if said and not quiet:
             print_message("notice", f"{said}: `tbgraph info {model}` lists all", "yellow")
-        with open_model(model, options, quiet=quiet, view=without_choices(view_of_command(model, values))) as session:
+        with open_model(model, options, quiet=quiet, view=view) as session:
             return session.encode_formats(["html"])[0]
+
+    return page_of_source(model, options, draw)

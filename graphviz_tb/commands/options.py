@@ -29,7 +29,6 @@ class WordOption(click.Option):
 
     @property
     def words(self) -> Iterable[str]:
-        """The words of the table."""
         module, _, name = self.table.partition(":")
         words: Iterable[str] = getattr(import_module(f"graphviz_tb.{module}"), name)
         return words

@@ -112,7 +112,6 @@ def _no_embedding_hint(projector: Projector) -> str:
 
 
 def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
-    """Print the list."""
     import json
 
     from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width

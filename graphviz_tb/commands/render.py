@@ -225,26 +225,11 @@ def _say_written(outputs: Iterable[str]) -> None:
 
 def _log_pages_or_raise(error: NoGraph, source: str, formats: list[str], options: Options) -> list[bytes]:
     """Return the page of a log that has no graph, for each output; else raise the error, with a hint for a log."""
-    from graphviz_tb.page.log import open_source_log
+    from graphviz_tb.page.log import open_source_log, page_of_log
 
-    pages = render_log_pages(source, formats, options)
-    if pages is not None:
-        return pages
+    if set(formats) == {"html"} and (page := page_of_log(source, options.picture)) is not None:
+        return [page] * len(formats)
     if open_source_log(source) is None:
         raise error from None
     hint = f"tbgraph {source} shows what it logged; tbgraph scalars {source} -o curves.svg draws its curves"
     raise type(error)(error.message, hint=hint) from None
-
-
-def render_log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
-    """Return the page of a log without a graph, for each output; None if there is no such log, or for other formats."""
-    if set(formats) != {"html"}:
-        return None
-    from graphviz_tb.page.log import log_page_html, name_of_source, open_source_log
-
-    held = open_source_log(source)
-    if held is None:
-        return None
-    title = options.picture.title
-    page = log_page_html(held, name_of_source(source) if title is None else title, int(options.picture.page_max * 1e6))
-    return [page] * len(formats)

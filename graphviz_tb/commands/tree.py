@@ -82,11 +82,7 @@ def _tree_values(model: Model, depth: int | None, under: str | None, ops: bool, 
         for branch in walk_branches(hierarchy, root, opened, ops, by_flow)
         if not branch.loose
     ]
-    return {**document_header("tbgraph-tree"), "label": _source_label(model), "nodes": nodes}
-
-
-def _source_label(model: Model) -> str:
-    return model.loaded.label if model.loaded else ""
+    return {**document_header("tbgraph-tree"), "label": model.label, "nodes": nodes}
 
 
 def _lines_of_screen() -> int:
@@ -121,7 +117,7 @@ def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, b
     shown = list(walk_branches(hierarchy, first, opened, ops, by_flow, join=True))
     most = 2 * lines if cut else len(shown)
     room = max(MAX_LISTED_FUNCTIONS, lines - len(shown)) if cut else len(others)
-    page = TreeWriter(hierarchy, terminal_width(), output_style(), _source_label(model))
+    page = TreeWriter(hierarchy, terminal_width(), output_style(), model.label)
     # One scale: the bars of functions compare with those of the main graph.
     page.set_scale(roots)
     text = [

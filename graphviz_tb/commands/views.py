@@ -62,7 +62,6 @@ def without_choices(view: SavedView | None) -> SavedView | None:
 
 
 def facts_of_command(values: Mapping[str, Any]) -> FactsRequest | None:
-    """Return the facts of a command line; None for none."""
     if values["fact"] is not None and values["facts"] is None:
         raise RequestError("--fact names a column, and no facts are given", hint="--facts FILE.csv")
     if values["facts"] is None:

@@ -53,7 +53,6 @@ class RecordBlock:
         return self.data[first : first + int(self.sizes[record])].tobytes()
 
     def record_offset(self, record: int) -> int:
-        """Return the file offset of a record."""
         return self.offset + int(self.starts[record])
 
     def is_record_sound(self, record: int) -> bool:
@@ -313,7 +312,6 @@ class RecordLines:
         return RecordLines(self.block, self.rows[1:], None if self.lines is None else self.lines[1:])
 
     def span_bytes(self, span: ByteSpan) -> Bytes:
-        """Return the bytes of a span, for each line."""
         first, last = span
         if self.lines is not None:
             return self.lines[:, first:last]

@@ -375,7 +375,6 @@ class LogReader:
         return LogContents(runs, series, notices, generation)
 
     def path_of(self, file: str) -> Path:
-        """Return the path of a run's file."""
         return self._top_folder / file
 
     @property

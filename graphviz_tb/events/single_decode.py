@@ -97,7 +97,6 @@ class SingleDecoder:
         return stop
 
     def put_value(self, about: TagMetadata | None, form: ValueForm, parsed: ParsedValue) -> None:
-        """Add a value to the values of its form."""
         lengths = (*map(len, parsed.numbers.values()), len(parsed.head))
         key = (form, about, len(parsed.blobs), lengths)
         found = self.values.get(key)

@@ -96,7 +96,6 @@ class EdgeIndex:
 
     @cached_property
     def borders_fit_memory(self) -> bool:
-        """Return whether `borders` fits into memory."""
         return crossings_fit_memory(self.hierarchy)
 
     @cached_property

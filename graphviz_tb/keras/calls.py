@@ -192,7 +192,6 @@ class LayerShapes:
         return shape
 
     def step_count(self, wrapper: LayerNode) -> int | None:
-        """Return the number of steps that a wrapper runs; None if unknown."""
         stated = next(_built_shapes(wrapper), None)
         return self.steps.get(wrapper) or (stated[1] if stated is not None and len(stated) > 1 else None)
 

@@ -215,7 +215,6 @@ LayerShapeRule = Callable[[LayerConfig, list[KerasDims]], list[Shape]]
 
 
 def product_or_unknown(dims: Sequence[int | None]) -> int | None:
-    """Return the product of dimensions; None if one is unknown."""
     known = [dim for dim in dims if dim is not None]
     return prod(known) if len(known) == len(dims) else None
 

@@ -416,7 +416,6 @@ class InputTracer:
             self.calls.setdefault(call.function, call)  # a summary measures the same in each call
 
     def sources_by_slot(self, node: int) -> Iterator[tuple[int, int]]:
-        """Return slot and source of each data input."""
         run = slice(self.start[node], self.start[node + 1])
         return zip(self.slot[run].tolist(), self.source[run].tolist(), strict=True)
 

@@ -213,7 +213,6 @@ class LoggedSelection:
     heading: str
 
     def values_at(self, step: int) -> LoggedValues:
-        """Return the values at a step."""
         row, rows, (low, high) = MEASURES[self.measure], self.row_values(step), self.value_range
         compared = ", how many times" if self.is_logarithmic else ", difference"
         words = compared if self.other else ", log scale" if self.is_logarithmic else ""

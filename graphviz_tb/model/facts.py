@@ -44,7 +44,6 @@ class UserFacts:
         return tuple(self.columns)
 
     def values_of_row(self, row: int) -> dict[str, FactValue]:
-        """Return the values of a row, by column."""
         return {name: values[row] for name, values in self.columns.items() if row in values}
 
     def is_numeric(self, name: str) -> bool:
@@ -52,7 +51,6 @@ class UserFacts:
         return all(not isinstance(value, str) for value in self.columns[name].values())
 
     def text_of_row(self, row: int) -> str:
-        """Return the values of a row as text."""
         return " · ".join(f"{name}: {fact_text(value)}" for name, value in self.values_of_row(row).items())
 
 
@@ -211,9 +209,14 @@ class FoldedGraph:
         return f"<{type(self).__name__}: {format_counted_noun(ops, 'op')}, {format_counted_noun(edges, 'edge')}>"
 
     @property
+    def label(self) -> str:
+        """The source and the choice of a graph in it, in words; "" for a graph that was not read."""
+        return self.loaded.label if self.loaded else ""
+
+    @property
     def name(self) -> str:
         """The name of the source without its folders, so that it does not depend on where the file is."""
-        label = self.loaded.label if self.loaded else ""
+        label = self.label
         source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
         if URL_SEPARATOR in label:  # a remote source
             whole, dot, part = label.partition(" · ")

@@ -147,7 +147,6 @@ def _field_getter(names: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def _make_repr(names: Sequence[str]) -> Callable[[Any], str]:
-    """Make `__repr__`: the class and its fields."""
 
     def show_fields(self: Any) -> str:
         return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
@@ -156,7 +155,6 @@ def _make_repr(names: Sequence[str]) -> Callable[[Any], str]:
 
 
 def _make_eq(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
-    """Make `__eq__`, which compares the values of fields."""
 
     def fields_are_equal(self: Any, other: object) -> bool:
         return bool(of(self) == of(other)) if type(other) is type(self) else NotImplemented
@@ -165,7 +163,6 @@ def _make_eq(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
 
 
 def _make_hash(of: Callable[[Any], Any]) -> Callable[[Any], int]:
-    """Make `__hash__`, which hashes the values of fields."""
     return lambda self: hash(of(self))
 
 

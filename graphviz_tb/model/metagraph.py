@@ -189,7 +189,6 @@ class Bridge(BundledLine):
     training: bool = False
 
     def with_neighbour_row(self, other: int) -> Bridge:
-        """Return the same bridge with a different row for its neighbour."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, other, self.inbound, *counts, self.drawable, *bundle, self.members, self.training)
 
@@ -199,7 +198,6 @@ class Bridge(BundledLine):
         return Bridge(self.child, self.other, self.inbound, *counts, False, *bundle, self.members, training)
 
     def with_member_share(self, share: tuple[int, int]) -> Bridge:
-        """Return the same bridge with `members` set to `share`."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
         return Bridge(self.child, self.other, self.inbound, *counts, self.drawable, *bundle, share, self.training)
 

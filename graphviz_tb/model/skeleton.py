@@ -79,7 +79,6 @@ class Skeleton:
 
     @property
     def first_waypoint(self) -> int:
-        """The number of the first waypoint item."""
         return self.children + len(self.ports)
 
 

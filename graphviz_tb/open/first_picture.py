@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
@@ -22,61 +21,15 @@ from graphviz_tb.model.paths import (
     child_path,
     content_rows,
     is_stack,
-    last_segment,
     paths_to_usual_member,
     repetition_count,
     scopes_inside_alone,
     sole_stack,
     usual_member,
-    without_digits,
 )
-from graphviz_tb.open.repeats import ModelRepeats
+from graphviz_tb.open.repeats import ModelRepeats, are_alike
 from graphviz_tb.open.weight_rows import WeightRows
 from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
-
-# Alike groups of one level: opening one of them opens all.
-
-MIN_COMMON_SHARE = 0.5  # share of common children in groups that are alike
-
-
-def _are_alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
-    """Return whether two siblings are equal, are stacks of equal members, or have one kind and one name apart from
-    numbers and half of their children in common."""
-    if hierarchy.kind[one] != hierarchy.kind[other] or hierarchy.kind[one] == OP_ROW:
-        return False
-    if hierarchy.template[one] == hierarchy.template[other]:
-        return True
-    stacks = sole_stack(hierarchy, one), sole_stack(hierarchy, other)
-    if min(stacks) >= 0:
-        templates = hierarchy.template[[usual_member(hierarchy, stack) for stack in stacks]].tolist()
-        if len(set(templates)) == 1:
-            return True
-    if without_digits(hierarchy.display_label(one)) != without_digits(hierarchy.display_label(other)):
-        return False
-    first, second = _child_structures(hierarchy, one), _child_structures(hierarchy, other)
-    names = _child_names(hierarchy, one), _child_names(hierarchy, other)
-    return _have_common_half(first, second) or _have_common_half(*names)
-
-
-def _have_common_half(one: Counter[str], other: Counter[str]) -> bool:
-    """Return whether the larger of two multisets shares half of its elements with the other."""
-    return (one & other).total() >= MIN_COMMON_SHARE * max(one.total(), other.total()) > 0
-
-
-def _child_structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
-    """Count the children of a group by op type or template."""
-    children, graph = hierarchy.children(row).tolist(), hierarchy.graph
-    kinds = (hierarchy.kind[child] == OP_ROW for child in children)
-    return Counter(
-        graph.op_types[graph.op[hierarchy.node[child]]] if op else f"#{hierarchy.template[child]}"
-        for child, op in zip(children, kinds, strict=True)
-    )
-
-
-def _child_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
-    """Count the children of a group by name without digits."""
-    return Counter(without_digits(last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())
-
 
 ExpandPath = Callable[[RowPath], Metagraph]
 
@@ -175,7 +128,6 @@ class FirstPicture:
         return sum(1 for row in rows if not self.quiet[row] and not self.only_forwards(row))
 
     def only_forwards(self, row: int) -> bool:
-        """Return whether a row is an op that only forwards data."""
         graph, node = self.hierarchy.graph, int(self.hierarchy.node[row])
         return node >= 0 and graph.op_types[graph.op[node]] in DATA_FORWARDING_OPS
 
@@ -323,7 +275,7 @@ class FirstPicture:
         left.sort(key=lambda path: (-self.repeats.largest_repeat(path[-1]), path))
         while left:
             path = left[0]
-            alike_ones = [other for other in left if other == path or _are_alike(self.hierarchy, path[-1], other[-1])]
+            alike_ones = [other for other in left if other == path or are_alike(self.hierarchy, path[-1], other[-1])]
             left = [other for other in left if other not in alike_ones]
             gives = any(self.feeds_members(path, member) for member in open_ones)
             if self.has_room(alike_ones, gives):
@@ -379,7 +331,7 @@ class FirstPicture:
         """Return a group and those of its level that are alike and closed."""
         hierarchy, row = self.hierarchy, path[-1]
         level = hierarchy.children(int(hierarchy.parent[row])).tolist() if hierarchy.parent[row] >= 0 else [row]
-        others = [(*path[:-1], other) for other in level if other != row and _are_alike(hierarchy, row, other)]
+        others = [(*path[:-1], other) for other in level if other != row and are_alike(hierarchy, row, other)]
         return [path, *(other for other in others if other not in self.opened)]
 
     def open_around_repeats(self) -> None:

@@ -1,8 +1,9 @@
-"""The repeats of a model, by row: how large the largest is."""
+"""The repeats of a model, by row: how large the largest is; and groups that are alike without being one."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 import numpy as np
@@ -12,7 +13,8 @@ from graphviz_tb.graphs.rows import loop_functions
 from graphviz_tb.limits import MAX_VISITED_WEIGHTS
 from graphviz_tb.model.columns import Bools, sorted_value_range
 from graphviz_tb.model.graph import WEIGHT_MARK
-from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.paths import last_segment, sole_stack, usual_member, without_digits
 
 # Layers that are repeated for each step of a sequence: a cell or a layer written out many times.
 
@@ -33,7 +35,7 @@ def _unrolled_layers(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
         row
         for row in inside
         if _reuses_weights(hierarchy, row, used)
-        or _runs_in_loop(hierarchy, row, loops.get(_group_around_stack(hierarchy, row), ()), used)
+        or _runs_in_loop(hierarchy, row, loops.get(group_around_stack(hierarchy, row), ()), used)
     }
 
 
@@ -73,11 +75,11 @@ class WeightUses:
 
 
 def _is_in_scope(hierarchy: Hierarchy, row: int) -> bool:
-    scope = _group_around_stack(hierarchy, row)
+    scope = group_around_stack(hierarchy, row)
     return scope > 0 and hierarchy.kind[scope] == SCOPE_ROW
 
 
-def _group_around_stack(hierarchy: Hierarchy, row: int) -> int:
+def group_around_stack(hierarchy: Hierarchy, row: int) -> int:
     """Return the innermost group around a stack that is not a stack; 0 if there is none."""
     group = int(hierarchy.parent[row])
     while group > 0 and hierarchy.kind[group] in STACK_KINDS:
@@ -100,7 +102,7 @@ def _loop_calls_by_group(hierarchy: Hierarchy) -> dict[int, list[int]]:
     filed: dict[int, list[int]] = {}
     for call in sorted(hierarchy.calls):
         if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:
-            filed.setdefault(_group_around_stack(hierarchy, call), []).append(call)
+            filed.setdefault(group_around_stack(hierarchy, call), []).append(call)
     return filed
 
 
@@ -177,3 +179,47 @@ class ModelRepeats:
                 around = int(hierarchy.parent[around])
         longer |= _unrolled_layers(hierarchy, rows)
         return [row for row in rows if row not in longer]
+
+
+# Alike groups of one level: opening one of them opens all.
+
+MIN_COMMON_SHARE = 0.5  # share of common children in groups that are alike
+
+
+def are_alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
+    """Return whether two siblings are equal, are stacks of equal members, or have one kind and one name apart from
+    numbers and half of their children in common."""
+    if hierarchy.kind[one] != hierarchy.kind[other] or hierarchy.kind[one] == OP_ROW:
+        return False
+    if hierarchy.template[one] == hierarchy.template[other]:
+        return True
+    stacks = sole_stack(hierarchy, one), sole_stack(hierarchy, other)
+    if min(stacks) >= 0:
+        templates = hierarchy.template[[usual_member(hierarchy, stack) for stack in stacks]].tolist()
+        if len(set(templates)) == 1:
+            return True
+    if without_digits(hierarchy.display_label(one)) != without_digits(hierarchy.display_label(other)):
+        return False
+    first, second = _child_structures(hierarchy, one), _child_structures(hierarchy, other)
+    names = _child_names(hierarchy, one), _child_names(hierarchy, other)
+    return _have_common_half(first, second) or _have_common_half(*names)
+
+
+def _have_common_half(one: Counter[str], other: Counter[str]) -> bool:
+    """Return whether the larger of two multisets shares half of its elements with the other."""
+    return (one & other).total() >= MIN_COMMON_SHARE * max(one.total(), other.total()) > 0
+
+
+def _child_structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
+    """Count the children of a group by op type or template."""
+    children, graph = hierarchy.children(row).tolist(), hierarchy.graph
+    kinds = (hierarchy.kind[child] == OP_ROW for child in children)
+    return Counter(
+        graph.op_types[graph.op[hierarchy.node[child]]] if op else f"#{hierarchy.template[child]}"
+        for child, op in zip(children, kinds, strict=True)
+    )
+
+
+def _child_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
+    """Count the children of a group by name without digits."""
+    return Counter(without_digits(last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())

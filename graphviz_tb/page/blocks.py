@@ -43,6 +43,7 @@ class DataBlock:
         packed[GZIP_SYSTEM_BYTE] = GZIP_UNKNOWN_SYSTEM
         return bytes(packed)
 
+    @cached_property
     def digest(self) -> str:
         """Return the checksum of the block: the first 16 bytes of its SHA-256, in hexadecimal."""
         return sha256(self.data).hexdigest()[:32]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
 from graphviz_tb.page.build import PageExtras, page_data
 from graphviz_tb.page.cards import listed_edges
-from graphviz_tb.page.colours import row_colouring_blocks
+from graphviz_tb.page.colours import row_colouring_blocks, theme_fill_values
 from graphviz_tb.page.levels import page_level_key
 from graphviz_tb.render.html import page_bytes
 
@@ -101,7 +101,6 @@ class ChangeListing:
         return list(listed)
 
     def functions_with_prefix(self, name: str) -> Collection[int]:
-        """Return the rows of functions whose names begin with `name`."""
         first = bisect_left(self._functions, (name, -1))
         behind = (self._functions[place] for place in range(first, len(self._functions)))
         return sorted(row for _, row in takewhile(lambda function: function[0].startswith(name), behind))
@@ -193,10 +192,7 @@ def _diff_colouring_blocks(
     legend = [[(row.label, row.fill) for row in _general_legend(painter, len(hierarchy))] for painter in painters]
     yield json_block(
         "changes/legend",
-        [
-            [label, [list(_fill_as_list(fill)), list(_fill_as_list(other))]]
-            for (label, fill), (_, other) in zip(*legend, strict=True)
-        ],
+        [[label, theme_fill_values((fill, other))] for (label, fill), (_, other) in zip(*legend, strict=True)],
     )
     states, between = painters[0].edges, EdgesBetween(hierarchy)
     became = LineStates(states)
@@ -228,10 +224,6 @@ def _general_legend(painter: Overlay, rows: int) -> list[Any]:
     totals = len({KIND_SIGNS[change.kind] for change in painter.changes})
     legend = painter.legend_rows([(row,) for row in range(rows)])
     return [row for index, row in enumerate(legend) if index < totals or row.label in (HOLDING_WORDS, "unchanged")]
-
-
-def _fill_as_list(fill: Any) -> list[Any]:
-    return list(astuple(fill))
 
 
 def _level_state_bits(level: Metagraph, became: LineStates, between: EdgesBetween) -> Iterator[int]:

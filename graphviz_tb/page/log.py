@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.chart.axes import RUN_HUES, LineStyle, group_tags, run_styles
 from graphviz_tb.chart.series import decimate_series
-from graphviz_tb.errors import TbGraphError
+from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.events.plugins import read_custom_charts, read_trials
 from graphviz_tb.logs.embeddings import Projector, find_projector
 from graphviz_tb.logs.log import Log, open_log
@@ -42,9 +42,11 @@ from graphviz_tb.model.logs import (
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.model.sources import LoadedGraph
+from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.page.blocks import DataBlock, json_block, pack_columns
 from graphviz_tb.page.embeddings import embedding_blocks, embedding_list_block, is_shown_in_page
 from graphviz_tb.page.points import DEFAULT_HISTOGRAM_STEPS, describe_point, histogram_columns, shown_samples
+from graphviz_tb.read.source import with_first_graph
 from graphviz_tb.render.html import page_bytes
 
 # The metrics by which trials are judged: those that were declared, and scalars where these say nothing.
@@ -243,7 +245,32 @@ def open_source_log(source: Any) -> SourceLog | None:
     return SourceLog(log, projector) if shown or projector is not None else None
 
 
-def log_page_html(source: SourceLog, title: str, room: int) -> bytes:
+def page_of_source(source: Any, options: Options, draw: Callable[[Options, str], bytes]) -> bytes:
+    """Return the page that `draw` makes of a graph, or the page of a log without one.
+
+    Of several graphs the first is drawn: `draw` takes the options that choose it, and a sentence that says so.
+    """
+    try:
+        return draw(options, "")
+    except NoGraph:
+        page = page_of_log(source, options.picture)
+        if page is None:
+            raise
+        return page
+    except Ambiguous:
+        return draw(*with_first_graph(source, options))
+
+
+def page_of_log(source: Any, options: PictureOptions) -> bytes | None:
+    """Return the page of a log without a graph; None where there is no such log."""
+    log = open_source_log(source)
+    if log is None:
+        return None
+    title = name_of_source(source) if options.title is None else options.title
+    return _log_page_html(log, title, int(options.page_max * 1e6))
+
+
+def _log_page_html(source: SourceLog, title: str, room: int) -> bytes:
     """Return a page of a log without a graph, with at most `room` bytes of points."""
     part = pack_log(source, title, room)
     return page_bytes({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)

@@ -313,7 +313,6 @@ class UngroupedWalk:
         return tuple(self.back[row] for row in there)
 
     def is_in_page(self, store: LevelStore, path: RowPath) -> bool:
-        """Return whether the page contains the level of a group."""
         there = self.to_page_path(path)
         return page_level_key(there if len(there) > 1 else (self.copied.written_row(there[0]),)) in store.index
 
@@ -388,12 +387,10 @@ class UngroupedWalk:
         return self.ports[parent].get(box[-1], PortConstraints())
 
     def page_key(self, path: RowPath) -> str:
-        """Return the key of a level in the page."""
         return page_level_key(self.to_page_path(path))
 
 
 def _group_ports(hierarchy: Hierarchy, level: Metagraph, skeleton: Skeleton) -> dict[int, PortConstraints]:
-    """Return the port constraints of the groups on a level, by row."""
     groups = {position for position, row in enumerate(level.children) if hierarchy.can_open(row)}
     found = child_port_constraints(level, skeleton, groups) if groups else {}
     return {level.children[position]: ports for position, ports in found.items()}

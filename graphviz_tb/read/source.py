@@ -47,7 +47,7 @@ from graphviz_tb.limits import HEAD_BYTES, MAX_LISTED_GRAPHS
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import GraphSource, LoadedGraph, SourceEntry
-from graphviz_tb.options import ReadOptions
+from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.sources.bounds import check_input_count, check_node_count
 from graphviz_tb.sources.streams import (
@@ -326,7 +326,6 @@ def _entry_with_counts(found: SourceItem) -> SourceEntry:
 
 
 def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | None) -> tuple[str, SourceContents]:
-    """Return the name of a source and its contents."""
     if isinstance(source, bytes | bytearray | memoryview):
         opened = open_bytes(bytes(source), options)
     elif not isinstance(source, str | os.PathLike):
@@ -469,6 +468,17 @@ def _ambiguous_graphs_error(graphs: list[SourceItem]) -> Ambiguous:
     shown = "".join(f"\n  {selecting_options(entry)}" for entry in entries[:MAX_LISTED_GRAPHS])
     more = f"\n  … and {len(entries) - MAX_LISTED_GRAPHS} more" if len(entries) > MAX_LISTED_GRAPHS else ""
     return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=_choice_hint(entries))
+
+
+def with_first_graph(source: Any, options: Options) -> tuple[Options, str]:
+    """Return options that choose the first of several graphs, ops before layers, and a sentence that says which one."""
+    entries = [entry for entry in list_contents(source, options.read) if entry.kind != "profile"]
+    first = min((entry for entry in entries if not entry.variant), key=lambda entry: entry.kind != "op")
+    choices = ("run", "tag", "kind", "tag_set")
+    chosen: dict[str, Any] = {name: value for name in choices if (value := getattr(first, name)) is not None}
+    words = " ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in chosen.items() if name != "kind")
+    said = f"{len(entries):,} graphs; this is that of {words}"
+    return replace(options, read=replace(options.read, **chosen)), said
 
 
 def _choice_hint(entries: list[SourceEntry]) -> str:

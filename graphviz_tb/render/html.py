@@ -33,6 +33,7 @@ class PageBlock(Protocol):
     def kind(self) -> str: ...
     @property
     def base64_text(self) -> str: ...
+    @property
     def digest(self) -> str: ...
 
 
@@ -41,7 +42,7 @@ def page_bytes(head: Mapping[str, Any], blocks: Iterable[PageBlock], title: str 
     logs = bool(head.get("log"))
     code, look = joined_script(LOG_ENTRY if logs else GRAPH_ENTRY), style_sheet(logs)
     held = "\n".join(
-        f'<script type="text/plain" data-block="{block.name}" data-kind="{block.kind}" data-digest="{block.digest()}">'
+        f'<script type="text/plain" data-block="{block.name}" data-kind="{block.kind}" data-digest="{block.digest}">'
         f"{block.base64_text}</script>"
         for block in blocks
     )

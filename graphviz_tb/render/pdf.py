@@ -256,7 +256,6 @@ def _rect_path(box: Rectangle) -> str:
 
 
 def _circle_path(disc: Disc) -> str:
-    """Return a circle in four quarters."""
     x, y, r = disc.x, disc.y, disc.radius
     points = [(x, y - r), (x + r, y), (x, y + r), (x - r, y), (x, y - r)]
     corners = [(x + r, y - r), (x + r, y + r), (x - r, y + r), (x - r, y - r)]

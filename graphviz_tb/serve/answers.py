@@ -101,40 +101,30 @@ def json_response(request: Request, value: Mapping[str, Any], *, same: bool = Fa
 async def cached_json_response(request: Request, make: Callable[[], Mapping[str, Any]], tag: str) -> Response:
     """Return the JSON response of `make()`, whose content depends on `tag` only; encoded and compressed once for all
     clients."""
-    headers = {"cache-control": "no-cache", "etag": entity_tag(tag)}
-    if is_not_modified(request, headers["etag"]):
-        return Response(status_code=304, headers=headers)
-    headers["vary"] = "accept-encoding"
     packs = "gzip" in request.headers.get("accept-encoding", "")
-    if packs:
-        headers["content-encoding"] = "gzip"
+    headers = {"vary": "accept-encoding", **({"content-encoding": "gzip"} if packs else {})}
 
     def encode() -> bytes:
         body = strict_json({"format": ANSWER_FORMAT, **make()})
         return gzip.compress(body, FAST_GZIP_LEVEL, mtime=0) if packs else body
 
-    kept: AnswerCache = request.app.state.session.kept
-    return PiecewiseResponse(
-        await kept.cached_body((_path_and_query(request), packs), headers["etag"], encode),
-        200,
-        headers,
-        "application/json",
-    )
+    return await _cached_response(request, packs, encode, "application/json", tag, headers)
 
 
 async def cached_bytes_response(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
     """Return the bytes of `make()`, called only if the browser lacks the version of `tag`, all they depend on."""
+    return await _cached_response(request, False, make, kind, tag, {})
+
+
+async def _cached_response(
+    request: Request, packs: bool, make: Callable[[], bytes], kind: str, tag: str, more: Mapping[str, str]
+) -> Response:
     headers = {"cache-control": "no-cache", "etag": entity_tag(tag)}
     if is_not_modified(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     kept: AnswerCache = request.app.state.session.kept
-    return PiecewiseResponse(
-        await kept.cached_body(_path_and_query(request), headers["etag"], make), 200, headers, kind
-    )
-
-
-def _path_and_query(request: Request) -> tuple[str, str]:
-    return request.url.path, request.url.query
+    body = await kept.cached_body((request.url.path, request.url.query, packs), headers["etag"], make)
+    return PiecewiseResponse(body, 200, {**headers, **more}, kind)
 
 
 def entity_tag(tag: str) -> str:

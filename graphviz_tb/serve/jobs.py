@@ -66,27 +66,10 @@ class CompressedBlock:
     digest: str
     data: bytes = field(repr=False)
 
-
-@dataclass(frozen=True, slots=True)
-class FileBlock:
-    """A block in the form of a page that is one file."""
-
-    block: CompressedBlock
-
-    @property
-    def name(self) -> str:
-        return self.block.name
-
-    @property
-    def kind(self) -> str:
-        return self.block.kind
-
     @property
     def base64_text(self) -> str:
-        return b64encode(self.block.data).decode("ascii")
-
-    def digest(self) -> str:
-        return self.block.digest
+        """The block as it is in a page that is one file."""
+        return b64encode(self.data).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,10 +113,19 @@ def _reason_for_static_page(frontend: NotebookFrontend) -> str:
 
 def _static_frame(words: tuple[str, ...], why: str, height: int) -> StaticFrame:
     """Return the static page of what a command line serves."""
-    from graphviz_tb.page.source_page import page_of_source
+    from graphviz_tb.api.choices import with_choices
+    from graphviz_tb.api.pipeline import load
+    from graphviz_tb.options import Options
+    from graphviz_tb.page.log import page_of_source
 
-    page, said = page_of_source(_path_in(words), STATIC_PAGE_MB)
-    return StaticFrame(page, f"{why} {said[:1].upper()}{said[1:]}{'.' if said else ''}".strip(), height)
+    source, notes = _path_in(words), [why]
+
+    def draw(options: Options, said: str) -> bytes:
+        notes.append(f"{said[:1].upper()}{said[1:]}{'.' if said else ''}")
+        return load(source, options).render("html")
+
+    page = page_of_source(source, with_choices(Options(), {"page_max": STATIC_PAGE_MB}), draw)
+    return StaticFrame(page, " ".join(filter(None, notes)), height)
 
 
 def _path_in(words: tuple[str, ...]) -> str:

@@ -115,7 +115,6 @@ def application(settings: Settings, session: ServedSource | None = None) -> App:
 
 
 async def _error_response(request: Request, error: Exception) -> Response:
-    """Return the response to an exception."""
     if isinstance(error, RefusedRequest):
         return refusal_response(error)
     if isinstance(error, TbGraphError):

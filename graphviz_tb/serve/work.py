@@ -101,5 +101,5 @@ def _forwarding_report(report_stage: ReportStage) -> StageReport:
 
 
 def _compress_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> ServedPage:
-    made = (CompressedBlock(block.name, block.kind, block.digest(), block.gzip_bytes()) for block in blocks)
+    made = (CompressedBlock(block.name, block.kind, block.digest, block.gzip_bytes()) for block in blocks)
     return ServedPage(head, {block.name: block for block in made})

@@ -320,7 +320,6 @@ class CallInliner:
         )
 
     def node_named(self, name: str) -> NodeDef | None:
-        """Return the node with a final name, or None."""
         frame, local = self.places.get(name, (None, ""))
         return None if frame is None else frame.body.nodes[local]
 

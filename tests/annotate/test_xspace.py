@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.annotate.rankings import summarize_stats
 from graphviz_tb.api.pipeline import Model
-from graphviz_tb.commands.costs import find_hotspots, statistics_lines
+from graphviz_tb.commands.costs import statistics_lines
 from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.formats.profiler_traces import run_metadata_by_step
@@ -318,7 +319,7 @@ def compiled_trace(folder: Path, *programs: bytes) -> Model:
 
 def said_of_trace(model: Model) -> str:
     assert model.facts.stats is not None
-    lines = statistics_lines(find_hotspots(model.hierarchy, model.facts.stats), 9, 2000, TextStyle())
+    lines = statistics_lines(summarize_stats(model.hierarchy, model.facts.stats), 9, 2000, TextStyle())
     return " ".join(" ".join(lines).split())
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from graphviz_tb import load
 from graphviz_tb.api.summary import summarize
 from graphviz_tb.commands import _run_command_line
-from graphviz_tb.commands.costs import find_hotspots, statistics_lines
+from graphviz_tb.commands.costs import statistics_lines, statistics_values
 from graphviz_tb.commands.info_text import report_on_graph
 from graphviz_tb.commands.table import (
     TextStyle,
@@ -196,13 +196,13 @@ def test_standard_input(tell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hot_spots_are_told_with_their_coverage() -> None:
-    model = load(FIXTURES / "logdirs/mnist_runs", step="2")
-    stats = model.facts.stats
-    assert stats is not None
-    found = find_hotspots(model.hierarchy, stats)  # type: ignore[arg-type]
-    assert 0 < found.coverage < 1  # type: ignore[operator]
-    assert [spot.value for spot in found.ops_by_time] == sorted((s.value for s in found.ops_by_time), reverse=True)
-    lines = statistics_lines(report_on_graph(model, ()).hotspots, 5, 80, TextStyle())
+    measured = report_on_graph(load(FIXTURES / "logdirs/mnist_runs", step="2"), ()).statistics
+    assert measured is not None
+    found = statistics_values(measured)
+    assert 0 < found["coverage"] < 1
+    values = [spot["value"] for spot in found["ops_by_time"]]
+    assert values == sorted(values, reverse=True)
+    lines = statistics_lines(measured, 5, 80, TextStyle())
     assert any(line.startswith("  coverage") and "75 of 270 ops" in line for line in lines)
     assert {"Ops by time", "Scopes by memory"} <= set(lines)
     assert max(map(shown, lines)) <= 80

@@ -15,7 +15,7 @@ import pytest
 from graphviz_tb import load, open_log
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.logs.embeddings import Projector
-from graphviz_tb.page.log import PAGE_TAG_KINDS, SourceLog, log_page_html, open_source_log, pack_log
+from graphviz_tb.page.log import PAGE_TAG_KINDS, SourceLog, _log_page_html, open_source_log, pack_log
 from graphviz_tb.project import project_by_pca
 from tests.formats.test_embeddings import stored
 from tests.project.digits import write_digits
@@ -43,7 +43,7 @@ def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
 
 def test_it_holds_every_point_of_a_short_log() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    held = blocks(log_page_html(SourceLog(log, None), "log", 10**7))
+    held = blocks(_log_page_html(SourceLog(log, None), "log", 10**7))
     told = json.loads(held["log"])
     assert {run["name"] for run in told["state"]["runs"]} == set(log.runs)
     names = {run["id"]: run["name"] for run in told["state"]["runs"]}
@@ -78,7 +78,7 @@ def test_a_log_without_a_graph_is_a_page_of_its_scalars(tmp_path: Path) -> None:
 
 def test_tags_without_room_are_counted() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    told = json.loads(blocks(log_page_html(SourceLog(log, None), "log", 500))["log"])
+    told = json.loads(blocks(_log_page_html(SourceLog(log, None), "log", 500))["log"])
     shown = {(one.tag, one.kind) for one in log.logged.series if one.kind in PAGE_TAG_KINDS}
     assert told["tags"]
     assert told["state"]["left"] == len(shown) - len(told["tags"])
@@ -87,7 +87,7 @@ def test_tags_without_room_are_counted() -> None:
 
 def test_histograms_images_and_texts_are_in_it() -> None:
     log = open_log(LOGS / "torch_writer")
-    held = blocks(log_page_html(SourceLog(log, None), "log", 10**7))
+    held = blocks(_log_page_html(SourceLog(log, None), "log", 10**7))
     told = json.loads(held["log"])
     tags = {kind: [tag for tag in told["tags"] if tag["kind"] == kind] for kind in ("histogram", "image", "text")}
     series = tags["histogram"][0]["runs"][0][1]
@@ -115,7 +115,7 @@ def test_images_without_room_are_left_out_first() -> None:
 
 
 def test_hostile_names_stay_in_their_blocks() -> None:
-    page = log_page_html(SourceLog(open_log(LOGS / "odd_names"), None), "</script><script>alert(1)", 10**7).decode()
+    page = _log_page_html(SourceLog(open_log(LOGS / "odd_names"), None), "</script><script>alert(1)", 10**7).decode()
     assert page.count("<script") == page.count("</script>")
     assert "<script>alert" not in page
 

@@ -41,7 +41,7 @@ def scenes(
             {"paths": paths, "apart": rows, "aux": away} for paths, rows, away in zip(sets, beside, moved, strict=True)
         ]
         head, blocks = page_data(model, options, replace(PageExtras() if apart else BARE, each=each))
-        held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.base64_text} for one in blocks]
+        held = [{"name": one.name, "kind": one.kind, "digest": one.digest, "data": one.base64_text} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})
     (folder / "script.js").write_text(script(), encoding="utf-8")
     (folder / "cases.json").write_text(json.dumps({"cases": cases}), encoding="utf-8")

@@ -59,11 +59,9 @@ class CountedOp:
         self.partial = False
 
     def input_sizes(self, index: int) -> KnownSizes:
-        """Return the shape of an input."""
         return self.numeric_sizes(self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None)
 
     def output_sizes(self, index: int = 0) -> KnownSizes:
-        """Return the shape of an output."""
         return self.numeric_sizes(self.outs[index].shape if index < len(self.outs) else None)
 
     def numeric_sizes(self, dims: Dims) -> KnownSizes:
@@ -74,8 +72,8 @@ class CountedOp:
     def input_elements(self, index: int = 0) -> int:
         return size_product(self.input_sizes(index))
 
-    def output_elements(self, index: int = 0) -> int:
-        return size_product(self.output_sizes(index))
+    def output_elements(self) -> int:
+        return size_product(self.output_sizes())
 
 
 def sizes_with_batch(dims: Dims, symbols: Symbols, batch: int) -> KnownSizes:
@@ -161,7 +159,6 @@ TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def cost_rule(op: str) -> CostRule | None:
-    """Return the rule that counts the operations of an op; None if there is none."""
     line = op_row(op)
     return SPECIAL_COST_RULES.get(op) or (_compile_formula(line.flops) if line is not None and line.flops else None)
 

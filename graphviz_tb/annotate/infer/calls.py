@@ -119,7 +119,6 @@ class CallInference:
 
     @property
     def budget_spent(self) -> bool:
-        """Return whether the budget for results of calls is spent."""
         return self._given.spent
 
     def _result_sources(self, function: int) -> list[OutputRef | None]:

@@ -127,7 +127,6 @@ def _comparison_of(same: bool | None, holds: Callable[[int, int], bool]) -> Call
 
 
 def _fold_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:
-    """Fold a reduction of a vector, or of all elements."""
 
     def fold(op: Op) -> Elements | None:
         # `All` has no attribute T: its input is always bool.
@@ -184,7 +183,6 @@ def _fold_logical_not(op: Op) -> Elements | None:
 
 
 def _fold_operation(operation: str) -> ElementFold:
-    """Fold one of the operations of `Symbols.calculate`."""
     return _fold_pairwise(lambda op, a, b: op.symbols.calculate(operation, a, b))
 
 
@@ -238,7 +236,6 @@ def _fold_pack(op: Op) -> Elements | None:
 
 
 def _concat_vectors(op: Op, parts: Sequence[Out]) -> Elements | None:
-    """Return the elements of vectors, one after the other."""
     if any(part.shape is None or len(part.shape) != 1 or not all_sizes_known(part.shape) for part in parts):
         return None
     elements: list[int] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.infer.frame import OpInputs
@@ -44,12 +44,10 @@ class Op:
         return self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None
 
     def rank(self, index: int) -> int | None:
-        """Return the number of dimensions of an input."""
         shape = self.shape(index)
         return None if shape is None else len(shape)
 
     def value(self, index: int) -> Elements | None:
-        """Return the elements of an input."""
         return self.ins[index].value if -len(self.ins) <= index < len(self.ins) else None
 
     def held_shape(self, index: int) -> Dims:
@@ -229,6 +227,16 @@ def replace_size(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]
     (2, 9)
     """
     return (*shape[:place], size, *shape[place + 1 :])
+
+
+def drop_axes(shape: Sequence[int], axes: Iterable[int]) -> Dims:
+    """Return the shape without some axes; None if one is out of range.
+
+    >>> drop_axes((2, 3, 4), [-1, 0]), drop_axes((2, 3), [5])
+    ((3,), None)
+    """
+    gone = {normalize_axis(axis, len(shape)) for axis in axes}
+    return None if None in gone else tuple(size for place, size in enumerate(shape) if place not in gone)
 
 
 def handle_holding(shape: Dims) -> Out:

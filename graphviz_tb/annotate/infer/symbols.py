@@ -214,7 +214,6 @@ class Symbols:
         return symbol, 0
 
     def difference(self, a: int, b: int) -> int:
-        """Return `a - b`."""
         if b > SYMBOL_LIMIT:
             return self.calculate("add", a, -b)
         if a == b:

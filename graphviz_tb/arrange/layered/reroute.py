@@ -285,7 +285,6 @@ class Rerouter:
         return moved
 
     def shift_item(self, rank: int, old: int, slot: int) -> None:
-        """Move one item within its rank."""
         row, place = self.state.ranks[rank], self.state.place
         item = row.pop(old)
         new = slot - (slot > old)

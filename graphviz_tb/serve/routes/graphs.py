@@ -26,7 +26,7 @@ from graphviz_tb.serve.answers import (
 )
 from graphviz_tb.serve.graph_rows import GraphRows, LogColouringRequest, logged_colour_columns
 from graphviz_tb.serve.graphs import ListedGraph, ServedGraphs
-from graphviz_tb.serve.jobs import FileBlock, ServedPage, run_in_thread
+from graphviz_tb.serve.jobs import ServedPage, run_in_thread
 from graphviz_tb.serve.parameters import (
     MAX_AXIS_VALUE,
     checked_query,
@@ -77,8 +77,8 @@ async def graph_page_file(request: Request) -> Response:
     """Return the page of a graph as a file that needs no server; the client writes the view into its head."""
     checked_query(request, ())
     page = _requested_page(request)
-    blocks = [FileBlock(block) for block in page.blocks.values()]
-    data = await run_in_thread(page_bytes, {**page.head, "view": ""}, blocks, str(page.head.get("title") or "graph"))
+    head, title = {**page.head, "view": ""}, str(page.head.get("title") or "graph")
+    data = await run_in_thread(page_bytes, head, page.blocks.values(), title)
     return Response(data, 200, {"cache-control": "no-store", "content-disposition": "attachment"}, PAGE_MEDIA_TYPE)
 
 

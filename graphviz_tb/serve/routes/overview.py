@@ -31,14 +31,12 @@ def _viewer_files() -> dict[str, bytes]:
 
 
 async def viewer_page(request: Request) -> Response:
-    """Return the page."""
     code, look = _viewer_files()
     page = served_page(served_source(request).title, f"static/{code}", f"static/{look}")
     return Response(page, 200, {"cache-control": "no-cache"}, "text/html; charset=utf-8")
 
 
 async def viewer_file(request: Request) -> Response:
-    """Return a file of the viewer."""
     name = request.path_params["name"]
     if name not in _viewer_files():
         raise RefusedRequest(404, "no such file", "open the page itself")

@@ -75,7 +75,6 @@ def _requested_layout(request: Request, number: int) -> LayoutRequest:
 
 
 async def begin_layout(request: Request) -> Response:
-    """Start a layout."""
     embeddings, number, _ = _requested_embedding(request)
     asked = _requested_layout(request, number)
     if asked.method == "pca":

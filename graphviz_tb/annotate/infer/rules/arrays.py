@@ -7,6 +7,7 @@ from graphviz_tb.annotate.infer.op import (
     RuleResult,
     ShapeRule,
     are_known_sizes,
+    drop_axes,
     merge_all_dims,
     normalize_axis,
     replace_size,
@@ -167,8 +168,7 @@ def _infer_squeeze(op: Op) -> RuleResult:
     if shape is None:
         return [None]
     if axes:
-        gone = {normalize_axis(axis, len(shape)) for axis in axes}
-        return [tuple(size for dim, size in enumerate(shape) if dim not in gone) if None not in gone else None]
+        return [drop_axes(shape, axes)]
     return [tuple(size for size in shape if size != 1) if are_known_sizes(*shape) else None]
 
 

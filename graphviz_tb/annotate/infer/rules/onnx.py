@@ -13,6 +13,7 @@ from graphviz_tb.annotate.infer.op import (
     RuleResult,
     ShapeRule,
     are_known_sizes,
+    drop_axes,
     normalize_axis,
     replace_size,
     unknown_sizes,
@@ -72,7 +73,6 @@ def _pads(op: Op, spatial: int) -> list[tuple[int, int]]:
 
 
 def _convolution_rule(kernel_slot: int) -> ShapeRule:
-    """Make the rule of `Conv`, whose kernel is at a slot."""
 
     def rule(op: Op) -> RuleResult:
         shape, kernel = op.shape(0), op.shape(kernel_slot)
@@ -242,12 +242,10 @@ def _infer_reduction(op: Op) -> RuleResult:
         if is_flag_set(op, "noop_with_empty_axes"):
             return [shape]
         axes = list(range(len(shape)))
+    if not keeps:
+        return [drop_axes(shape, axes)]
     gone = {normalize_axis(axis, len(shape)) for axis in axes}
-    if None in gone:
-        return [None]
-    if keeps:
-        return [tuple(1 if place in gone else size for place, size in enumerate(shape))]
-    return [tuple(size for place, size in enumerate(shape) if place not in gone)]
+    return [None if None in gone else tuple(1 if place in gone else size for place, size in enumerate(shape))]
 
 
 def _infer_arg_extreme(op: Op) -> RuleResult:

@@ -13,6 +13,7 @@ from graphviz_tb.annotate.infer.op import (
     RuleResult,
     ShapeRule,
     are_known_sizes,
+    drop_axes,
     normalize_axis,
     replace_size,
     unknown_sizes,
@@ -94,8 +95,7 @@ def _infer_squeeze(op: Op) -> RuleResult:
     if axes is None:
         known = not is_setting_given(op, "axes", 1) and are_known_sizes(*shape)
         return [tuple(size for size in shape if size != 1) if known else None]
-    gone = {normalize_axis(axis, len(shape)) for axis in axes}
-    return [None if None in gone else tuple(size for place, size in enumerate(shape) if place not in gone)]
+    return [drop_axes(shape, axes)]
 
 
 def _infer_unsqueeze(op: Op) -> RuleResult:
@@ -301,22 +301,17 @@ def _scaled_size(op: Op, size: int, factor: float) -> int:
     return op.symbols.calculate("floor", size, round(1 / factor)) if 0 < factor < 1 else op.symbols.new_symbol()
 
 
-def _infer_space_to_depth(op: Op) -> RuleResult:
-    """`SpaceToDepth`: blocks of a plane as channels."""
+def _exchange_blocks(op: Op, down: bool) -> RuleResult:
+    """`SpaceToDepth` (`down`): blocks of a plane as channels; `DepthToSpace`: channels as blocks."""
     shape, block = op.shape(0), op.attr("blocksize")
     if shape is None or len(shape) != 4 or not isinstance(block, int) or block < 1:
         return [None]
-    sides = [op.symbols.quotient([size], [block]) for size in shape[2:]]
-    return [(shape[0], op.symbols.product([shape[1], block * block]), *sides)]
 
+    def scaled(size: int, factor: int, grows: bool) -> int:
+        return op.symbols.product([size, factor]) if grows else op.symbols.quotient([size], [factor])
 
-def _infer_depth_to_space(op: Op) -> RuleResult:
-    """`DepthToSpace`: channels as blocks of a plane."""
-    shape, block = op.shape(0), op.attr("blocksize")
-    if shape is None or len(shape) != 4 or not isinstance(block, int) or block < 1:
-        return [None]
-    sides = [op.symbols.product([size, block]) for size in shape[2:]]
-    return [(shape[0], op.symbols.quotient([shape[1]], [block * block]), *sides)]
+    sides = [scaled(size, block, not down) for size in shape[2:]]
+    return [(shape[0], scaled(shape[1], block * block, down), *sides)]
 
 
 def _infer_centre(op: Op) -> RuleResult:
@@ -344,7 +339,7 @@ ONNX_ARRAY_RULES: dict[str, ShapeRule] = {
     "Pad": _infer_pad,
     "Resize": _infer_resize,
     "Upsample": _infer_resize,
-    "SpaceToDepth": _infer_space_to_depth,
-    "DepthToSpace": _infer_depth_to_space,
+    "SpaceToDepth": lambda op: _exchange_blocks(op, down=True),
+    "DepthToSpace": lambda op: _exchange_blocks(op, down=False),
     "CenterCropPad": _infer_centre,
 }
