@@ -8,8 +8,7 @@ Such calls are replaced by the bodies of their functions, so that the ops are co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Set
 
 from graphviz_tb.annotate.shapes import output_index
 from graphviz_tb.diff.columns.values import base_name
@@ -30,7 +29,15 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.unwrap.calls import InliningBudget, UnusedNames, input_node, reachable_functions, tensor_inputs
+from graphviz_tb.unwrap.calls import (
+    InliningBudget,
+    InliningFrame,
+    UnusedNames,
+    body_of_function,
+    input_node,
+    reachable_functions,
+    tensor_inputs,
+)
 
 LEAST_SHARE = 0.5  # of the ops of a body that the other graph has beyond those of this one
 PASSING_OPS = CONSTANT_OPS | IDENTITY_OPS | GROUP_OPS | VARIABLE_READ_OPS | SIZE_OPS
@@ -90,88 +97,65 @@ def _inline(
     made.versions.CopyFrom(graph.versions)
     taken = {node.name for node in graph.node} - inlined.keys()
     scopes = {name.rpartition("/")[0] for name in taken}
-    bodies: dict[str, _Body] = {}
+    frames: dict[str, InliningFrame] = {}
     for call in graph.node:
         if call.name in inlined:
-            bodies[call.name] = _body_of_call(call, inlined[call.name], names, taken, scopes)
-            taken |= set(bodies[call.name].renamed.values())
+            frames[call.name] = _frame_of_call(call, inlined[call.name], names, taken, scopes)
+            taken |= set(frames[call.name].names.values())
     for node in graph.node:
-        for each in bodies[node.name].nodes() if node.name in bodies else (node,):
+        frame = frames.get(node.name)
+        for each in (node,) if frame is None else frame.body.nodes.values():
             copy = made.node.add()
             copy.CopyFrom(each)
-            copy.input[:] = [_resolve(text, bodies) for text in each.input]
+            inputs = each.input if frame is None else [_plain_input(frame, text) for text in each.input]
+            copy.name = each.name if frame is None else frame.names[each.name]
+            copy.input[:] = [_resolve(text, frames) for text in inputs]
     reached = reachable_functions(made.node, library)
     made.library.function.extend(function for name, function in library.items() if name in reached)
     return made
 
 
-def _resolve(text: str, bodies: Mapping[str, _Body]) -> str:
+def _resolve(text: str, frames: Mapping[str, InliningFrame]) -> str:
     """Return an input with the result of a body for that of its call; a call may take that of another call."""
-    for _ in range(len(bodies) + 1):
+    for _ in range(len(frames) + 1):
         control, name = text.startswith("^"), input_node(text)
-        if name not in bodies:
+        if name not in frames:
             break
+        results = frames[name].body.results
         number = text.rpartition(":")[2] if ":" in text else "0"
-        result = bodies[name].result(int(number) if number.isdecimal() else 0)
+        place = int(number) if number.isdecimal() else 0
+        result = _plain_input(frames[name], results[place]) if place < len(results) else ""
         text = f"^{input_node(result)}" if control else result
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """The body of a function: its nodes by name, their names in the main graph, and the tensors of its arguments."""
-
-    function: FunctionDef
-    definitions: Mapping[str, NodeDef]
-    renamed: Mapping[str, str]
-    given: Mapping[str, str]
-
-    def nodes(self) -> Iterator[NodeDef]:
-        """Yield the nodes of the body with names and inputs as in a main graph."""
-        for name, node in self.definitions.items():
-            made = NodeDef()
-            made.CopyFrom(node)
-            made.name = self.renamed[name]
-            made.input[:] = [self._plain_input(text) for text in node.input]
-            yield made
-
-    def result(self, number: int) -> str:
-        """Return the tensor of the body behind output `number` of the call; "" if the body has no such output."""
-        outputs = self.function.signature.output_arg
-        return self._plain_input(_output_tensor(self.function, outputs[number].name)) if number < len(outputs) else ""
-
-    def _plain_input(self, text: str) -> str:
-        """Return an input of a body as a main graph writes it: `act:activations:0` is `act`."""
-        name = input_node(text)
-        if text.startswith("^"):
-            return f"^{self.renamed.get(name) or input_node(self.given.get(name, name))}"
-        if name not in self.definitions:
-            return self.given.get(name, name)
-        number = output_index(self.definitions[name], text.partition(":")[2] or "0")
-        return self.renamed[name] + (f":{number}" if number else "")
+def _plain_input(frame: InliningFrame, text: str) -> str:
+    """Return an input of a body as a main graph writes it: `act:activations:0` is `act`."""
+    name = input_node(text)
+    if text.startswith("^") or name not in frame.names:
+        return frame.final_input(text)
+    number = output_index(frame.body.nodes[name], text.partition(":")[2] or "0")
+    return frame.names[name] + (f":{number}" if number else "")
 
 
-def _body_of_call(
+def _frame_of_call(
     call: NodeDef, function: FunctionDef, names: Collection[str], taken: Set[str], scopes: Set[str]
-) -> _Body:
+) -> InliningFrame:
     """Return the body of a call, its nodes under names that the other graph has, if they are not taken, in one of the
     scopes of the graph."""
-    given = dict(zip((arg.name for arg in function.signature.input_arg), tensor_inputs(call), strict=True))
-    results = [input_node(_output_tensor(function, arg.name)) for arg in function.signature.output_arg]
+    body = body_of_function(function)
+    given = dict(zip(body.arguments, tensor_inputs(call), strict=True))
+    results = set(map(input_node, body.results))
     scope = call.name.rpartition("/")[0]
     unused = UnusedNames(taken)
     renamed: dict[str, str] = {}
-    for node in function.node_def:
-        inside = f"{scope}/{node.name}" if scope else node.name
-        beside = f"{scope}/{last_segment(node.name)}" if scope else last_segment(node.name)
+    for name in body.nodes:
+        inside = f"{scope}/{name}" if scope else name
+        beside = f"{scope}/{last_segment(name)}" if scope else last_segment(name)
         # The call has the name of the last op of the body. Names of another scope say nothing about this graph.
-        wanted = [call.name] if node.name in results else []
-        wanted += [node.name] if node.name.rpartition("/")[0] in scopes else []
-        known = (name for name in (*wanted, inside) if name in names and name not in taken and name not in unused.given)
-        renamed[node.name] = unused.take_name(next(known, beside))
-    return _Body(function, {node.name: node for node in function.node_def}, renamed, given)
-
-
-def _output_tensor(function: FunctionDef, output: str) -> str:
-    """Return the tensor of a body that is an output; a file may state none."""
-    return str(function.ret.get(output, output))
+        wanted = [call.name] if name in results else []
+        wanted += [name] if name.rpartition("/")[0] in scopes else []
+        known = (each for each in (*wanted, inside) if each in names and each not in taken and each not in unused.given)
+        renamed[name] = unused.take_name(next(known, beside))
+    sources = {argument: input_node(tensor) for argument, tensor in given.items()}
+    return InliningFrame(0, body, renamed, given, [*body.nodes], sources=sources)

@@ -21,7 +21,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, pytorch_label
-from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change import Change, NodeEdits, Severity
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import Graph, Mark
@@ -40,6 +40,20 @@ OWN_PARAMETER, SHARED_PARAMETER = "its own", "shared with "
 SHAPE = "_output_shapes"
 IMPLIED_ARGUMENTS = ("groups", "normalized_shape")
 CHANNELS = "one for each channel"
+BOTH_WAYS = "bidirectional"
+# How wide the result of a linear layer or a convolution is, its own weights alone decide: the setting, and which
+# dimension of the recorded result it is. A trace has no shapes of weights.
+WIDTH_OPS = {
+    "aten::linear": ("units", -1),
+    "aten::embedding": ("output_dim", -1),
+    **dict.fromkeys(("aten::gru", "aten::lstm", "aten::rnn_tanh", "aten::rnn_relu"), ("hidden_size", -1)),
+    **dict.fromkeys(
+        ("aten::_convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::convolution"), ("filters", 1)
+    ),
+}
+
+
+WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the same words
 
 
 def module_graph(graph: Graph) -> GraphDef:
@@ -64,7 +78,16 @@ def module_graph(graph: Graph) -> GraphDef:
             else:
                 for key, value in _argument(graph, node, slot, source):
                     op.attr[key].s = value.encode("utf-8", "replace")
+        if width := _result_width(graph, node):
+            ways = 2 if BOTH_WAYS in op.attr and op.attr[BOTH_WAYS].s == b"True" else 1
+            op.attr[WIDTH_OPS[op.op][0]].i = width // ways
     return made
+
+
+def _result_width(graph: Graph, node: int) -> int:
+    """Return how wide the recorded result of a linear layer, a convolution or the like is; 0 where it is unknown."""
+    sizes, place = _recorded_sizes(graph, node) or [], WIDTH_OPS.get(graph.graph_def.node[node].op, ("", 0))[1]
+    return max(sizes[place], 0) if place and len(sizes) > max(place, 0) else 0
 
 
 def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[str, str]]:
@@ -141,24 +164,7 @@ def _sort_by_flow(graph: Graph, work: Sequence[int]) -> list[int]:
     return sorted(work, key=lambda node: (depth[node], natural_name_key(graph.name[node])))
 
 
-# Widths of PyTorch modules: a trace has no shapes of weights, but the shapes of all outputs.
-#
-# How wide the result of a linear layer or a convolution is, its own weights alone decide.
-
 TORCH_PREFIX = "aten::"  # how types of ops begin in PyTorch
-BOTH_WAYS = "bidirectional"
-# The setting, and which dimension of the result it is.
-WIDTH_OPS = {
-    "aten::linear": ("units", -1),
-    "aten::embedding": ("output_dim", -1),
-    **dict.fromkeys(("aten::gru", "aten::lstm", "aten::rnn_tanh", "aten::rnn_relu"), ("hidden_size", -1)),
-    **dict.fromkeys(
-        ("aten::_convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::convolution"), ("filters", 1)
-    ),
-}
-
-
-WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the same words
 
 
 def is_traced(graph: Graph) -> bool:
@@ -167,36 +173,27 @@ def is_traced(graph: Graph) -> bool:
     return not weights and any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
 
 
-def traced_width_changes(m: Matching) -> Iterator[Change]:
-    """Return one change for each module with another width, and for ops whose output shape differs although their
-    inputs are equal: a trace shows nothing else of a kernel or a parameter."""
+def traced_shape_changes(m: Matching) -> Iterator[Change]:
+    """Yield one change for each op whose output shape differs although its settings and inputs are equal: a trace
+    shows nothing else of a parameter."""
     if not (is_traced(m.a.graph) and is_traced(m.b.graph)):
         return
     old, new = m.matched_pairs()
     other_shape = m.a.labels.shapes[old] != m.b.labels.shapes[new]
-    other_way = np.zeros(len(m.b), bool)
-    other_way[new[m.a.node_label[old] != m.b.node_label[new]]] = True
-    other_way[rewired_nodes(m)[1]] = True
+    told = np.zeros(len(m.b), bool)
+    told[new[m.a.node_label[old] != m.b.node_label[new]]] = True
+    told[rewired_nodes(m)[1]] = True
     reshaped = np.zeros(len(m.b), bool)
     reshaped[new[other_shape]] = True
-    reshaped |= m.to_a < 0
-    reshaped = _through_lists(m.b, reshaped)
+    reshaped = _through_lists(m.b, reshaped | (m.to_a < 0))
     for mine, other in zip(old[other_shape].tolist(), new[other_shape].tolist(), strict=True):
-        key, place = WIDTH_OPS.get(m.b.op_type(other), ("", 0))
-        before, after = (result_width(graph, node, place) for graph, node in ((m.a.graph, mine), (m.b.graph, other)))
-        if _count_directions(m.a.graph, mine) != _count_directions(m.b.graph, other):
+        words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
+        if told[other] or not all(words) or reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
             continue
         names = traced_module(m.a.graph, mine), traced_module(m.b.graph, other)
+        severity: Severity = "signature" if m.b.op_type(other) == PORT_OP else "attribute"
         edits = NodeEdits(attributes=((mine, other, SHAPE),))
-        if key and before and after and before != after:
-            yield Change("changed", "attribute", *names, 1, Setting(key, before, after), edits=edits)
-        elif not other_way[other] and not reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
-            words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
-            port = m.b.op_type(other) == PORT_OP
-            if words[0] and words[1] and words[0] != words[1]:
-                yield Change(
-                    "changed", "signature" if port else "attribute", *names, 1, Setting("shape", *words), edits=edits
-                )
+        yield Change("changed", severity, *names, 1, Setting("shape", *words), edits=edits)
 
 
 def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
@@ -219,18 +216,6 @@ def _recorded_shape(graph: Graph, node: int) -> str:
     """Return the recorded shape as text; "" if unknown."""
     sizes = _recorded_sizes(graph, node)
     return "" if sizes is None else shape_text(sizes)
-
-
-def result_width(graph: Graph, node: int, place: int) -> int | None:
-    """Return one dimension of the first result of an op; None where it is unknown."""
-    sizes = _recorded_sizes(graph, node) or ()
-    return sizes[place] if len(sizes) > max(place, 0) and sizes[place] >= 0 else None
-
-
-def _count_directions(graph: Graph, node: int) -> bytes:
-    """Return whether a recurrent module is bidirectional: its output has the width of both directions."""
-    definition = graph.node_def(node)
-    return definition.attr[BOTH_WAYS].s if definition is not None and BOTH_WAYS in definition.attr else b""
 
 
 def traced_module(graph: Graph, node: int) -> str:

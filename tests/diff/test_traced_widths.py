@@ -9,7 +9,8 @@ from graphviz_tb.proto import GraphDef
 def traced(inner: int, batch: int = 2, filters: int = 3) -> GraphDef:
     """Two blocks of a linear layer and its activation, and a convolution."""
     graph = GraphDef()
-    before = ""
+    graph.node.add(name="x", op="IO Node")
+    before = "x"
     for name, op, shape in (
         ("Net/Conv2d[conv]/9", "aten::_convolution", (batch, filters, 8, 8)),
         ("Net/Block[0]/Linear[up]/10", "aten::linear", (batch, 16, inner)),
@@ -17,7 +18,7 @@ def traced(inner: int, batch: int = 2, filters: int = 3) -> GraphDef:
         ("Net/Block[1]/Linear[up]/12", "aten::linear", (batch, 16, inner)),
         ("Net/Block[1]/Linear[down]/13", "aten::linear", (batch, 16, 8)),
     ):
-        node = graph.node.add(name=name, op=op, input=[before] if before else [])
+        node = graph.node.add(name=name, op=op, input=[before])
         node.attr["_output_shapes"].list.shape.add(dim=[{"size": size} for size in shape])
         before = name
     return graph
@@ -34,6 +35,30 @@ def test_a_wider_module_is_told_by_its_name() -> None:
 def test_another_batch_makes_no_module_wider() -> None:
     assert not any(change.detail.get("key") in ("units", "filters") for change in diff(traced(64), traced(64, 4)))
     assert diff(traced(64), traced(64)).same
+
+
+def test_a_width_that_only_one_trace_has_recorded_is_no_change() -> None:
+    unrecorded = traced(64)
+    for node in unrecorded.node:
+        node.attr.clear()
+    assert diff(traced(64), unrecorded).same
+
+
+def test_the_width_of_a_module_that_reads_both_ways_is_that_of_one_way() -> None:
+    def reader(ways: str, size: int) -> GraphDef:
+        graph = GraphDef()
+        graph.node.add(name="x", op="IO Node")
+        graph.node.add(name="Net/GRU[gru]/1", op="prim::Constant").attr["attr"].s = f"{{ value : {ways}}}".encode()
+        inputs = ["x", *["Net/GRU[gru]/1"] * 8]
+        node = graph.node.add(name="Net/GRU[gru]/2", op="aten::gru", input=inputs)
+        node.attr["_output_shapes"].list.shape.add(dim=[{"size": each} for each in (2, 9, size)])
+        return graph
+
+    def said(old: GraphDef, new: GraphDef) -> set[str]:
+        return {part.key for change in diff(old, new) if change.setting for part in change.setting.as_parts}
+
+    assert "hidden_size" in said(reader("True", 32), reader("True", 64))
+    assert "hidden_size" not in said(reader("False", 32), reader("True", 64))
 
 
 def test_the_same_says_that_a_trace_has_no_shapes_of_weights() -> None:

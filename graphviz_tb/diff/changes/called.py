@@ -13,7 +13,8 @@ from typing import Any
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.layers import DENSE_CONVOLUTIONS, QUIET_OPS, SHAPE_PLUMBING, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.traced import WIDTH_OPS, result_width
+from graphviz_tb.diff.columns.values import plain_value
+from graphviz_tb.diff.traced import WIDTH_OPS
 from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_units, known_sizes
 from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
@@ -304,15 +305,11 @@ class LayerCalls:
 
     def traced_arguments(self, members: Sequence[int]) -> Iterator[str]:
         """Yield the arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""
-        if len(members) != 1:
-            return
-        graph, node = self.layers.side.graph, members[0]
-        op = graph.op_types[graph.op[node]]
-        if op in WIDTH_OPS and (size := result_width(graph, node, WIDTH_OPS[op][1])):
-            yield str(size)
-        definition = graph.node_def(node)
-        if op in DROPOUT_OPS and definition is not None and GIVEN_ARGUMENTS in definition.attr:
-            yield definition.attr[GIVEN_ARGUMENTS].s.decode("utf-8", "replace")
+        definition = self.layers.side.graph.node_def(members[0])
+        if len(members) == 1 and definition is not None:
+            key, _ = WIDTH_OPS.get(definition.op, (GIVEN_ARGUMENTS if definition.op in DROPOUT_OPS else "", 0))
+            if key in definition.attr:
+                yield str(plain_value(definition.attr[key]))
 
     def arguments(self, kind: str, nodes: Sequence[int]) -> Iterator[str]:
         """Yield the arguments of a layer that its weights and its ops show."""

@@ -57,7 +57,7 @@ from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import traced_width_changes
+from graphviz_tb.diff.traced import traced_shape_changes
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
@@ -118,7 +118,7 @@ def _find_differences(m: Matching, options: DiffOptions, witnesses: Witnesses) -
             by_block[block] += [(change, False) for change in share_modules(m, changes)]
     for block, change, follows in _node_changes(m, options, witnesses):
         by_block[block].append((change, follows))
-    by_block[0] += [(change, False) for change in traced_width_changes(m)]
+    by_block[0] += [(change, False) for change in traced_shape_changes(m)]
     return by_block
 
 

@@ -7,7 +7,6 @@ counted once and updated with each match, so a step examines only what the previ
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -24,7 +23,6 @@ from graphviz_tb.diff.match.matching import (
     align_members,
     node_pairs,
     rematch,
-    series_runs,
     split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
@@ -304,7 +302,7 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
 
 
 def match_keras_layers(m: Matching) -> Findings:
-    """Match Keras layers by names that a person chose, by class and configuration, then by class; equal ones by name.
+    """Match Keras layers by class and configuration, then by class; equal ones by name.
 
     Requires that nothing is matched. If both graphs are Keras models, pairs that do not cross are matched.
     """
@@ -316,20 +314,9 @@ def match_keras_layers(m: Matching) -> Findings:
     if (same := _match_given_names(m)) is not None:
         yield node_pairs(same, Reason.NAME)
         return
-    # The file lists layers by their distance from the results: a longer parallel branch moves a layer in this order,
-    # so that a kept name and kept wires prove more than the order.
-    yield node_pairs(_kept_layers(m), Reason.NAME)
-    tiers = [(m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))]
-    pairs = align_members(
-        m,
-        [(_given_names(m.a, m.b), _given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
-        _likely_layers(m),
-    )
+    tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
+    pairs = align_members(m, [(mine.tolist(), other.tolist()) for mine, other in tiers], _likely_layers(m))
     yield node_pairs(pairs or [], Reason.SERIES)
-    named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
-    for mine, other in (named, tiers[0]):  # layers that moved: the only one of its kind on both sides
-        free_a, free_b = m.count_unmatched()
-        yield Pairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
@@ -347,37 +334,11 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     return None if numbered or any(_is_counted(m.a, old) for old in moved) else pairs
 
 
-def _kept_layers(m: Matching) -> list[tuple[int, int]]:
-    """Return pairs of layers with the same name, settings and sources, if a person chose the name, or both sides count
-    as many layers of their kind."""
-    counted = [
-        Counter(_layer_hash(side, node) for node in range(len(side)) if _is_counted(side, node)) for side in (m.a, m.b)
-    ]
-    there = m.b.graph.index[0]
-    pairs = ((node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name))
-    return [
-        (old, new)
-        for old, new in pairs
-        if exists(new)
-        and (m.a.in_place[old], m.a.node_label[old]) == (m.b.in_place[new], m.b.node_label[new])
-        and (not _is_counted(m.a, old) or counted[0][_layer_hash(m.a, old)] == counted[1][_layer_hash(m.b, new)])
-    ]
-
-
 def _is_counted(side: GraphColumns, node: int) -> bool:
     """Return whether Keras made the name of a layer from its class, as `dense_1`."""
     stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
     kind = str(side.labels.configurations.get(node, {}).get("class", ""))
     return stem == kind.lower().rstrip("0123456789_")
-
-
-def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
-    """Return a key for each layer: for names that a person chose everything except the settings; for a counted name a
-    unique value."""
-    leaves = side.scopes.node_leaf
-    counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
-    whole = zip(leaves, side.in_place.tolist(), strict=True)
-    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
 
 
 def _likely_layers(m: Matching) -> dict[int, int]:
