@@ -9,7 +9,7 @@ block calls each layer in it for the second time. One exporter leaves out contai
 results that one exporter numbers have the names of the other where there are as many, of equal types and shapes.
 
 Where only one of two graphs has an op, or two exporters wrote them, chains that compute the same become that op
-(`op_chains`).
+(`op_chains`); so does an activation of several ops that only one of them can have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.known_values import WEIGHT_OPS, computes_constants, fold_known_values
-from graphviz_tb.diff.op_chains import JOINED_OPS, join_chains
+from graphviz_tb.diff.op_chains import JOINED_OPS, activations_through, join_chains
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.exported import module_path
 from graphviz_tb.interpret import interpret
@@ -60,9 +60,14 @@ def align_exports(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph
     if (aligned := _align_names(old, new)) != (old, new):  # two exporters may write one chain in two ways
         old, new = (_join_chains(side, JOINED_OPS) for side in aligned)
         return old, new
-    # The ops that only one of them has, in place of equal chains of the other.
+    # The ops that only one of them has, in place of equal chains of the other; activations that only one may have.
     types = set(old.graph.op_types), set(new.graph.op_types)
-    return _join_chains(old, JOINED_OPS & types[1] - types[0]), _join_chains(new, JOINED_OPS & types[0] - types[1])
+    exchanged = activations_through(types[0] ^ types[1])
+    old, new = (
+        _join_chains(side, exchanged | (JOINED_OPS & others - own))
+        for side, own, others in ((old, *types), (new, *types[::-1]))
+    )
+    return old, new
 
 
 def _join_chains(exported: ExportedGraph, wanted: AbstractSet[str]) -> ExportedGraph:

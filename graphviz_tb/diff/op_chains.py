@@ -26,6 +26,7 @@ from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, PARAMETER_OP
+from graphviz_tb.unwrap.calls import UnusedNames
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
@@ -80,6 +81,7 @@ ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], f
     ("onnx::Swish", {}, lambda x: x * _sigmoid(x), frozenset({"onnx::Sigmoid"})),
     ("onnx::Reciprocal", {}, _reciprocal, frozenset({"onnx::Div"})),
 )
+SHORT_CHAINS = frozenset({"onnx::HardSwish", "onnx::Swish", "onnx::Reciprocal"})  # of one or two ops
 NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # what is divided, and by the root of what
     "onnx::LayerNormalization": lambda x: (x - x.mean(-1, keepdims=True), x.var(-1, keepdims=True)),
     "onnx::RMSNormalization": lambda x: (x, (x**2).mean(-1, keepdims=True)),
@@ -114,15 +116,19 @@ def _middle_ops(wanted: AbstractSet[str]) -> set[str]:
     return {op for row in ACTIVATIONS if row[0] in wanted for op in row[3]}
 
 
+def activations_through(ops: AbstractSet[str]) -> frozenset[str]:
+    """Return the activations whose chains have one of these ops in the middle; without short ones, which are said
+    as they are."""
+    return frozenset(row[0] for row in ACTIVATIONS if row[3] & ops) - SHORT_CHAINS
+
+
 def _names_of_joined(finder: ChainFinder, chains: list[Chain]) -> dict[str, str]:
     """Return the names of the ops in place of chains, as exporters name them, so that both graphs have equal names."""
     named: dict[str, str] = {}
-    taken: set[str] = set()
+    unused = UnusedNames(set(finder.nodes))
     for chain in chains:
-        name = f"{chain.last[: -len(last_segment(chain.last))]}{chain.op.rpartition(':')[2]}"
-        if name not in finder.nodes and name not in taken:
-            named[chain.last] = name
-            taken.add(name)
+        around = chain.last[: -len(last_segment(chain.last))]
+        named[chain.last] = unused.take_name(f"{around}{chain.op.rpartition(':')[2]}")
     return named
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pkgutil import get_data
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
+from graphviz_tb.formats.protobuf import CutError, wire_fields
 from graphviz_tb.limits import FREE_FLATBUFFER_VALUES, Meter
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
@@ -320,7 +322,7 @@ def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffe
     bodies: dict[str, int] = {}
     if custom and (own := bytes(table.numbers(5, "B"))):
         # Only the op itself can read them; another text is another op.
-        options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(own):08x}"
+        options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(_with_sorted_attributes(own)):08x}"
     _, known = _tflite_table()
     for union, kind, place in ((1, 3, 4), (2, 11, 12)):
         fields = known.get(f"{union}.{table.number(kind, 'B')}", ())
@@ -328,6 +330,25 @@ def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffe
         if given is not None:
             _add_options(given, fields, options, bodies)
     return LiteOperator(op, custom, table.numbers(1, "i"), table.numbers(2, "i"), options, bodies)
+
+
+def _with_sorted_attributes(own: bytes) -> bytes:
+    """Return the settings of an op of TensorFlow, its type and whole node, with the attributes of the node in order:
+    each conversion writes them in another one. Return other settings as they are.
+
+    >>> ways = [b"\\x01X\\0\\x0b\\x12\\x01X" + both for both in (b"*\\2aa*\\2bb", b"*\\2bb*\\2aa")]
+    >>> ways[0] == _with_sorted_attributes(ways[0]) == _with_sorted_attributes(ways[1]), _with_sorted_attributes(b"a")
+    (True, b'a')
+    """
+    op = own[1 : own[0] + 1]
+    start = own.find(b"\x12%c%s" % (own[0], op), len(op)) if 0 < len(op) == own[0] < 0x80 else -1
+    for width in (1, 2, 4) if start > 0 else ():  # of the length in front of the node
+        stop = start + int.from_bytes(own[start - width : start], "little")
+        with suppress(CutError):
+            fields = sorted((field.number, own[field.start : field.last]) for field in wire_fields(own, start, stop))
+            if fields and stop <= len(own):
+                return own[:start] + b"".join(part for _, part in fields) + own[stop:]
+    return own
 
 
 def _add_options(table: _Table, fields: Sequence[_Option], options: dict[str, Any], bodies: dict[str, int]) -> None:

@@ -93,6 +93,12 @@ def infer_recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
     return next(found, 0)
 
 
+NORMALIZATIONS = {  # by a word in the type of the op; of the others the batch
+    "rms": "RMSNormalization", "simplified": "RMSNormalization", "layer": "LayerNormalization",
+    "group": "GroupNormalization", "instance": "InstanceNormalization", "l2": "UnitNormalization",
+}  # fmt: skip
+
+
 def find_activation(types: Collection[str]) -> str:
     """Return the activation among ops of these types, as Keras writes it; "" for none.
 
@@ -134,12 +140,14 @@ def _layer_class_of_types(types: Collection[str], axes: Sequence[int] = (-1,)) -
     ('LayerNormalization', 'RMSNormalization')
     >>> _layer_class_of_types(["Mean", "SquaredDifference", "Rsqrt", "Mul"], [0, 1, 2])
     'BatchNormalization'
+    >>> _layer_class_of_types(["onnx::LayerNormalization"]), _layer_class_of_types(["FusedBatchNormV3"])
+    ('LayerNormalization', 'BatchNormalization')
     >>> [_layer_class_of_types(["RandomUniform", op, "Mul"]) for op in ("GreaterEqual", "Round")]
     ['Dropout', '']
     """
     types = frozenset(types)
-    if any(has_role(op, Role.NORMALIZATION) for op in types):
-        return "BatchNormalization"
+    if norms := sorted(op.lower() for op in types if has_role(op, Role.NORMALIZATION)):
+        return next((kind for word, kind in NORMALIZATIONS.items() if word in norms[0]), "BatchNormalization")
     if types & CONVOLUTION_OPS:
         return _convolution_class(types)
     if types & ROOT_OPS and "Mul" in types:

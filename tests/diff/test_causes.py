@@ -356,6 +356,32 @@ def test_a_model_in_a_model_is_built_anew(tmp_path: Path) -> None:
     assert (change.new, change.severity, change.detail["key"]) == ("m/wide", "attribute", "units")
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_weights_of_several_layers_are_shared_no_more(turned: bool) -> None:
+    """Both layers of a tower, under another name, with what gives their weights first values."""
+
+    def made(own: bool) -> Any:
+        lines, tower = ["p Placeholder", "q Placeholder"], "m/other" if own else "m/tower_1"
+        for scope, given in (("m/tower", "p"), (tower, "q")):
+            for layer in ("a", "b"):
+                weight = f"{scope if own else 'm/tower'}/{layer}/w"
+                if scope == "m/tower" or own:
+                    lines += [f"{weight} VarHandleOp", f"{weight}/first Const",
+                              f"{weight}/Set IsVariableInitialized {weight}",
+                              f"{weight}/Assign AssignVariableOp {weight} {weight}/first"]  # fmt: skip
+                lines += [f"{scope}/{layer}/Read ReadVariableOp {weight}",
+                          f"{scope}/{layer}/MatMul MatMul {given} {scope}/{layer}/Read"]  # fmt: skip
+                given = f"{scope}/{layer}/MatMul"
+        return graph(*lines, f"m/dot/Mul Mul m/tower/b/MatMul {tower}/b/MatMul")
+
+    sides = made(False), made(True)
+    changes = diff(*(sides[::-1] if turned else sides))
+    (own,) = (change for change in changes if change.severity == "op")
+    values = ("its own", "shared with m/tower") if turned else ("shared with m/tower", "its own")
+    assert (own.new, own.detail["key"]) == ("m/tower_1" if turned else "m/other", "weights")
+    assert (own.detail["old"], own.detail["new"]) == values
+
+
 def test_weights_are_shared_no_more() -> None:
     # p ─▶ tower, q ─▶ tower_1 with the weights of tower; then with its own
     def made(own: bool) -> Any:

@@ -139,3 +139,72 @@ def test_long_lists_begin_with_the_numbers_that_differ() -> None:
     assert value_texts(ten, [*ten[:9], 2.0]) == ("[9 equal …, 1.0]", "[9 equal …, 2.0]")
     assert value_texts(ten, [2.0, *ten[1:]])[1].endswith("1.0, … 2 more]")
     assert value_texts(ten, None) == ("[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, … 2 more]", "nothing")
+
+
+def add_op(made: GraphDef, name: str, op: str, *inputs: str | float) -> str:
+    """Add an op; numbers are constants of their own."""
+    texts = []
+    for number in inputs:
+        text = number if isinstance(number, str) else f"{name}/{len(texts)}"
+        if not isinstance(number, str):
+            tensor = made.node.add(name=text, op="Const").attr["value"].tensor
+            tensor.dtype = 1
+            tensor.float_val.append(number)
+        texts.append(text)
+    made.node.add(name=name, op=f"onnx::{op}", input=texts)
+    return name
+
+
+def gelu(made: GraphDef, x: str, number: int, approximate: bool) -> str:
+    """Write out what older exporters have for it."""
+    name = f"g{number}"
+    if approximate:
+        cube = add_op(made, f"{name}/cube", "Pow", x, 3.0)
+        small = add_op(made, f"{name}/small", "Mul", cube, 0.044715)
+        inner = add_op(made, f"{name}/inner", "Add", x, small)
+        inner = add_op(made, f"{name}/scaled", "Mul", inner, 0.7978845608)
+        bent = add_op(made, f"{name}/Tanh", "Tanh", inner)
+    else:
+        bent = add_op(made, f"{name}/Erf", "Erf", add_op(made, f"{name}/Div", "Div", x, 1.4142135624))
+    whole = add_op(made, f"{name}/Add", "Add", bent, 1.0)
+    return add_op(made, f"{name}/half", "Mul", add_op(made, f"{name}/Mul", "Mul", x, whole), 0.5)
+
+
+def feed_forward(act: str, bias: bool = True) -> GraphDef:
+    """x ─▶ (product ─▶ (bias) ─▶ activation ─▶ product ─▶ (bias) ─▶ + what came in) twice ─▶ y"""
+    made = GraphDef()
+    last = made.node.add(name="x", op="Placeholder").name
+    for block_number in range(2):
+        start = last
+        for part in ("up", "down"):
+            scope = f"{part}_{block_number}"
+            add_weight(made, f"{scope}/weight", (8, 8))
+            last = add_op(made, f"{scope}/MatMul", "MatMul", last, f"{scope}/weight")
+            if bias:
+                add_weight(made, f"{scope}/bias", (8,))
+                last = add_op(made, f"{scope}/Add", "Add", f"{scope}/bias", last)
+            if part == "up" and act == "Relu":
+                last = add_op(made, f"act_{block_number}", "Relu", last)
+            elif part == "up":
+                last = gelu(made, last, block_number, approximate=act == "tanh")
+        last = add_op(made, f"Add_{block_number}", "Add", start, last)
+    made.node.add(name="y", op="_Retval", input=[last])
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (("Relu", True), ("erf", False), ("op Relu → Gelu", "use_bias true → false")),
+        (("Relu", False), ("tanh", True), ("op Relu → Gelu", "use_bias false → true")),
+        (("erf", True), ("tanh", True), ("approximate none → tanh",)),
+    ],
+)
+def test_an_activation_of_several_ops_is_one_beside_other_edits(
+    before: tuple[str, bool], after: tuple[str, bool], words: tuple[str, ...], turned: bool
+) -> None:
+    old, new = feed_forward(*before), feed_forward(*after)
+    changes = diff(new, old).inverse() if turned else diff(old, new)
+    assert [word for word in words if word not in changes.explain()] == []
+    assert len(changes) == len(words)

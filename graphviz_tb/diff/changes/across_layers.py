@@ -343,16 +343,20 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
         others = [change for change in changes if change.kind not in (kind, "rewired")]
         if all(map(_only_adds_weights, parts)) or not all(map(_only_adds_weights, others)):
             continue
-        if any(change.unit and not change.unit.op_types.keys() <= WEIGHT_OPS for change in parts):
+        forward = m.layers[which].forward
+        nodes = [node for change in parts for node in (*change.edits.added, *change.edits.removed) if forward[node]]
+        # What gives them their first values comes with them.
+        if not WEIGHT_OPS.issuperset(map(m.layers[which].side.op_type, nodes)):
             continue
         shared = {name for change in parts for name in _former_lenders(m, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients take the same weights: that is not sharing.
-        forward = [pair for pair in users if m.layers[which].forward[pair[which]]]
-        takers = {m.layers[which].name_around(pair[which]) for pair in forward}
-        if len(shared | takers) < 2 and len(forward) < len(users):
+        takes = [pair for pair in users if forward[pair[which]]]
+        takers = {m.layers[which].name_around(pair[which]) for pair in takes}
+        if len(shared | takers) < 2 and len(takes) < len(users):
             continue
         # The layer that lends its weights may be rewired too; it is not the one that has its own now.
+        users = takes or users
         apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
         if users and shared:
             own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]

@@ -357,10 +357,10 @@ def _edits_of_model(
     groups = [part for group in found for part in split_exchange(m, group)]
     for group in (part for whole in groups for part in _split_bodies(m, whole)):
         members = [item.change for item in group]
-        if not all(item.follows for item in group):
-            own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
-        elif split_weights_change(m, members):
+        if split_weights_change(m, members):
             shared += group
+        elif not all(item.follows for item in group):
+            own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
         else:
             following += members
     return [*own, *([shared] if shared else [])], following
@@ -503,7 +503,8 @@ def _name_causes(
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around([item.change for item in group]) or renames.rename_of_change(change)
-        change = scope_replacement(name, change, _exchanged_classes(m.layers, change)) if name else change
+        if name and change.key != "weights":  # weights of its own say more than the name that comes with them
+            change = scope_replacement(name, change, _exchanged_classes(m.layers, change))
         causes.append(name_loss_part(m.layers, change))
         named.update([name] if name else [])
     # Not a name where everything that has a new one is a replacement.
