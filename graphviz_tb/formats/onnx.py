@@ -70,7 +70,6 @@ from graphviz_tb.formats.onnx_weights import (
     is_constant,
     op_type,
     stored_kind_of,
-    stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute, shortened_sizes
@@ -139,8 +138,12 @@ class ModelReader:
         self.kind_by_type: dict[int, Value] = {}  # equal types are one object
         self._places: dict[NodeValue, NodePlace] = {}
         self.functions: dict[FunctionKey, str] = {}
-        self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
+
+    @cached_property
+    def names_in_calls(self) -> Mapping[str, str]:
+        """Names of stored weights by the form that calls give them."""
+        return names_in_calls(name for _, name in self.uses.stored)
 
     def build_program(self) -> ProgramBuilder:
         """Describe the graph of the model to a builder, and return it."""
@@ -210,7 +213,7 @@ class BlockReader:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
         # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
-        self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
+        self.stored: MutableMapping[str, TensorValue] = dict(model.uses.stored_in_graph(graph))
         self.same: MutableMapping[str, str] = {}  # another name of a value
         self.kinds: MutableMapping[str, Value] = {}  # of all that is given, once types are inferred
         if around is not None:

@@ -171,9 +171,9 @@ def _weights_in_text(call: str) -> dict[str, str]:
     return kinds
 
 
-@lru_cache(maxsize=MAX_CACHED_NAMES)
 def name_form_in_calls(name: str) -> str:
-    return NOT_IN_CALLS.sub("_", name).lower()
+    plain = name.replace(".", "_")
+    return (plain if plain.isascii() and plain.isidentifier() else NOT_IN_CALLS.sub("_", name)).lower()
 
 
 def has_call_record(node: NodeValue) -> bool:

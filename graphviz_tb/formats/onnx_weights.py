@@ -97,8 +97,7 @@ def _constant_of_node(node: NodeValue) -> TensorValue:
     return TensorValue()
 
 
-def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
-    """Return the stored tensors of a graph by the values that they give, not those of graphs inside."""
+def _stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
     found: dict[str, TensorValue] = {}
     if isinstance(graph, GraphValue):
         found |= {tensor.name: tensor for tensor in graph.initializers}
@@ -121,6 +120,7 @@ class StoredTensorUses:
         self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
         self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
         self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
+        self._stored_by_graph: dict[int, Mapping[str, TensorValue]] = {}
         self.bodies: dict[NodeValue, NodeBodies] = {}
         if model.graph is not None:
             self._collect(None, model.graph)
@@ -132,7 +132,8 @@ class StoredTensorUses:
         waiting: list[GraphValue | FunctionValue] = [first]
         while waiting:
             graph = waiting.pop()
-            self.stored |= {(block, name): tensor for name, tensor in stored_tensors(graph).items()}
+            found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
+            self.stored |= {(block, name): tensor for name, tensor in found.items()}
             for node in graph.nodes:
                 for slot, value in enumerate(node.inputs):
                     if value in users:
@@ -144,6 +145,10 @@ class StoredTensorUses:
                 if node.attributes and (bodies := tuple(_graphs_of_node(node))):
                     self.bodies[node] = bodies
                     waiting += [inner for _, inner in bodies]
+
+    def stored_in_graph(self, graph: GraphValue | FunctionValue) -> Mapping[str, TensorValue]:
+        """Return the stored tensors of a graph by the values that they give, not those of graphs inside."""
+        return self._stored_by_graph[id(graph)]
 
     def _first_users(self, block: BlockKey, value: str) -> Sequence[tuple[NodeValue, int]]:
         """Return the first nodes that take a value, and at which input."""
@@ -188,7 +193,7 @@ class StoredTensorUses:
         waiting: list[GraphValue] = [graph]
         while waiting:
             inner = waiting.pop()
-            given |= {value.name for value in inner.inputs} | stored_tensors(inner).keys()
+            given |= {value.name for value in inner.inputs} | self.stored_in_graph(inner).keys()
             taken.update(dict.fromkeys(output.name for output in inner.outputs))
             for node in inner.nodes:
                 given.update(node.outputs)

@@ -32,6 +32,7 @@ NO_VECTOR: tuple[Any, ...] = ()
 MAX_SLOTS = 16  # of the tables whose fields are read here
 TYPE_BY_KIND = {**dict.fromkeys("bBHiIqQ", int), "f": float, "?": bool}  # by letters of `struct`
 UNPACK_BY_KIND = {kind: struct.Struct(f"<{kind}").unpack_from for kind in TYPE_BY_KIND}
+SIZE_BY_KIND = {kind: struct.calcsize(f"<{kind}") for kind in TYPE_BY_KIND}
 DTYPES = (
     "float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8", "float64",
     "complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16", "int2", "uint4",
@@ -218,9 +219,11 @@ class _Table:
         return self._file.data[start : start + length].decode("utf-8", "replace")
 
     def numbers(self, slot: int, kind: str) -> tuple[Any, ...]:
-        start, length = self.vector(slot, struct.calcsize("<" + kind))
+        if not self._offsets[slot]:
+            return NO_VECTOR
+        start, length = self.vector(slot, SIZE_BY_KIND[kind])
         self._file.take(length)
-        return struct.unpack_from(f"<{length}{kind}", self._file.data, start) if length else NO_VECTOR
+        return struct.unpack_from(f"<{length}{kind}", self._file.data, start)
 
     def tables(self, slot: int) -> Iterator[_Table]:
         start, length = self.vector(slot, 4)

@@ -113,15 +113,9 @@ def tensor_form(meta: Any) -> Form:
 
 def parse_program(walk: JsonWalk) -> Any:
     """Parse the JSON of a program: its nodes as `ProgramNode`, its tensors as forms."""
-    shared: dict[Form, Form] = {}
-
-    def shared_form(meta: Any) -> Form:
-        form = tensor_form(meta)
-        return shared.setdefault(form, form)
-
     graph: dict[str, ParseStep] = {
         "nodes": lambda walk: walk.parse_array(read_node),
-        "tensor_values": lambda walk: walk.parse_members(shared_form),
+        "tensor_values": lambda walk: walk.parse_members(tensor_form),
     }
     module: dict[str, ParseStep] = {"graph": lambda walk: walk.parse_object(graph)}
     return walk.parse_object({"graph_module": lambda walk: walk.parse_object(module)})

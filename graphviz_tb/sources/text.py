@@ -88,6 +88,8 @@ LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a sur
 
 WHITESPACE = re.compile(r"[ \t\n\r]*")
 COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+# Of values that are made once for equal texts.
+LETTERS_OF_KNOWN_START, MAX_KNOWN_LETTERS, MAX_KNOWN_TEXTS = 128, 4096, 1024
 PLAIN_NAME = re.compile(r'"([^"\\\0-\x1f]*+)":[ \t\n\r]*')  # of a member, without an escape
 
 
@@ -117,8 +119,23 @@ class JsonWalk:
         return self._parse_members(lambda key: members[key](self) if key in members else self.parse_value())
 
     def parse_members(self, make: Callable[[Any], Any]) -> Any:
-        """Parse the next value; of an object keep what is made of each member."""
-        return self._parse_members(lambda key: make(self.parse_value()))
+        """Parse the next value; of an object keep what is made of each member, one object for equal texts: thousands of
+        members have a few dozen."""
+        known: dict[str, tuple[str, Any]] = {}  # by the first letters: an object, whose text shows where it ends
+
+        def parse(key: str) -> Any:
+            first = self._skip()
+            start = self._text[first : first + LETTERS_OF_KNOWN_START]
+            text, made = known.get(start, ("", None))
+            if text and self._text.startswith(text, first):
+                self._at = first + len(text)
+                return made
+            made = make(self.parse_value())
+            if start[0] == "{" and self._at - first < MAX_KNOWN_LETTERS and len(known) < MAX_KNOWN_TEXTS:
+                known[start] = self._text[first : self._at], made
+            return made
+
+        return self._parse_members(parse)
 
     def parse_array(self, make: Callable[[Any], Any]) -> Any:
         """Parse the next value; of an array keep what is made of each element."""

@@ -360,7 +360,8 @@ class ExportedSteps(TensorFlowSteps):
         # Where each gate has its kernels, the second is not that of the state.
         slots = weight_input_names(self.op_of(node))
         states = [shape for slot, _, shape in self.weights_of(node) if slots.get(slot) == "recurrent_kernel"]
-        units = (states[0] if states else kernels[1][1])[-1] or 0
+        stated = self._numbers(node, ("hidden_size",))  # of ONNX, whose quantised kernels are turned
+        units = next(iter(stated), 0) or (states[0] if states else kernels[1][1])[-1] or 0
         definition = self.graph.node_def(node)
         ways = attr_value(definition, "direction").s if definition is not None else b""  # of ONNX
         both = "bidirectional" in name or ways == b"bidirectional" or self._is_set(node, "bidirectional")

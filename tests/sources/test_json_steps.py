@@ -12,7 +12,7 @@ import pytest
 from graphviz_tb.errors import MalformedText
 from graphviz_tb.limits import MAX_JSON_DEPTH
 from graphviz_tb.sources import bounds
-from graphviz_tb.sources.text import JsonWalk, parse_json
+from graphviz_tb.sources.text import LETTERS_OF_KNOWN_START, JsonWalk, parse_json
 
 TEXT = (
     '{"a": 1, "g": {"nodes": [1, {"x": [2, "s]"]}, null, -1.5e3], "t": {"p": {"q": []}, "r": "\\u00e9\\""}, "u": []}}'
@@ -48,6 +48,16 @@ def test_what_is_damaged_is_refused_in_steps_too() -> None:
             letters[place : place + luck.randrange(2)] = luck.choice(["", *'{}[]",:0 1a\ntf.'])
         damaged = "".join(letters)
         assert parsed(damaged, parse_in_steps) == parsed(damaged), damaged
+
+
+def test_members_of_equal_text_are_made_once() -> None:
+    long = {"sizes": [1] * LETTERS_OF_KNOWN_START, "last": 0}
+    members = {"a": long, "b": {**long, "last": 1}, "c": long, "d": long, "e": 1, "f": 12}
+    made: list[Any] = []
+    text = json.dumps(members)
+    assert parsed(text, lambda walk: walk.parse_members(lambda value: made.append(value) or value)) == members
+    # "b" begins as "a" does, and takes its place; numbers have no end of their own.
+    assert made == [long, members["b"], long, 1, 12]
 
 
 def test_what_was_made_into_something_small_takes_no_memory() -> None:

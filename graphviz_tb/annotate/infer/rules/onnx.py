@@ -383,7 +383,7 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "FusedMatMul": _infer_fused_product,
     "MatMulNBits": _infer_packed_product,
     "Attention": _infer_attention,
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), _infer_recurrent),
+    **dict.fromkeys(("DynamicQuantizeLSTM", "GRU", "LSTM", "RNN"), _infer_recurrent),
     **dict.fromkeys(REDUCTIONS, _infer_reduction),
     "ArgMax": _infer_arg_extreme,
     "ArgMin": _infer_arg_extreme,
