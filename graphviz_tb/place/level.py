@@ -274,7 +274,7 @@ def draw_core(
     ranked = _without_ties(view, min(ties)) if ties else view
     upright = is_vertical(direction)
     entering = _bar_entries(ranked, pieces) if upright else {}
-    turns = find_side_entries(ranked, pieces, inner.gates, upright, set(entering), tied_sides(ties))
+    turns = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
     said = _labels_said_once(view, said, inner.gates)
     level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties)
     return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties)

@@ -11,16 +11,19 @@ that part from the main path.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.skeleton import LevelLayout, Skeleton, Wire, capped_wires
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, Wire, capped_wires
 from graphviz_tb.model.view import View
-from graphviz_tb.place.attachment import Gates, downward_chains
+from graphviz_tb.place.attachment import Gates, downward_chains, port_at_end
 from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.ties import InnerPorts
 
+SIBLINGS_PX = LevelGaps().siblings  # between a box and the main path's
 SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: a bend, and the longest arrow head
 
 
@@ -71,22 +74,24 @@ class SideEntries:
 
 
 def find_side_entries(
-    view: View, pieces: Sequence[Piece], gates: Gates, upright: bool, upright_wires: set[int], taken: set[int]
+    view: View, pieces: Sequence[Piece], inner: InnerPorts, upright: bool, upright_wires: set[int], taken: set[int]
 ) -> SideEntries:
     """Return the lines of a level that end on the side of a box, or part from the main path.
 
-    A line ends on a side if it passes a rank before, or comes from a port, and is the outermost one on that side of a
-    closed box that the main path enters; it parts from the main path where no line leaves between them. So neither
-    crosses a line that it would not cross otherwise. The lines `upright_wires` enter their box at its flow side; the
-    sides `taken` (twice the box, and 1 for its right one) have a line already.
+    A line ends on a side if it passes a rank before, comes from a port, or from a box next to the main path on the rank
+    before, and is the outermost one on that side of a closed box that the main path enters; it parts from the main path
+    where no line leaves between them. So neither crosses a line that it would not cross otherwise. The lines
+    `upright_wires` enter their box at its flow side; the sides `taken` (twice the box, and 1 for its right one) have a
+    line already.
     """
-    skeleton = view.skeleton
+    skeleton, gates = view.skeleton, inner.gates
     chains = downward_chains(skeleton)
     main = set(skeleton.main_path)
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     entries = _foot_entries(skeleton, chains, pieces, gates, upright)
     partings: dict[int, int] = {}
     rooms = {chains[end // 2][0]: (SIDE_ROOM_PX, SIDE_ROOM_PX) for end in entries}
+    neighbours = _PathNeighbours(view, chains, pieces, inner, place, upright)
     for end, item, keys in _lines_by_end(skeleton, chains, place, gates):
         middle = next((number for number, wires in enumerate(keys) if main.intersection(wires)), -1)
         if middle < 0:
@@ -94,16 +99,18 @@ def find_side_entries(
         main_wire = next(wire for wire in keys[middle] if wire in main)
         for side, outermost in ((-1, 0), (1, len(keys) - 1)):
             wires = keys[outermost]
-            if (
-                outermost == middle
-                or (end and upright_wires.intersection(wires))
-                or not all(_may_turn(view, wire, chains[wire], end) for wire in wires)
-            ):
+            if outermost == middle or (end and upright_wires.intersection(wires)):
+                continue
+            turns = all(_may_turn(view, wire, chains[wire], end) for wire in wires)
+            room = SIDE_ROOM_PX if turns else 0
+            if not turns and end and len(wires) == 1:
+                room = neighbours.room_to_neighbour(wires[0], main_wire, side)
+            if not room:
                 continue
             if end:
                 if _is_side_free(pieces[item], side, upright) and 2 * item + (side > 0) not in taken:
                     left, right = rooms.get(item, (0, 0))
-                    rooms[item] = (SIDE_ROOM_PX, right) if side < 0 else (left, SIDE_ROOM_PX)
+                    rooms[item] = (room, right) if side < 0 else (left, room)
                     for wire in wires:
                         entries[2 * wire + 1] = side
             elif (
@@ -114,6 +121,52 @@ def find_side_entries(
                 for wire in wires:
                     partings[wire] = main_wire
     return SideEntries(entries, partings, rooms)
+
+
+class _PathNeighbours:
+    """The boxes next to the main path whose only line leads to the box that it enters on the next rank: that line runs
+    straight on, and turns to the side of the box."""
+
+    def __init__(
+        self,
+        view: View,
+        chains: Sequence[Sequence[int]],
+        pieces: Sequence[Piece],
+        inner: InnerPorts,
+        place: Mapping[int, int],
+        upright: bool,
+    ) -> None:
+        self.view, self.chains, self.inner, self.place = view, chains, inner, place
+        self.axis = 0 if upright else 1
+        self.widths = [(piece.width, piece.height)[self.axis] for piece in pieces]
+        self.uses = Counter(chain[0] for chain in chains)
+
+    def room_to_neighbour(self, wire: int, main_wire: int, side: int) -> int:
+        """Return how far a line from the box next to the main path passes the side of the box that both enter; 0 if it
+        does not run straight there."""
+        skeleton, chain, main = self.view.skeleton, self.chains[wire], self.chains[main_wire]
+        line = self.view.line_of_wire(wire)
+        plain = not skeleton.wires[wire].turned and line.kind != "reference" and not line.training
+        source, before = chain[0], main[-2]
+        alone = source < skeleton.children and self.uses[source] == 1 and source not in self.inner.gates
+        if not (plain and alone) or len(chain) > 2 or skeleton.falling:
+            return 0
+        if self.place[source] - self.place[before] != side:
+            return 0
+        reach = self.half_width(main_wire, before, side) + SIBLINGS_PX + self.widths[source] // 2
+        room = reach - self.widths[chain[-1]] // 2
+        return room if room >= SIDE_ROOM_PX else 0
+
+    def half_width(self, wire: int, item: int, side: int) -> int:
+        """Return how far an item reaches to a side of the line that leaves it."""
+        if item >= self.view.skeleton.children:
+            return 0
+        end = 1 if self.view.skeleton.wires[wire].turned else 0
+        port = port_at_end(self.view, wire, end, self.inner.gates)
+        if port is None:
+            return self.widths[item] // 2
+        across = self.inner.ports[item][port][self.axis]
+        return across if side < 0 else self.widths[item] - across
 
 
 def _foot_entries(

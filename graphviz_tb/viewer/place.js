@@ -3367,6 +3367,7 @@ function tie_points(tie, slots, level, turn) {
 }
 
 // place.side_entries
+const SIBLINGS_PX = new LevelGaps().siblings;
 const SIDE_ROOM_PX = 24;
 class SideEntries {
   constructor(entries, partings, rooms) {
@@ -3410,15 +3411,16 @@ class SideEntries {
     return (this.rooms.has(box) ? this.rooms.get(box)[0] : 0);
   }
 }
-function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
-  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, main_wire, side, outermost, wires, left, right, wire;
-  skeleton = view.skeleton;
+function find_side_entries(view, pieces, inner, upright, upright_wires, taken) {
+  let skeleton, gates, chains, main, place_, entries, partings, rooms, neighbours, end, item, keys, middle, main_wire, side, outermost, wires, turns, room, left, right, wire;
+  [skeleton, gates] = [view.skeleton, inner.gates];
   chains = downward_chains(skeleton);
   main = new Set(skeleton.main_path);
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
   entries = _foot_entries(skeleton, chains, pieces, gates, upright);
   partings = new Map();
   rooms = (() => { const out = new Map(); for (const end of entries.keys()) { out.set(chains.at(Math.floor(end / 2))[0], [SIDE_ROOM_PX, SIDE_ROOM_PX]); } return out; })();
+  neighbours = new _PathNeighbours(view, chains, pieces, inner, place_, upright);
   for ([end, item, keys] of _lines_by_end(skeleton, chains, place_, gates)) {
     middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(keys)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
     if ((middle < 0)) {
@@ -3427,13 +3429,21 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
     main_wire = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
     for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
       wires = keys.at(outermost);
-      if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
+      if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size))) {
+        continue;
+      }
+      turns = (() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })();
+      room = (turns ? SIDE_ROOM_PX : 0);
+      if ((!turns && end && (wires.length === 1))) {
+        room = neighbours.room_to_neighbour(wires[0], main_wire, side);
+      }
+      if (!room) {
         continue;
       }
       if (end) {
         if ((_is_side_free(pieces.at(item), side, upright) && !taken.has(((2 * item) + (side > 0))))) {
           [left, right] = py_get(rooms, item, [0, 0]);
-          rooms.set(item, ((side < 0) ? [SIDE_ROOM_PX, right] : [left, SIDE_ROOM_PX]));
+          rooms.set(item, ((side < 0) ? [room, right] : [left, room]));
           for (wire of wires) {
             entries.set(((2 * wire) + 1), side);
           }
@@ -3449,6 +3459,44 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
     }
   }
   return new SideEntries(entries, partings, rooms);
+}
+class _PathNeighbours {
+  constructor(view, chains, pieces, inner, place_, upright) {
+    [this.view, this.chains, this.inner, this.place] = [view, chains, inner, place_];
+    this.axis = (upright ? 0 : 1);
+    this.widths = (() => { const out = []; for (const piece of pieces) { out.push([piece.width, piece.height].at(this.axis)); } return out; })();
+    this.uses = new Counter((() => { const out = []; for (const chain of chains) { out.push(chain[0]); } return out; })());
+  }
+  room_to_neighbour(wire, main_wire, side) {
+    let skeleton, chain, main, line, plain, source, before, alone, reach, room;
+    [skeleton, chain, main] = [this.view.skeleton, this.chains.at(wire), this.chains.at(main_wire)];
+    line = this.view.line_of_wire(wire);
+    plain = (!skeleton.wires.at(wire).turned && (line.kind !== "reference") && !line.training);
+    [source, before] = [chain[0], main.at(-2)];
+    alone = ((source < skeleton.children) && (this.uses.get(source) === 1) && !this.inner.gates.has(source));
+    if ((!(plain && alone) || (chain.length > 2) || skeleton.falling.length)) {
+      return 0;
+    }
+    if (((this.place.get(source) - this.place.get(before)) !== side)) {
+      return 0;
+    }
+    reach = ((this.half_width(main_wire, before, side) + SIBLINGS_PX) + Math.floor(this.widths.at(source) / 2));
+    room = (reach - Math.floor(this.widths.at(chain.at(-1)) / 2));
+    return ((room >= SIDE_ROOM_PX) ? room : 0);
+  }
+  half_width(wire, item, side) {
+    let end, port, across;
+    if ((item >= this.view.skeleton.children)) {
+      return 0;
+    }
+    end = (this.view.skeleton.wires.at(wire).turned ? 1 : 0);
+    port = port_at_end(this.view, wire, end, this.inner.gates);
+    if ((port == null)) {
+      return Math.floor(this.widths.at(item) / 2);
+    }
+    across = this.inner.ports.get(item).at(port).at(this.axis);
+    return ((side < 0) ? across : (this.widths.at(item) - across));
+  }
 }
 function _foot_entries(skeleton, chains, pieces, gates, upright) {
   let falling, leaving, wire, chain, entries, row, boxes, wires, down;
@@ -3752,7 +3800,7 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   ranked = (ties.size ? _without_ties(view, py_min(ties.keys())) : view);
   upright = is_vertical(direction);
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
-  turns = find_side_entries(ranked, pieces, inner.gates, upright, new Set(entering.keys()), tied_sides(ties));
+  turns = find_side_entries(ranked, pieces, inner, upright, new Set(entering.keys()), tied_sides(ties));
   said = _labels_said_once(view, said, inner.gates);
   level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties);
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);

@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.place.side_entries import _parting_point
+from graphviz_tb.proto import GraphDef
 
 #  x ─▶ a ─▶ b ─▶ sum
 #  └───────────────▲
@@ -48,6 +51,22 @@ def test_a_skip_ends_on_a_side_where_the_flow_runs_aside(tmp_path: Path) -> None
     x, y = skip.points[-1]
     assert y in (box.y, box.y + box.height)
     assert abs(x - box.x - box.width // 2) <= 1
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB", "LR"])
+def test_a_box_beside_the_main_path_leads_straight_to_the_side_of_the_next_box(direction: str) -> None:
+    # x ─▶ a ─▶ sum, and x ─▶ proj, a longer name, ─▶ sum
+    graph = GraphDef()
+    for name, inputs in (("x", ()), ("y", ("x",)), ("a", ("y",)), ("projection", ("x",)), ("sum", ("a", "projection"))):
+        graph.node.add(name=name, op=OPS.get(name, "Relu"), input=inputs)
+    scene = graphviz_tb.load(graph).picture(direction=direction, depth=0).scene
+    number = {box.address: at for at, box in enumerate(scene.boxes)}
+    [line] = [r for r in scene.routes if (r.source, r.target) == (number["projection"], number["sum"])]
+    assert len(line.points) == 3
+    box, (x, y) = scene.boxes[line.target], line.points[-1]
+    across = 0 if direction != "LR" else 1
+    low, high = ((box.x, box.x + box.width), (box.y, box.y + box.height))[across]
+    assert (x, y)[across] in (low, high)
 
 
 def test_all_runs_are_along_an_axis(tmp_path: Path) -> None:
