@@ -429,15 +429,24 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     steps = block.steps
     words = [[(steps[number].word, steps[number].kind == "pool") for number in way] for way in ways]
-    # Of pools and resizes without room the kernel is left out, then all.
+    # Of pools and resizes without room the kernel is left out, layers in turn are counted, then pools are left out.
     brief = [[(_pool_kind(word) if pool else word, pool) for word, pool in way] for way in words]
     layered = [[(word, pool) for word, pool in way if not pool] for way in words]
-    lines = (
-        _join_branches([_main_kernels([word for word, _ in way]) for way in each])
-        for each in (words, brief, layered)
-        if all(each)
+    kernels = (
+        [_main_kernels([word for word, _ in way]) for way in each] for each in (words, brief, layered) if all(each)
     )
+    lines = (_join_branches(each) for said in kernels for each in (said, [_count_turns(way) for way in said]))
     return next(filter(fits, lines), None)
+
+
+def _count_turns(words: list[str]) -> list[str]:
+    """Return two layers that repeat in turn once.
+
+    >>> _count_turns(["7×1", "1×7", "7×1", "1×7"]), _count_turns(["7×1", "1×7"]), _count_turns(["3×3", "3×3"])
+    (['2 × (7×1, 1×7)'], ['7×1', '1×7'], ['3×3', '3×3'])
+    """
+    turns = len(words) // 2
+    return [f"{turns} × ({', '.join(words[:2])})"] if turns > 1 and words == words[:2] * turns else words
 
 
 def _pool_kind(word: str) -> str:

@@ -300,13 +300,20 @@ def name_in_stack(stack: str, member: str) -> str:
 
 
 def stack_label(
-    node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int, boxed: bool = False
+    node: NodeLabel,
+    said: str | None,
+    member: NodeLabel,
+    shown: int,
+    members: int,
+    boxed: bool = False,
+    grows: str = "",
 ) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
     `members`, -1 if all have its name. The layers of a member can be seen, so they are not said where all members have
     the same and the stack has a name; a list of parts is none. Nor is a projection that has a box of its own (`boxed`).
+    What `grows` in the members is said instead.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
@@ -321,7 +328,7 @@ def stack_label(
     inside = inside if alike or " op" in node.second else node.second
     listed = WORDS_DOT in node.label
     unlike = member.layers and not node.semibold and node.second not in (member.second, member.label)
-    inside = (node.second if listed or unlike else "") if node.layers else inside
+    inside = grows or ((node.second if listed or unlike else "") if node.layers else inside)
     aside = "" if node.connected else "side by side"
     name = _name_on_box(member)
     named = shown >= 0 and WORDS_DOT not in name and not listed

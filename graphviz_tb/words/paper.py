@@ -291,6 +291,20 @@ class PaperWords:
         alike = len(members) <= MOST_GROWING and {self._words(member) for member in members} == {self.words_of_row(row)}
         return self._growth_words(members) if alike else ""
 
+    def inner_growth_of(self, row: int) -> str:
+        """Return the channels of the layers in the first member of a stack that have others in the next, and those:
+        `128, then 160, 160, 192`; "" where these layers have not one width in each member."""
+        stack = sole_stack(self.hierarchy, row)
+        members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        held = [self._nodes(member) for member in members] if len(members) <= MOST_GROWING else []
+        steps = [self._block(nodes).steps for nodes in held if nodes is not None]
+        given = [[step.gives for step in block if step.kind in WEIGHTED_KINDS] for block in steps]
+        if len(steps) < len(members) or len({*map(len, given)}) != 1:
+            return ""
+        other = {column for column in zip(*given, strict=True) if len({*column}) > 1}
+        first, *rest = map(size_word, other.pop()) if len(other) == 1 else ("",)
+        return f"{first}, then {', '.join(rest)}" if rest else ""
+
     def _gives(self, row: int) -> int:
         """Return the output channels of a member of a stack: those of its last layer, or of all layers that its last op
         joins; 0 if unknown."""

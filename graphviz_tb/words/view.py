@@ -118,7 +118,9 @@ class NodeLabels:
         named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
         if self.printed and not named:
             shown = -1  # all members have this name, or are equal: a reader need not know which is shown
-        return stack_label(node, self.second(path), member, shown, len(members), boxed)
+        untold = shown == 0 and (not node.layers or node.second == member.second)
+        grows = self.paper.inner_growth_of(path[-1]) if untold else ""  # the number of the shown one is first
+        return stack_label(node, self.second(path), member, shown, len(members), boxed, grows)
 
     def plain_label(self, path: RowPath, framed: bool = False) -> NodeLabel:
         """Return the label of the child at `path`, closed or with its own content: `framed`."""

@@ -8,24 +8,7 @@ from graphviz_tb import load
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.view import NodeLabels
-
-
-class Export:
-    """An exported program whose values are numbered."""
-
-    def __init__(self) -> None:
-        self.nodes: list[dict[str, object]] = []
-
-    def op(self, kind: str, *inputs: str, **attr: object) -> str:
-        self.nodes.append({"name": f"t{len(self.nodes)}", "op": kind, "input": list(inputs), "attr": attr})
-        return f"t{len(self.nodes) - 1}"
-
-    def weight(self, *sizes: int) -> str:
-        shape = {"shape": {"dim": [{"size": size} for size in sizes]}}
-        return self.op("Parameter", shape=shape, dtype={"type": 1})
-
-    def conv(self, x: str, weight: str) -> str:
-        return self.op("onnx::Conv", x, weight)
+from tests.fold.nameless import Export
 
 
 @pytest.mark.parametrize(("levels", "in_turn", "found"), [(5, False, [5]), (2, False, []), (5, True, [])])

@@ -11,6 +11,8 @@ import pytest
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.model.paths import repeated_rows
+from graphviz_tb.proto import GraphDef
+from tests.fold.nameless import Export
 from tests.fold.networks import Writer, bottleneck, formed, inverted, preactivated, squeezed
 from tests.fold.stage_reader import score
 
@@ -355,3 +357,44 @@ def test_first_blocks_that_all_project_are_parted_by_their_stages(seed: int) -> 
         for place in range(count):
             x = squeezed(w, x, 16 << number, 1 + (place == 0), place == 0)
     assert score(load(formed(w.graph, "nameless", random.Random(4))), counts) == (2, 2)
+
+
+@pytest.mark.parametrize("counts", [(4, 6, 3), (3, 4, 6, 3)])
+def test_no_block_of_a_backbone_below_a_pyramid_holds_a_border_of_widths(
+    counts: tuple[int, ...],
+) -> None:
+    """A detector: bottlenecks, a pyramid with two levels more, and two heads on each level."""
+    net = Export()
+
+    def conv(x: str, before: int, width: int, window: int = 3) -> str:
+        return net.conv(x, net.weight(width, before, window, window))
+
+    x, given = net.op("onnx::Relu", conv(net.op("Placeholder", dtype={"type": 1}), 3, 16, 7)), 16
+    results: list[tuple[str, int]] = []
+    for stage, count in enumerate(counts):
+        width = 16 << stage
+        for block in range(count):
+            y = net.op("onnx::Relu", conv(x, given, width, 1))
+            y = conv(net.op("onnx::Relu", conv(y, width, width)), width, 4 * width, 1)
+            x = net.op("onnx::Relu", net.op("onnx::Add", y, x if block else conv(x, given, 4 * width, 1)))
+            given = 4 * width
+        results.append((x, given))
+    top, levels = "", []
+    for x, given in results[len(counts) - 3 :][::-1]:
+        side = conv(x, given, 32, 1)
+        top = net.op("onnx::Add", side, net.op("onnx::Resize", top)) if top else side
+        levels.append(conv(top, 32, 32))
+    levels.append(conv(levels[-1], 32, 32))
+    levels.append(conv(net.op("onnx::Relu", levels[-1]), 32, 32))
+    for head in range(2):
+        ends = []
+        for level in levels:
+            for _ in range(2):
+                level = net.op("onnx::Relu", conv(level, 32, 32))
+            ends.append(net.op("onnx::Reshape", net.op("onnx::Transpose", conv(level, 32, 4 + head))))
+        net.op("onnx::Concat", *ends)
+    hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
+    stacks = [
+        row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW and hierarchy.connected[row]
+    ]
+    assert tuple(len(hierarchy.children(row)) for row in stacks if hierarchy.op_count(row) > 14) == counts

@@ -352,3 +352,31 @@ def test_a_norm_that_computes_its_scale_from_weights_is_one_box() -> None:
     trace.op("Net", "mean", x)
     hierarchy = load(trace.graph).hierarchy
     assert hierarchy.how.tolist().count(GroupOrigin.NORM) == 4
+
+
+def test_layers_of_other_windows_are_no_stack() -> None:
+    """Of SSD (Liu et al. 2016): 1×1 and 3×3 in turn, whose windows a trace tells by padding, dilation and sizes."""
+    trace = Trace()
+
+    def numbers(*values: int) -> str:
+        name = trace._write(f"Net/n{len(trace.graph.node)}", "prim::Constant", [])
+        trace.graph.node[-1].attr["attr"].s = f"{{ value : {list(values)}}}".encode()
+        return name
+
+    def conv(x: str, width: int, window: int, stride: int = 1, pad: int = 0, apart: int = 1) -> str:
+        weight, bias = (trace._write(f"Net/w{len(trace.graph.node)}", "prim::GetAttr", []) for _ in range(2))
+        batch, _, height, across = trace.sizes[x]
+        sizes = [(size + 2 * pad - apart * (window - 1) - 1) // stride + 1 for size in (height, across)]
+        told = [numbers(value, value) for value in (stride, pad, apart)]
+        x = trace.op("Net", "_convolution", x, weight, bias, *told, sizes=(batch, width, sizes[0], sizes[1]))
+        return trace.op("Net", "relu", x)
+
+    x = trace.image
+    for width, stride, pad in ((64, 2, 1), (96, 2, 1), (80, 1, 0), (72, 1, 0)):
+        x = conv(conv(x, width // 2, 1), width, 3, stride, pad)
+    for _ in range(4):
+        x = conv(x, 32, 5, pad=4, apart=2)
+    trace.op("Net", "mean", x)
+    hierarchy = load(trace.graph).hierarchy
+    stacks = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
+    assert [(len(hierarchy.children(row)), hierarchy.op_count(row)) for row in stacks] == [(4, 4 * 2)]

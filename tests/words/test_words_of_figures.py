@@ -58,6 +58,10 @@ def test_a_closed_stack_of_equal_words_says_how_its_members_grow() -> None:
     grown = {name: label.first for name, label in said.items() if label.first}
     assert grown == {"mixed[0-2]": "→ 256, 288, 288"}  # no stack whose words list the channels
     assert said["mixed[0-2]"].second == "1×1 | 5×5 | 3×3, 3×3 | avg 3×3"
+    assert (said["mixed[4-7]"].second, said["mixed[9-10]"].second) == (
+        "mixed4 shown · 128, then 160, 160, 192",  # open: the layers of the shown one can be seen
+        "1×1 | 1×3+3×1 | 3×3, 1×3+3×1 | avg",
+    )
 
 
 def test_an_open_stack_says_which_member_it_shows() -> None:

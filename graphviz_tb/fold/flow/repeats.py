@@ -207,6 +207,8 @@ def _best_alignment(
 
     if len(choices) > 1:  # only saves time
         unlike = _count_unlike(sequence[start:stop], period)
+        # No repetition holds a border of widths, if another alignment has it between two.
+        given = [context.widths.output_channels([element.box]) for element in sequence[start:stop]]
 
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
@@ -215,7 +217,8 @@ def _best_alignment(
             near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
             paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
             borders = _alignment_key(sequence, repeat, context)
-            return not uneven, template(repeat) == known, bool(paired), more, near, *borders
+            wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
+            return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))

@@ -42,6 +42,7 @@ from graphviz_tb.ops.table import has_framework
 
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
+STRIDE_SLOT = 3  # of a convolution in a trace of PyTorch; padding and dilation are behind it
 MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects its shortcut
 MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
@@ -153,6 +154,9 @@ class ChannelWidths:
             result = self._recorded_shape(node)
             given[node] = result[1 if slides[node] else -1] or 0 if len(result) > 1 else 0
         sizes: dict[Shape, int] = {}
+        for node in np.flatnonzero(slides & (self._parameter_counts > 0)).tolist():
+            if window := self._recorded_window(node):
+                kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         for node, layer in self._layer_of_node.items():
             config = _own_config(layer)
             filters, sides = config.get("filters", config.get("units")), _as_sizes(config.get("kernel_size"))
@@ -307,6 +311,23 @@ class ChannelWidths:
         definition = self.hierarchy.graph.node_def(node)
         shapes = declared_shapes(definition) if definition is not None else None
         return (shapes[0] if shapes else None) or ()
+
+    def _recorded_window(self, node: int) -> Shape:
+        """Return the window of a traced convolution, by its steps, padding and dilation, and the sizes of its input and
+        result; one that takes larger steps is taken to be odd. Empty if it is unknown."""
+        graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
+        inputs = graph.source[begins[node] : begins[node + 1]].tolist()
+        told = [
+            graph.labels.get(source, "").strip("[]").split(", ") for source in inputs[STRIDE_SLOT : STRIDE_SLOT + 3]
+        ]
+        before, after = (self._recorded_shape(each)[2:] for each in (inputs[0], node))
+        if len(told) < 3 or not all(each.isdecimal() for several in told for each in several):
+            return ()
+        window = []
+        for size, result, step, pad, apart in zip(before, after, *(map(int, each) for each in told), strict=False):
+            spread = 2 * pad + (size - result if step == 1 and size and result else 0)
+            window.append(spread // apart + 1 if apart and (step == 1 or pad) else 0)
+        return tuple(window) if window and min(window) > 0 else ()
 
     def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
         """Return whether boxes are the stages of a network: each holds at least so many blocks, and has another
