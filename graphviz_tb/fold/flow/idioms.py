@@ -26,9 +26,11 @@ from graphviz_tb.ops.roles import (
     ADD_OPS,
     BATCH_PRODUCT_OPS,
     CAST_OPS,
+    EMBEDDING_LOOKUP_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
     MULTIPLY_OPS,
+    RANGE_OPS,
     REARRANGE_OPS,
     SELECT_OPS,
     UNIT_AXES_OPS,
@@ -445,6 +447,25 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
     return found[1:]
 
 
+# Positions.
+
+
+def _positions(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
+    """Yield each table that is looked up by positions alone, with what makes these and what passes its rows on: a
+    position bias."""
+    for number, box in enumerate(dag.boxes):
+        if box.op in EMBEDDING_LOOKUP_OPS and context.widths.parameters(box):
+            members = _with_own_sources(
+                dag, {number, *_passed_on(dag, number)}, -1, lambda each: _may_be_table(each, context)
+            )
+            inside = {*members}
+            ranges = any(
+                dag.boxes[member].how == GroupOrigin.INDEX or dag.boxes[member].op in RANGE_OPS for member in members
+            )
+            if ranges and all(inside.issuperset(dag.before[member]) for member in members):
+                yield members
+
+
 # Attention.
 
 
@@ -518,6 +539,7 @@ FINDERS = (
     (_unit_vectors, GroupOrigin.L2_NORM),
     (_rotary_embeddings, GroupOrigin.ROTARY),
     (_sinusoids, GroupOrigin.SINUSOIDS),
+    (_positions, GroupOrigin.POSITIONS),
     (_attention_scores, GroupOrigin.ATTENTION),
     (_fused_attention, GroupOrigin.ATTENTION),
 )
