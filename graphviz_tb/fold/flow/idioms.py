@@ -453,16 +453,16 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
 def _positions(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield each table that is looked up by positions alone, with what makes these and what passes its rows on: a
     position bias."""
+
+    def is_part(box: FlowBox) -> bool:
+        return not box.scope and box.op not in INPUT_OPS and not context.types.maps_channels(box)
+
     for number, box in enumerate(dag.boxes):
-        if box.op in EMBEDDING_LOOKUP_OPS and context.widths.parameters(box):
-            members = _with_own_sources(
-                dag, {number, *_passed_on(dag, number)}, -1, lambda each: _may_be_table(each, context)
-            )
-            inside = {*members}
-            ranges = any(
-                dag.boxes[member].how == GroupOrigin.INDEX or dag.boxes[member].op in RANGE_OPS for member in members
-            )
-            if ranges and all(inside.issuperset(dag.before[member]) for member in members):
+        if box.op in EMBEDDING_LOOKUP_OPS and all(is_part(dag.boxes[source]) for source in dag.before[number]):
+            members = _with_own_sources(dag, {number, *_passed_on(dag, number)}, -1, is_part)
+            inside = [dag.boxes[member] for member in members]
+            counts = any(held.how == GroupOrigin.INDEX or held.op in RANGE_OPS for held in inside)
+            if counts and all({*members}.issuperset(dag.before[member]) for member in members):
                 yield members
 
 
