@@ -367,7 +367,7 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
 
 def _without_side_links(block: Block) -> Block:
     """Return a block without the links from layers that only gate what is made of them later, as the first of Mamba, or
-    that a scan passes on beside its result."""
+    that a scan passes on beside its result; the layers beside one another that a scan takes are one line."""
     gates = {
         (min(one), two)
         for ways in block.multiplies
@@ -381,6 +381,15 @@ def _without_side_links(block: Block) -> Block:
         later = [scans, *(way for gate, way in gates if gate in links and way <= links)]
         passed = [_upstream(block, frozenset(way)) - way for way in later]
         before[number] = links.difference(*passed)
+    for number, links in block.before.items():
+        if block.steps[number].kind != "scan" or any(block.steps[each].kind != "dense" for each in links):
+            continue
+        # As queries, keys and values, and what gates the result.
+        gating = {gate for gate, way in gates if way == {number} and block.steps[gate].kind == "dense"}
+        line = sorted(links | gating)
+        if len({before[each] for each in line}) == 1 < len(line):
+            before = {each: held - gating for each, held in before.items()}
+            before.update({later: frozenset([one]) for one, later in pairwise([*line, number])})
     return replace(block, before=before)
 
 

@@ -41,6 +41,7 @@ MIN_SCAN_STEPS = 3  # of two, both are shown
 LIST_TYPES = frozenset(("listconstruct",))  # of traces: it collects what the op behind it joins
 FILL_TYPES = frozenset(("zeros", "zeroslike", "newzeros", "full", "fulllike", "fill", "constantofshape"))
 STEP_TYPES = SUM_TYPES | FILL_TYPES
+EXTREME_OPS = frozenset(("onnx::Max", "onnx::Min"))  # of two tensors; of the same name are sums over an axis elsewhere
 
 
 def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
@@ -70,9 +71,18 @@ def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _needed_by(dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
-    """Return the parts that only a box needs, along the flow."""
+    """Return the parts that only a box needs, along the flow; with the last states that nothing on the level uses."""
+    behind = reachable_from([end], dag.after.__getitem__)
+    unused = [box for box, users in enumerate(dag.after) if not users and box not in behind and is_part(dag.boxes[box])]
     users = _Counts(lambda box: len(dag.after[box]) if is_part(dag.boxes[box]) else -1)
-    return needed_only_by([end], dag.before.__getitem__, users)[::-1]
+    needed = needed_only_by([end, *unused], dag.before.__getitem__, users)[::-1]
+    inside = {*needed}
+    sources = [[source for source in held if source in inside] for held in dag.before]
+    found = reachable_from([end], sources.__getitem__)
+    needs = {box: reachable_from([box], sources.__getitem__) for box in unused}
+    states = [box for box in unused if found & needs[box]]
+    found = found.union(*(needs[box] for box in states))
+    return [box for box in [*needed, *states] if box in found]
 
 
 class _Counts(dict[int, int]):
@@ -108,7 +118,7 @@ def _is_part(box: FlowBox, context: FoldContext) -> bool:
     if not box.op or (box.op in EMBEDDING_LOOKUP_OPS and context.widths.parameters(box)):
         return False
     plain = is_elementwise(box.op) or box.op in BIAS_OPS or box.op in PASSING_OPS or _takes_part(box)
-    return plain or plain_op_name(box.op) in STEP_TYPES or is_plain_product(box, context)
+    return plain or plain_op_name(box.op) in STEP_TYPES or box.op in EXTREME_OPS or is_plain_product(box, context)
 
 
 def _takes_part(box: FlowBox) -> bool:
