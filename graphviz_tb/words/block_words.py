@@ -158,6 +158,8 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
+    if experts := _expert_words(block, rest):
+        return next(filter(fits, (f"{said}, {words}" for words in _without_forward_block(experts))), said)
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
@@ -219,6 +221,16 @@ def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
     known = len(before) == len(each) and all(steps[n].takes and steps[n].gives for n in each)
     forward = _feed_forward_words(replace(block, steps=steps, before=before), each) if known else None
     return next(filter(fits, (f"{line}, {words}" for words in _without_activation(forward))), line)
+
+
+def _without_forward_block(words: str) -> tuple[str, ...]:
+    """Return words of experts, with and without the block that each is.
+
+    >>> _without_forward_block("8 experts, top 2, gated 128, SiLU")
+    ('8 experts, top 2, gated 128, SiLU', '8 experts, top 2, gated 128', '8 experts, top 2', '8 experts')
+    """
+    parts = words.split(", ")
+    return tuple([", ".join(parts[:count]) for count in range(len(parts), 0, -1)])
 
 
 def _without_activation(words: str | None) -> tuple[str, ...]:
