@@ -63,6 +63,7 @@ class GroupOrigin(IntEnum):
     SCAN = 19  # a recurrence without weights, of which each step is written out
     GRU_CELL = 20  # a step of a GRU: its gates, and the layers before them
     LSTM_CELL = 21  # the same of an LSTM
+    POSITIONS = 22  # a table that is looked up by positions
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
@@ -80,6 +81,7 @@ IDIOM_ORIGINS = (
     GroupOrigin.SCAN,
     GroupOrigin.GRU_CELL,
     GroupOrigin.LSTM_CELL,
+    GroupOrigin.POSITIONS,
 )
 
 

@@ -158,6 +158,8 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
+    if experts := _expert_words(block, rest):
+        return next(filter(fits, (f"{said}, {words}" for words in _without_forward_block(experts))), said)
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
@@ -219,6 +221,16 @@ def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
     known = len(before) == len(each) and all(steps[n].takes and steps[n].gives for n in each)
     forward = _feed_forward_words(replace(block, steps=steps, before=before), each) if known else None
     return next(filter(fits, (f"{line}, {words}" for words in _without_activation(forward))), line)
+
+
+def _without_forward_block(words: str) -> tuple[str, ...]:
+    """Return words of experts, with and without the block that each is.
+
+    >>> _without_forward_block("8 experts, top 2, gated 128, SiLU")
+    ('8 experts, top 2, gated 128, SiLU', '8 experts, top 2, gated 128', '8 experts, top 2', '8 experts')
+    """
+    parts = words.split(", ")
+    return tuple([", ".join(parts[:count]) for count in range(len(parts), 0, -1)])
 
 
 def _without_activation(words: str | None) -> tuple[str, ...]:
@@ -369,7 +381,7 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
 
 def _without_side_links(block: Block) -> Block:
     """Return a block without the links from layers that only gate what is made of them later, as the first of Mamba, or
-    that a scan passes on beside its result."""
+    that a scan passes on beside its result; the layers beside one another that a scan takes are one line."""
     gates = {
         (min(one), two)
         for ways in block.multiplies
@@ -383,6 +395,15 @@ def _without_side_links(block: Block) -> Block:
         later = [scans, *(way for gate, way in gates if gate in links and way <= links)]
         passed = [_upstream(block, frozenset(way)) - way for way in later]
         before[number] = links.difference(*passed)
+    for number, links in block.before.items():
+        if block.steps[number].kind != "scan" or any(block.steps[each].kind != "dense" for each in links):
+            continue
+        # As queries, keys and values, and what gates the result.
+        gating = {gate for gate, way in gates if way == {number} and block.steps[gate].kind == "dense"}
+        line = sorted(links | gating)
+        if len({before[each] for each in line}) == 1 < len(line):
+            before = {each: held - gating for each, held in before.items()}
+            before.update({later: frozenset([one]) for one, later in pairwise([*line, number])})
     return replace(block, before=before)
 
 

@@ -42,11 +42,17 @@ def shared_words(lines: Sequence[str]) -> str:
 
     >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
     ('1×1, 3×3 96, SE', '3 32 d1…4')
+    >>> shared_words(["3 32, 1 32 | 1 64", "3 32, 1 32 | 1 64", "3 32, 1 64"])
+    '3 32, 1 32 | 1 64'
     """
     chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
     lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
     if len(lengths) != 1 or len(chains[-1]) > len(chains[0]):
         return ""
+    if len(chains) > 2:
+        chains[-1] = [
+            whole if _is_one_of(part, whole) else part for part, whole in zip(chains[-1], chains[0], strict=False)
+        ]
     said = []
     for place in range(len(chains[0])):
         parts = [chain[place] for chain in chains if place < len(chain)]
@@ -60,6 +66,11 @@ def shared_words(lines: Sequence[str]) -> str:
         said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
     line = ", ".join(equal_once(iter(said)))
     return line if fits(line) else ""
+
+
+def _is_one_of(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Return whether the words of a layer are those of one of several that take the same."""
+    return " ".join(part) in " ".join(whole).split(" | ")
 
 
 def more_words(words: str, known: str) -> str:

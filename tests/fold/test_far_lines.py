@@ -77,3 +77,19 @@ def test_joins_of_all_earlier_results_are_as_those_of_the_last_two() -> None:
     assert [
         round(height / layers, 1) >= 0.7 for height, layers in zip(heights(made.hierarchy()), (6, 12, 9), strict=True)
     ]
+
+
+def test_a_sum_of_what_all_blocks_give_is_one_box_and_each_block_has_its_part_of_it() -> None:
+    # block ×10, each with a skip to a running sum: s = ((skip 1 + skip 2) + skip 3) + … ─▶ relu ─▶ conv
+    made = Network()
+    top, total = made.chain(made.op("Placeholder"), ("Conv2D", "Relu")), ""
+    for _ in range(10):
+        inner = made.chain(top, ("Conv2D", "Tanh", "Conv2D"))
+        skip = made.op("Conv2D", inner)
+        total = made.op("AddV2", total, skip) if total else skip
+        top = made.op("AddV2", inner, top)
+    made.chain(total, ("Relu", "Conv2D"))
+    hierarchy = made.hierarchy()
+    assert heights(hierarchy) == [10]
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == int(RowKind.SERIES))
+    assert hierarchy.op_count(int(hierarchy.children(stack)[1])) == 5  # the skip too

@@ -365,3 +365,17 @@ def test_a_level_that_is_nothing_but_a_gated_block_has_no_box_in_it() -> None:
         product = net.op("Mul", net.op("Relu", gate, name=f"mlp{layer}/act"), line, name=f"mlp{layer}/mul")
         x = net.op("BatchMatMulV2", product, weights[2], name=f"mlp{layer}/out")
     assert idioms(net.model(), GroupOrigin.FEED_FORWARD) == []
+
+
+def test_a_table_that_is_looked_up_by_distances_is_one_box() -> None:
+    # range ─▶ … ─▶ lookup ─▶ transpose, which all layers add; a table of tokens is a layer
+    net = Net(named=False)
+    tokens = net.op("Placeholder")
+    at = net.op("Range", net.number(), net.number(), net.number())
+    far = net.op("Sub", net.op("ExpandDims", at, net.number()), net.op("ExpandDims", at, net.number()))
+    bias = net.op("Transpose", net.op("GatherV2", net.weight(32, 8), net.op("Abs", far), net.number()), net.number())
+    x = net.op("GatherV2", net.weight(100, 64), tokens, net.number())
+    for _ in range(3):
+        x = net.op("AddV2", net.dense(net.op("Tanh", net.dense(x))), bias)
+    found = idioms(net.model(), GroupOrigin.POSITIONS)
+    assert [name for name, _ in found] == ["positions"]

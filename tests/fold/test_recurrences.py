@@ -97,3 +97,26 @@ def test_the_gates_of_a_step_and_its_layers_are_one_box(gru: bool) -> None:
     assert not idioms(model, GroupOrigin.LSTM_CELL if gru else GroupOrigin.GRU_CELL)
     said = {PaperWords(model.hierarchy).words_of_row(row) for row in range(len(model.hierarchy))}
     assert ("GRU 16" if gru else "LSTM 16") in said
+
+
+def test_the_last_state_that_nothing_uses_is_part_of_a_scan() -> None:
+    net = Net()
+    x = net.op("Placeholder", name="x")
+    state, results, given = net.op("Zeros"), [], net.dense(x)
+    for _ in range(STEPS):
+        results.append(net.op("Mul", net.op("StridedSlice", given), state))
+        state = net.op("AddV2", net.op("Tanh", state), net.op("StridedSlice", given))  # after the last result too
+    net.op("AddV2", net.dense(net.op("Pack", *results)), x)
+    assert idioms(net.model(), GroupOrigin.SCAN) == [("scan", 2 + 5 * STEPS)]
+
+
+def test_layers_beside_one_another_before_a_scan_are_said_in_line() -> None:
+    # queries, keys and a gate ─▶ scan · gate ─▶ a layer: none of them projects a shortcut
+    net = Net()
+    x = net.op("Placeholder", name="x")
+    y = net.op("Tanh", x)
+    gate = net.op("Sigmoid", net.dense(y))
+    mixed = net.op("Mul", scanned(net, net.dense(y), net.dense(y)), gate)
+    net.op("AddV2", net.dense(mixed), x)
+    words = PaperWords(net.model().hierarchy)
+    assert "3 × (→ 64), scan, → 64" in {words.words_of_row(row) for row in range(len(words.hierarchy))}

@@ -16,7 +16,7 @@ from graphviz_tb.fold.flow.invariants import (
     total_child_count,
 )
 from graphviz_tb.model.hierarchy import GroupOrigin
-from tests.fold.boxes import context, rows
+from tests.fold.boxes import context, rows, wired
 
 
 def names(boxes: list[FlowBox]) -> list[str]:
@@ -117,3 +117,11 @@ def test_groups_inside_keep_to_their_bounds() -> None:
     [found] = enforce_limits([held], context(soft=16, most=40))
     assert total_child_count(found.members[0].members) <= 16
     assert len(found.members[1].members) == 40
+
+
+def test_what_is_not_connected_is_in_no_common_segment() -> None:
+    # b0 ─▶ b1 ─▶ b2 and b3 ─▶ b4 ─▶ b5, then a stack
+    dag = wired(7, (0, 1), (1, 2), (3, 4), (4, 5), (2, 6), (5, 6))
+    dag.boxes[6].how = GroupOrigin.REPEAT
+    assert names(narrow_to_limit(dag.boxes, context(), 3)) == ["(b0 b1 b2 b3 b4 b5)", "b6"]
+    assert names(narrow_to_limit(dag.boxes, context(), 3, dag)) == ["(b0 b1 b2)", "(b3 b4 b5)", "b6"]

@@ -134,6 +134,20 @@ def test_experts_say_the_block_that_each_of_them_is(block: Block, said: str) -> 
     assert block_words(block) == said
 
 
+def test_a_layer_that_attends_and_chooses_experts_says_both() -> None:
+    # queries, keys, values ─▶ product ─▶ softmax ─▶ product ─▶ joined ─▶ router ─▶ softmax, and experts of both
+    dense = [LayerStep("dense", f"→ {width}", 64, width) for width in (64, 16, 16)]
+    product, softmax = LayerStep("product", "", heads=(8, 8)), LayerStep("activation", "softmax")
+    behind = (LayerStep("dense", "→ 64", 64, 64), LayerStep("dense", "→ 4", 64, 4), softmax, LayerStep("top", "top 2"))
+    steps = (*dense, product, softmax, product, *behind, LayerStep("experts", "4 experts", 64, 64))
+    before = {0: (), 1: (), 2: (), 3: (0, 1), 5: (2, 3), 6: (5,), 7: (6,), 10: (6,)}
+    links = {number: frozenset(sources) for number, sources in before.items()}
+    assert block_words(Block(steps, links)) == "8 heads, 2 kv × 8, 4 experts, top 2"
+    # Without experts of one weight, a softmax behind the attention is no part of it.
+    kept = {number: links[number] for number in (0, 1, 2, 3, 5, 6)}
+    assert block_words(Block((*steps[:7], softmax), kept)) == "8 heads, 2 kv × 8"
+
+
 @each(
     ("heads", "in_turn", "said"),
     [

@@ -26,9 +26,11 @@ from graphviz_tb.ops.roles import (
     ADD_OPS,
     BATCH_PRODUCT_OPS,
     CAST_OPS,
+    EMBEDDING_LOOKUP_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
     MULTIPLY_OPS,
+    RANGE_OPS,
     REARRANGE_OPS,
     SELECT_OPS,
     UNIT_AXES_OPS,
@@ -445,6 +447,25 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
     return found[1:]
 
 
+# Positions.
+
+
+def _positions(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
+    """Yield each table that is looked up by positions alone, with what makes these and what passes its rows on: a
+    position bias."""
+
+    def is_part(box: FlowBox) -> bool:
+        return not box.scope and box.op not in INPUT_OPS and not context.types.maps_channels(box)
+
+    for number, box in enumerate(dag.boxes):
+        if box.op in EMBEDDING_LOOKUP_OPS and all(is_part(dag.boxes[source]) for source in dag.before[number]):
+            members = _with_own_sources(dag, {number, *_passed_on(dag, number)}, -1, is_part)
+            inside = [dag.boxes[member] for member in members]
+            counts = any(held.how == GroupOrigin.INDEX or held.op in RANGE_OPS for held in inside)
+            if counts and all({*members}.issuperset(dag.before[member]) for member in members):
+                yield members
+
+
 # Attention.
 
 
@@ -518,6 +539,7 @@ FINDERS = (
     (_unit_vectors, GroupOrigin.L2_NORM),
     (_rotary_embeddings, GroupOrigin.ROTARY),
     (_sinusoids, GroupOrigin.SINUSOIDS),
+    (_positions, GroupOrigin.POSITIONS),
     (_attention_scores, GroupOrigin.ATTENTION),
     (_fused_attention, GroupOrigin.ATTENTION),
 )

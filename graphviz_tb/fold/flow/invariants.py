@@ -25,7 +25,7 @@ from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
 from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes, is_layer_type
 from graphviz_tb.fold.scopes import MODULE_PORT_OP
 from graphviz_tb.fold.table import lowest_common_owners
-from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.graphs.traversal import strong_components, weak_components
 from graphviz_tb.limits import MAX_VISITED_BOXES, Meter
 from graphviz_tb.model.columns import distinct_values, int32_column
 from graphviz_tb.model.frozen import dataclass
@@ -94,10 +94,13 @@ CUT_SLACK = 0.4  # of a piece: distance of a cut from equal parts
 MAX_LAST_PIECE = 1.5  # length of the last piece in pieces; it is never below half a piece
 
 
-def narrow_to_limit(boxes: Sequence[FlowBox], context: FoldContext, limit: int) -> list[FlowBox]:
+def narrow_to_limit(
+    boxes: Sequence[FlowBox], context: FoldContext, limit: int, dag: Dag | None = None
+) -> list[FlowBox]:
     """Return at most `limit` boxes if stretches between groups can be folded; never more than `most`.
 
-    After: segments in place of stretches, in the same order.
+    After: segments in place of stretches, in the same order. Where `dag` tells what feeds what, what is not connected
+    is in no common segment: the end of an encoder, and the embedding of a decoder.
     """
     if total_child_count(boxes) <= limit:
         return list(boxes)
@@ -107,13 +110,26 @@ def narrow_to_limit(boxes: Sequence[FlowBox], context: FoldContext, limit: int) 
         if box is not None and box.how == GroupOrigin.NONE and box.ops <= MAX_PLAIN_OPS:
             stretch.append(box)
             continue
-        kept += _make_segments(stretch, context) if MIN_SEGMENT_BOXES <= len(stretch) < len(boxes) else stretch
+        parts = _connected_parts(stretch, dag) if dag is not None and len(stretch) < len(boxes) else [stretch]
+        for part in parts:
+            kept += _make_segments(part, context) if MIN_SEGMENT_BOXES <= len(part) < len(boxes) else part
         stretch = []
         kept += [box] if box else []
     # Accept more than the aim, within the maximum: a few more boxes are better than arbitrary cuts.
     if total_child_count(kept) > limit and (total_child_count(kept) > context.most or limit >= context.most):
         return cut_into_segments(kept, context)
     return kept
+
+
+def _connected_parts(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]:
+    """Return the connected parts of a stretch of boxes of a level, in their order."""
+    place = {id(box): number for number, box in enumerate(stretch)}
+    spot = [place.get(id(box), -1) for box in dag.boxes]
+    pairs = [
+        (spot[source], spot[box]) for box, sources in enumerate(dag.before) if spot[box] >= 0 for source in sources
+    ]
+    found = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
+    return [[stretch[number] for number in sorted(part)] for part in sorted(found, key=min)]
 
 
 def total_child_count(boxes: Sequence[FlowBox]) -> int:

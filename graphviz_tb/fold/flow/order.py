@@ -42,6 +42,7 @@ MAX_GIVEN_VALUES = 8  # boxes before the first input, which depend on none: with
 # users of a value, and boxes on the path from one: a projection has a dozen
 MAX_SAMPLED_USERS, MAX_MEETING_STEPS = 64, 32
 MIN_SPAN_PART = 8  # of a level, over which its readers are spread: an encoder is one of several
+MIN_BLOCKS = 3  # which each make a value that they alone read
 MIN_COLLECTOR_DEPTHS = 8  # inputs of a collector, from as many depths
 
 
@@ -55,8 +56,27 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
         for box, users in enumerate(dag.after)
         if len(users) >= MIN_MEMORY_READERS and _is_spread_out(dag, place, users)
     ]
+    own = _values_of_blocks(dag, place, spread)
+    spread = [box for box in spread if box not in own]
     small = boxes_needing_few(dag, spread, MAX_BROADCAST_NEEDS)
     return [box for box in spread if _meets_at_many_depths(dag, depth, box, small)]
+
+
+def _values_of_blocks(dag: Dag, place: list[int], boxes: list[int]) -> set[int]:
+    """Return some boxes and those alike that are each read in a stretch of their own: each block makes one, as the
+    scales and shifts of a diffusion transformer (Peebles & Xie 2023)."""
+    alike: dict[tuple[int, int], list[tuple[int, int, int]]] = {
+        (dag.boxes[box].symbol, len(dag.after[box])): [] for box in boxes
+    }
+    for box, users in enumerate(dag.after) if alike else ():
+        if users and (spans := alike.get((dag.boxes[box].symbol, len(users)))) is not None:
+            places = [place[user] for user in users]
+            spans.append((min(places), max(places), box))
+    found: set[int] = set()
+    for spans in alike.values():
+        if len(spans) >= MIN_BLOCKS and all(one[1] < two[0] for one, two in pairwise(sorted(spans))):
+            found.update(box for _, _, box in spans)
+    return found
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
@@ -217,12 +237,13 @@ def compute_flow_order(dag: Dag) -> FlowOrder:
     wide = _find_global_values(dag, depth, place)
     broadcast = _select_broadcasts(dag, wide)
     if broadcast:
-        line, place, side = _order_by_demand(dag, depth, broadcast)
+        # A condition that all blocks are given may take more steps than the input of the first one.
+        line, place, side = _order_by_demand(dag, box_depths(dag, broadcast), broadcast)
     early = with_ancestors(dag, broadcast)
     memory = _select_memories(dag, [box for box in wide if box not in broadcast], early, side)
     if memory:
         # Count a decoder's depth from its own beginning, not through the encoder that gives the memory.
-        line, place, side = _order_by_demand(dag, box_depths(dag, memory), broadcast, memory)
+        line, place, side = _order_by_demand(dag, box_depths(dag, broadcast | memory), broadcast, memory)
     cut = Lazy(lambda: _count_crossing_lines(dag, depth, line, place, broadcast, memory))
     return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
 

@@ -47,6 +47,7 @@ from graphviz_tb.fold.flow.items import (
     find_flow_items,
     fold_boxes_aside,
     fold_index_arithmetic,
+    fold_running_sums,
     join_closing_forms,
     join_feeders,
 )
@@ -172,7 +173,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
     dag = fold_layers(fold_idioms(fold_recurrences(dag, context), context), level.hierarchy, context)
-    dag = stack_applications(fold_gated_layers(dag, context), context)
+    dag = fold_running_sums(stack_applications(fold_gated_layers(dag, context), context), symbols)
     if not _has_layer_ops(level):
         dag = join_feeders(join_closing_forms(dag), context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)

@@ -14,7 +14,7 @@ it is convex too.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from itertools import pairwise
 
@@ -39,14 +39,18 @@ MAX_CELL_LAYERS, MAX_CELL_BOXES = 8, 64
 MAX_LAYER_OPS = 4  # of a scope: the product, its bias and what turns its axes
 MIN_SCAN_STEPS = 3  # of two, both are shown
 LIST_TYPES = frozenset(("listconstruct",))  # of traces: it collects what the op behind it joins
+END_TYPES = JOINING_TYPES | LIST_TYPES
 FILL_TYPES = frozenset(("zeros", "zeroslike", "newzeros", "full", "fulllike", "fill", "constantofshape"))
 STEP_TYPES = SUM_TYPES | FILL_TYPES
+EXTREME_OPS = frozenset(("onnx::Max", "onnx::Min"))  # of two tensors; of the same name are sums over an axis elsewhere
 
 
 def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
     """Fold each scan and each cell of a level to one box."""
-    dag = fold_found(dag, context, _scans, GroupOrigin.SCAN)
-    for how in CELL_GATES if any(map(_is_gate, dag.boxes)) else ():
+    kinds = {plain_op_name(op) for op in {box.op for box in dag.boxes}}
+    if kinds & END_TYPES:
+        dag = fold_found(dag, context, _scans, GroupOrigin.SCAN)
+    for how in CELL_GATES if kinds & SIGMOID_TYPES else ():
         dag = fold_found(dag, context, partial(_cells, how=how), how)
     return dag
 
@@ -56,23 +60,35 @@ def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
 
 def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield the boxes of each scan."""
-    ends = [
-        end
-        for end, results in enumerate(dag.before)
-        if len(results) >= MIN_SCAN_STEPS and plain_op_name(dag.boxes[end].op) in JOINING_TYPES | LIST_TYPES
-    ]
+    ends = [end for end, held in enumerate(dag.before) if len(held) >= MIN_SCAN_STEPS and _joins(dag.boxes[end])]
+    parts = _count_parts(dag, range(len(dag))) if ends else 0
     for end in ends:
-        inside = _needed_by(dag, end, lambda box: _is_part(box, context))
         results = dag.before[end]
+        if len(results) > parts:
+            continue
+        inside = _needed_by(dag, end, lambda box: _is_part(box, context))
         if _count_parts(dag, inside) >= len(results) and _grows(dag, inside, results):
             inside = _without_activations(dag, inside)
             yield [*_selecting_layers(dag, inside, end, context), *inside, end, *_joins_behind(dag, end)]
 
 
+def _joins(box: FlowBox) -> bool:
+    return plain_op_name(box.op) in END_TYPES
+
+
 def _needed_by(dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
-    """Return the parts that only a box needs, along the flow."""
+    """Return the parts that only a box needs, along the flow; with the last states that nothing on the level uses."""
+    behind = reachable_from([end], dag.after.__getitem__)
+    unused = [box for box, users in enumerate(dag.after) if not users and box not in behind and is_part(dag.boxes[box])]
     users = _Counts(lambda box: len(dag.after[box]) if is_part(dag.boxes[box]) else -1)
-    return needed_only_by([end], dag.before.__getitem__, users)[::-1]
+    needed = needed_only_by([end, *unused], dag.before.__getitem__, users)[::-1]
+    inside = {*needed}
+    sources = [[source for source in held if source in inside] for held in dag.before]
+    found = reachable_from([end], sources.__getitem__)
+    needs = {box: reachable_from([box], sources.__getitem__) for box in unused}
+    states = [box for box in unused if found & needs[box]]
+    found = found.union(*(needs[box] for box in states))
+    return [box for box in [*needed, *states] if box in found]
 
 
 class _Counts(dict[int, int]):
@@ -108,14 +124,14 @@ def _is_part(box: FlowBox, context: FoldContext) -> bool:
     if not box.op or (box.op in EMBEDDING_LOOKUP_OPS and context.widths.parameters(box)):
         return False
     plain = is_elementwise(box.op) or box.op in BIAS_OPS or box.op in PASSING_OPS or _takes_part(box)
-    return plain or plain_op_name(box.op) in STEP_TYPES or is_plain_product(box, context)
+    return plain or plain_op_name(box.op) in STEP_TYPES or box.op in EXTREME_OPS or is_plain_product(box, context)
 
 
 def _takes_part(box: FlowBox) -> bool:
     return box.op in EMBEDDING_LOOKUP_OPS or plain_op_name(box.op) in PARTING_TYPES
 
 
-def _count_parts(dag: Dag, inside: list[int]) -> int:
+def _count_parts(dag: Dag, inside: Iterable[int]) -> int:
     """Count the parts of tensors that steps take."""
     return sum(len(dag.after[box]) for box in inside if _takes_part(dag.boxes[box]))
 

@@ -231,7 +231,7 @@ def _fold_connected_part(dag: Dag, order: FlowOrder, context: FoldContext, limit
         return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], context, limit, deep)
     best = _cheapest_sequence(dag, order, context, deep)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
-    return narrow_to_limit(boxes, context, limit)
+    return narrow_to_limit(boxes, context, limit, dag)
 
 
 def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, deep: int) -> list[SequenceElement] | None:
