@@ -122,7 +122,8 @@ class DefinitionNumbers:
         bare.CopyFrom(definition)
         for part in ("name", "input", "device"):
             bare.ClearField(part)
-        bare.attr.pop(COLOCATION_ATTR, None)
+        if COLOCATION_ATTR in bare.attr:  # `pop` would add it first
+            del bare.attr[COLOCATION_ATTR]
         return self._number_message(bare)
 
 

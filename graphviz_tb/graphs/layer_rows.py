@@ -54,12 +54,7 @@ def rows_with_parameters(hierarchy: Hierarchy) -> list[int]:
 
 def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
     """Return the innermost scopes around the ops that share a parameter: one layer, called several times."""
-    rows = {
-        int(hierarchy.row_of_node[user])
-        for _, users in _users_of_parameters(hierarchy)
-        if len(users) > 1
-        for user in users
-    }
+    rows = {int(hierarchy.row_of_node[user]) for _, users in _users_of_parameters(hierarchy, least=2) for user in users}
     return {next(_scopes_around(hierarchy, row), row) for row in rows}
 
 
@@ -74,13 +69,15 @@ def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
     return found
 
 
-def _users_of_parameters(hierarchy: Hierarchy) -> Iterator[tuple[Variable, list[int]]]:
-    """Yield each parameter of the main graph with the ops that use it, at least one."""
+def _users_of_parameters(hierarchy: Hierarchy, least: int = 1) -> Iterator[tuple[Variable, list[int]]]:
+    """Yield each parameter of the main graph with the ops that use it, if these are `least`."""
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     computing = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0)
     is_computing = (computing & (hierarchy.row_of_node >= 0)).tolist()
     for variable in meaning.variables():
-        if variable.use == VariableUse.PARAMETER and (users := [user for user in variable.users if is_computing[user]]):
+        if variable.use != VariableUse.PARAMETER or len(variable.users) < least:
+            continue
+        if len(users := [user for user in variable.users if is_computing[user]]) >= least:
             yield variable, users
 
 

@@ -44,8 +44,7 @@ def font_advances(semibold: bool) -> dict[str, int]:
     for line in lines:
         first, *widths = line.split()
         code = int(first, 16)
-        for offset, width in enumerate(widths):
-            advance_of[chr(code + offset)] = int(width)
+        advance_of.update(zip(map(chr, range(code, code + len(widths))), map(int, widths), strict=True))
     return advance_of
 
 
