@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -115,7 +115,17 @@ def _texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, value
     ops = np.flatnonzero(hierarchy.node >= 0)
     by_node[hierarchy.node[ops]] = by_row[ops]
     plain = category_colouring(hierarchy, theme, (COLOR_BY_FACTS, found.shown), by_node, names, f"no {found.shown}")
-    return GivenTexts(**{field.name: getattr(plain, field.name) for field in fields(plain)}, given=found)
+    return GivenTexts(
+        hierarchy,
+        theme,
+        COLOR_BY_FACTS,
+        found.shown,
+        plain.category,
+        plain.names,
+        plain.nothing,
+        plain.ordinary,
+        given=found,
+    )
 
 
 # Colour by the patterns of a view file: groups show their ops in proportion; the rest is coloured by structure.

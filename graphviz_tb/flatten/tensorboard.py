@@ -99,11 +99,7 @@ def _mark_hosts(mark: Bytes, edges: EdgeColumns) -> MarkPairs:
     """Pair each constant with its ordinary users, and each summary with its ordinary inputs."""
     into = np.flatnonzero((mark[edges.source] == Mark.CONSTANT) & (mark[edges.target] == 0))
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
-    return count_mark_pairs(
-        np.concatenate((edges.source[into], edges.target[out])),
-        np.concatenate((edges.target[into], edges.source[out])),
-        np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool))),
-    )
+    return count_mark_pairs(edges.source, edges.target, into, out)
 
 
 def _bypass_marks(mark: Bytes, edges: EdgeColumns) -> EdgeColumns:
