@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -33,27 +34,26 @@ if TYPE_CHECKING:
 
 def pandas_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pandas.DataFrame:
     """Return rows as a `pandas.DataFrame`. Raises `ToolMissing` where pandas is not installed."""
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        from graphviz_tb.extras import install_line
-
-        raise ToolMissing("a table needs pandas", hint=install_line("pandas")) from None
-
-    return pandas.DataFrame([tuple(row) for row in rows], columns=list(columns))
+    made: pandas.DataFrame = _table_library("pandas").DataFrame([tuple(row) for row in rows], columns=list(columns))
+    return made
 
 
 def polars_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> polars.DataFrame:
     """Return rows as a `polars.DataFrame`; a shape is a list. Raises `ToolMissing` where polars is not installed."""
+    table = [[list(value) if isinstance(value, tuple) else value for value in row] for row in rows]
+    made: polars.DataFrame = _table_library("polars").DataFrame(
+        table, schema=list(columns), orient="row", infer_schema_length=None, strict=False
+    )
+    return made
+
+
+def _table_library(name: str) -> Any:
     try:
-        import polars
+        return import_module(name)
     except ModuleNotFoundError:
         from graphviz_tb.extras import install_line
 
-        raise ToolMissing("a table needs polars", hint=install_line("polars")) from None
-
-    table = [[list(value) if isinstance(value, tuple) else value for value in row] for row in rows]
-    return polars.DataFrame(table, schema=list(columns), orient="row", infer_schema_length=None, strict=False)
+        raise ToolMissing(f"a table needs {name}", hint=install_line(name)) from None
 
 
 REPR_NODES = 20  # nodes shown in a repr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ RunNames = Mapping[str, str]  # the short name of each run
 
 CARD_SIZE = (440, 292)  # px
 PLOT_INSETS = (56, 40, 16, 42)  # px left, above, right of and below the lines
+AXIS_WORDS: dict[str, AxisKind] = {"step": "step", "time": "wall", "relative": "relative"}
 AXIS_NAMES = {"step": "step", "wall": "time (UTC)", "relative": "time since the first point"}
 MAX_END_LABELS = 8  # runs whose names are at the ends of their lines; more are in the legend
 MIN_END_LABEL_ROOM, MAX_END_LABEL_ROOM, END_LABEL_PITCH = 92, 160, 12  # px
@@ -96,7 +97,7 @@ def _chart_card(
     title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float], names: RunNames
 ) -> Group:
     """Return one chart as a group of shapes, its corner at `at`; `names` are those at the ends of lines."""
-    xs = [_axis_positions(line, look.axis) for line in lines]
+    xs = [axis_values(line.step, line.wall, look.axis) for line in lines]
     shown = [_smooth_line(line, look.smooth) for line in lines]
     covered = _covered_lines(lines, xs)
     plot = _fit_plot(xs, shown, look, _end_label_room(names.values()) if names else PLOT_INSETS[2])
@@ -196,12 +197,12 @@ def _smooth_line(line: ChartLine, weight: float) -> Floats:
     return out
 
 
-def _axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
-    """Return the position of each point: its step, its wall time, or the seconds since the first point of the line."""
+def axis_values(step: NDArray[Any], wall: Floats, kind: AxisKind) -> Floats:
+    """Return the position of each point: its step, its wall time, or the seconds since the first point."""
     if kind == "step":
-        return line.step.astype(np.float64)
-    finite = line.wall[np.isfinite(line.wall)]
-    return line.wall - (np.min(finite) if kind == "relative" and len(finite) else 0)
+        return step.astype(np.float64)
+    finite = wall[np.isfinite(wall)]
+    return wall - (np.min(finite) if kind == "relative" and len(finite) else 0)
 
 
 def _fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook, right: int) -> PlotArea:
@@ -225,7 +226,7 @@ def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme, across: Floats) ->
     ticks = axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5)
     for value in across.tolist() if len(across) == 1 and np.isfinite(across[0]) else ticks:
         x = plot.left + float(axis_positions(plot.x, np.array([value]))[0]) * plot.width
-        label = _tick_label(value, plot.x, look.axis)
+        label = axis_label(value, plot.x, look.axis)
         half = text_width(label, TICK_SIZE) / 2
         if x - half < free or x + half > CARD_SIZE[0] - 2:
             continue
@@ -234,7 +235,8 @@ def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme, across: Floats) ->
         yield _chart_text(label, _pixel_middle(x), foot + 16, theme.secondary, TICK_SIZE, "middle")
 
 
-def _tick_label(value: float, of: Axis, kind: AxisKind) -> str:
+def axis_label(value: float, of: Axis, kind: AxisKind) -> str:
+    """Return the text of a number below an axis."""
     if kind == "relative":
         return format_duration(value)
     return format_wall_time(value, of.high - of.low) if kind == "wall" else format_number(value)

@@ -115,8 +115,17 @@ def _texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, value
     ops = np.flatnonzero(hierarchy.node >= 0)
     by_node[hierarchy.node[ops]] = by_row[ops]
     plain = category_colouring(hierarchy, theme, (COLOR_BY_FACTS, found.shown), by_node, names, f"no {found.shown}")
-    words = plain.scheme, plain.heading
-    return GivenTexts(hierarchy, theme, *words, plain.category, plain.names, plain.nothing, plain.ordinary, given=found)
+    return GivenTexts(
+        hierarchy,
+        theme,
+        COLOR_BY_FACTS,
+        found.shown,
+        plain.category,
+        plain.names,
+        plain.nothing,
+        plain.ordinary,
+        given=found,
+    )
 
 
 # Colour by the patterns of a view file: groups show their ops in proportion; the rest is coloured by structure.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.chart.axes import group_tags, run_styles
-from graphviz_tb.chart.lines import MAX_END_LABELS, AxisKind, ChartLine, ChartLook, LineChart, chart_sheet
+from graphviz_tb.chart.lines import AXIS_WORDS, MAX_END_LABELS, ChartLine, ChartLook, LineChart, chart_sheet
 from graphviz_tb.chart.runs import colour_values
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.events.plugins import read_trials
@@ -49,8 +49,7 @@ def draw_scalars(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) 
         raise RequestError(
             f"{len(tags):,} tags are too many for one sheet", hint=f"choose at most {MAX_CHARTS} with --tag"
         )
-    axis: AxisKind = "wall" if values["axis"] == "time" else values["axis"]
-    look = ChartLook(axis, min(values["smooth"], 0.999), log_y=values["log_y"])
+    look = ChartLook(AXIS_WORDS[values["axis"]], min(values["smooth"], 0.999), log_y=values["log_y"])
     ordered = [tag for _, inner in group_tags(tags) for tag in inner]
     by_run = run_styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
     drawn = sorted({series.run for series in chosen})

@@ -17,7 +17,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.axes import Axis, axis_positions, fit_axis, format_duration, format_wall_time
+from graphviz_tb.chart.axes import Axis, axis_positions, fit_axis
+from graphviz_tb.chart.lines import AXIS_WORDS, AxisKind, axis_label, axis_values
 from graphviz_tb.chart.runs import GroupSpread, group_runs, members_by_group, spread_of_group
 from graphviz_tb.chart.series import decimate_series, smooth_series
 from graphviz_tb.commands.table import (
@@ -135,30 +136,28 @@ class DrawnSeries:
 def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: TextStyle) -> Iterator[str]:
     """Yield a picture for each tag, with all its runs; together as high as the window if that leaves room for each."""
     tags: dict[str, list[DrawnSeries]] = {}
+    axis = AXIS_WORDS[values["axis"]]
     for series in chosen:
-        tags.setdefault(series.tag, []).append(_drawn_series(series, values["axis"], values["smooth"]))
+        tags.setdefault(series.tag, []).append(_drawn_series(series, axis, values["smooth"]))
     height = shutil.get_terminal_size((width, 24)).lines if sys.stdout.isatty() else 24
     for index, (tag, curves) in enumerate(tags.items()):
         room = max(MIN_CURVE_LINES, min(MAX_CURVE_LINES, (height - 1) // max(1, len(tags)) - 3 - (len(curves) > 1)))
         if index:
             yield ""
         yield look.head(clip_middle(one_line(tag), width))
-        yield from _curve_picture(curves, values["axis"], values["log_y"], width, room, look)
+        yield from _curve_picture(curves, axis, values["log_y"], width, room, look)
 
 
-def _drawn_series(series: Series, kind: str, smooth: float) -> DrawnSeries:
+def _drawn_series(series: Series, kind: AxisKind, smooth: float) -> DrawnSeries:
     """Return the points of a series without superseded ones, in drawing order."""
     points = series.point_order()
     y = series.value[points].astype(np.float64)
-    x = series.step[points].astype(np.float64) if kind == "step" else series.wall[points]
-    if kind == "relative" and len(x):
-        finite = x[np.isfinite(x)]
-        x = x - (np.min(finite) if len(finite) else 0)
+    x = axis_values(series.step[points], series.wall[points], kind)
     return DrawnSeries(series.run, x, smooth_series(y, smooth) if smooth else y)
 
 
 def _curve_picture(
-    curves: Sequence[DrawnSeries], kind: str, log: bool, width: int, height: int, look: TextStyle
+    curves: Sequence[DrawnSeries], kind: AxisKind, log: bool, width: int, height: int, look: TextStyle
 ) -> Iterator[str]:
     """Yield the lines of one picture: curves, numbers on the left and below, and the runs if there are several."""
     y = fit_axis(np.concatenate([curve.y for curve in curves]), log)
@@ -170,7 +169,7 @@ def _curve_picture(
     for row, label in enumerate(top):
         line = "".join(_curve_sign([grid[row, column] for grid in grids], braille, look) for column in range(across))
         yield _clip_plain(f"{pad_text(label, CURVE_LABEL_WIDTH, right=True)} ┤{line}", width, look)
-    left, right = _axis_label(x.low, kind, x), _axis_label(x.high, kind, x)
+    left, right = axis_label(x.low, x, kind), axis_label(x.high, x, kind)
     yield clip_end(
         f"{' ' * (CURVE_LABEL_WIDTH + 2)}{left}{' ' * max(1, across - shown_width(left) - shown_width(right))}{right}",
         width,
@@ -182,13 +181,6 @@ def _curve_picture(
 def _clip_plain(line: str, width: int, look: TextStyle) -> str:
     """Clip a line without colours; one with colours was made to fit."""
     return line if look.on else clip_end(line.rstrip(), width)
-
-
-def _axis_label(value: float, kind: str, x: Axis) -> str:
-    """Return the text of a number below the picture."""
-    if kind == "time":
-        return format_wall_time(value, x.high - x.low)
-    return format_duration(value) if kind == "relative" else format_number(value)
 
 
 def _braille_signs(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:

@@ -137,7 +137,7 @@ def _add_finds(record: EventRecord, path: Path | None, made: EventScan) -> None:
         start = record.payload.find(data, stop)
         stop = max(stop, start + len(data))
         # If the file can be opened again, keep only the position.
-        again = partial(_return_data, data)
+        again = partial(bytes, data)
         if path is not None and start >= 0:
             again = partial(
                 _read_bytes_again, path, record.offset + RECORD_HEADER_BYTES + start, len(data), crc32(data)
@@ -207,10 +207,6 @@ def _read_bytes_again(path: Path, offset: int, size: int, checksum: int) -> byte
         raise unreadable_error(path, error) from None
     if len(data) < size or crc32(data) != checksum:
         raise MalformedRecord(f"{path} changed while it was read", offset=offset)
-    return data
-
-
-def _return_data(data: bytes) -> bytes:
     return data
 
 

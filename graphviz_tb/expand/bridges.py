@@ -136,6 +136,17 @@ class EdgeIndex:
             self._own[row] = _find_body_crossings(self.hierarchy, self, row)
         return self._own[row]
 
+    def crossings_at(self, path: RowPath) -> Crossings:
+        """Return the edges across the border of a row, those that the calls around it pass to it included. Before: the
+        crossings of these calls are in `calls`."""
+        row, hierarchy = path[-1], self.hierarchy
+        # A function has no outside but its calls: no edge of its body leaves it.
+        across = no_crossings() if hierarchy.kind[row] == FUNCTION_ROW else self.own_body_crossings(row)
+        if len(path) > 1 and len(self.calls[path[:-1]].edge):
+            passed = self.function_crossings_at(path[:-1]).touching_rows(row, int(hierarchy.end[row]))
+            across = merge_crossings(across, passed) if len(passed.edge) else across
+        return across
+
     def edges_from_rows(self, start: int, end: int) -> Ints:
         """Return the edges whose source row is one of `start … end-1`."""
         a, b = sorted_value_range(self.out_rows, start, end)
@@ -197,25 +208,16 @@ def climb_borders(
     return group, edge, inner, other, slot
 
 
-def _path_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
+def _path_crossings(files: EdgeIndex, path: RowPath) -> Crossings:
     """Return the edges that cross the border of group or op `path` in file order, including those through calls around
     it.
 
     Calls on the path are followed from the outermost inwards; their crossings are cached for later paths.
     """
-    across = no_crossings()
     known = files.count_known_calls(path[:-1])  # only saves time
-    for length in range(known + 1, len(path) + 1):
-        row = path[length - 1]
-        outer = files.calls[path[: length - 1]] if length > 1 else across
-        # A function has no outside but its calls: no edge of its body leaves it.
-        across = no_crossings() if hierarchy.kind[row] == FUNCTION_ROW else files.own_body_crossings(row)
-        if len(outer.edge):
-            passed = files.function_crossings_at(path[: length - 1]).touching_rows(row, int(hierarchy.end[row]))
-            across = merge_crossings(across, passed) if len(passed.edge) else across
-        if length < len(path):
-            files.calls[path[:length]] = across
-    return across
+    for length in range(known + 1, len(path)):
+        files.calls[path[:length]] = files.crossings_at(path[:length])
+    return files.crossings_at(path)
 
 
 def open_group_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
@@ -223,7 +225,7 @@ def open_group_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) 
 
     The edges of a call go on to the arguments and results of its functions; control edges end at the call.
     """
-    across = _path_crossings(hierarchy, files, path)
+    across = _path_crossings(files, path)
     return files.function_crossings(across, path[-1]).edges if path[-1] in hierarchy.calls else across
 
 

@@ -23,7 +23,6 @@ from graphviz_tb.expand.bridges import (
     SortedCrossings,
     concatenate_crossings,
     find_bridges,
-    merge_crossings,
     no_crossings,
     sort_crossings,
 )
@@ -34,7 +33,7 @@ from graphviz_tb.expand.surplus import StackSurplus, find_surplus
 from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, int32_column, positions_of_rows
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW
+from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, Surplus
 from graphviz_tb.model.paths import (
     RowPath,
@@ -265,7 +264,7 @@ class MemberExpander(Expander):
 
     def _crossings_in_member(self, path: RowPath, member: RowPath | None) -> Crossings:
         """Return the crossings of a group in the shown `member` (None: it is in no stack)."""
-        own = self._crossings_in_file(path)
+        own = self._edge_index.crossings_at(path)
         if member is None:
             return own
         hierarchy = self.hierarchy
@@ -278,14 +277,6 @@ class MemberExpander(Expander):
         top, foot = member[-1], int(hierarchy.end[member[-1]])
         # Lines inside the member first: all members have them in one order.
         return concatenate_crossings(own.pick((own.other >= top) & (own.other < foot)), here)
-
-    def _crossings_in_file(self, path: RowPath) -> Crossings:
-        row, files = path[-1], self._edge_index
-        across = no_crossings() if self.hierarchy.kind[row] == FUNCTION_ROW else files.own_body_crossings(row)
-        if len(path) > 1 and len(files.calls[path[:-1]].edge):
-            passed = files.function_crossings_at(path[:-1]).touching_rows(row, int(self.hierarchy.end[row]))
-            across = merge_crossings(across, passed) if len(passed.edge) else across
-        return across
 
     def _stack_crossings_at(self, stack: RowPath, member: RowPath, around: RowPath | None) -> Crossings:
         """Return the crossings of a stack as one of its members has them; `around` is the member that shows the
@@ -462,7 +453,7 @@ class MemberExpander(Expander):
         return []
 
     def _edges_to_members(self, stack: RowPath, member: int) -> Crossings:
-        own = self._crossings_in_file((*stack[:-1], member))
+        own = self._edge_index.crossings_at((*stack[:-1], member))
         return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
 
     def _edges_skipping_members(self, stack: RowPath, member: int, place: dict[int, int]) -> list[Crossing]:

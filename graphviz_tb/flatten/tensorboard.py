@@ -16,7 +16,7 @@ import numpy as np
 from graphviz_tb.flatten.build import EdgeColumns, EmbeddedMarks
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import FREE_BYPASS_EDGES
-from graphviz_tb.model.columns import Bools, Bytes, Ints, places_of_runs
+from graphviz_tb.model.columns import Bytes, Ints, places_of_runs
 from graphviz_tb.model.graph import Mark, MarkPairs, count_mark_pairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
@@ -39,7 +39,8 @@ def embed_marks(nodes: NodeColumns, edges: EdgeColumns) -> EmbeddedMarks:
     last = _last_definitions(nodes, mark)
     kept = (mark == Mark.NONE) & (last == np.arange(len(mark)))
     beside = _mark_hosts(mark, edges)
-    beside = _select_pairs(beside, kept[beside.host])
+    drawn = kept[beside.host]
+    beside = MarkPairs(beside.mark[drawn], beside.host[drawn], beside.inward[drawn], beside.edges[drawn])
     kept[beside.mark] = True
     led = _bypass_marks(mark, edges)
     led = replace(led, source=last[led.source], target=last[led.target])
@@ -52,10 +53,6 @@ def _mark_of(op: str) -> Mark:
     if "Const" in op:
         return Mark.CONSTANT
     return Mark.SUMMARY if SUMMARY_TYPE.fullmatch(op) else Mark.NONE
-
-
-def _select_pairs(beside: MarkPairs, rows: Bools) -> MarkPairs:
-    return MarkPairs(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
 
 
 def _last_definitions(nodes: NodeColumns, mark: Bytes) -> Ints:
@@ -99,11 +96,7 @@ def _mark_hosts(mark: Bytes, edges: EdgeColumns) -> MarkPairs:
     """Pair each constant with its ordinary users, and each summary with its ordinary inputs."""
     into = np.flatnonzero((mark[edges.source] == Mark.CONSTANT) & (mark[edges.target] == 0))
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
-    return count_mark_pairs(
-        np.concatenate((edges.source[into], edges.target[out])),
-        np.concatenate((edges.target[into], edges.source[out])),
-        np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool))),
-    )
+    return count_mark_pairs(edges.source, edges.target, into, out)
 
 
 def _bypass_marks(mark: Bytes, edges: EdgeColumns) -> EdgeColumns:

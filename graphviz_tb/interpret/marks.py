@@ -135,10 +135,7 @@ def _mark_host_pairs(mark: Bytes, graph: Graph) -> MarkPairs:
     waits = graph.control & (mark[graph.source] == Mark.WEIGHT) & taken[graph.source]
     into = np.flatnonzero(into & ~waits)
     out = np.flatnonzero((mark[graph.source] == 0) & (mark[graph.target] == Mark.SUMMARY))
-    marks = np.concatenate((graph.source[into], graph.target[out]))
-    hosts = np.concatenate((graph.target[into], graph.source[out]))
-    inward = np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool)))
-    return count_mark_pairs(marks, hosts, inward)
+    return count_mark_pairs(graph.source, graph.target, into, out)
 
 
 def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:

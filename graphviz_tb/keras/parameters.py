@@ -65,7 +65,7 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
     """
     word, policy = layer_row(kind).parameters, policy_of(config)
     if parameters is None or policy is None or word not in KERNEL_MATRICES:
-        return None if parameters is None else _plain_size(config, parameters)
+        return None if parameters is None else parameters * element_size(_variable_dtype(config))
     try:
         packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
     except RULE_ERRORS:
@@ -468,8 +468,3 @@ def _pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) 
     scales = apart * ceil(summed / policy.block)
     numbers = packed + 2 * scales + summed
     return Packed(numbers, numbers, packed + (FLOAT_BYTES + 1) * scales + FLOAT_BYTES * summed)
-
-
-def _plain_size(config: LayerConfig, count: int) -> int:
-    """Return the bytes of so many elements of an unquantised layer."""
-    return count * element_size(_variable_dtype(config))

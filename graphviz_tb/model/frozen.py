@@ -42,7 +42,7 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
     members["__dataclass_params__"] = SimpleNamespace(
         init=True, repr=True, eq=eq, order=False, unsafe_hash=False, frozen=frozen
     )
-    members["__replace__"] = _replace_fields
+    members["__replace__"] = dataclasses.replace
     if frozen:
         members["__setattr__"], members["__delattr__"] = _refuse_setting, _refuse_deleting
         # Pickle and copy would set attributes, which is refused.
@@ -51,17 +51,14 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
     if eq:
         members["__eq__"] = _make_eq(_field_getter([field.name for field in fields if field.compare]))
         hashed = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
-        members["__hash__"] = _make_hash(_field_getter(hashed)) if frozen else None
+        values_of = _field_getter(hashed)
+        members["__hash__"] = (lambda self: hash(values_of(self))) if frozen else None
     # Keep what the class defines. `__hash__` is None if it defines only `__eq__`: then it is made.
     own = {name: value for name, value in vars(cls).items() if value is not None and name not in by_name}
     members = {name: value for name, value in (members | own).items() if name not in ("__dict__", "__weakref__")}
     members["__slots__"] = tuple(by_name)  # a class gets its slots when it is made
     members["__dataclass_fields__"] = by_name
     return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return, misc]
-
-
-def _replace_fields(one: Any, /, **values: Any) -> Any:
-    return dataclasses.replace(one, **values)
 
 
 def _collect_fields(cls: type[Any]) -> dict[str, Field[Any]]:
@@ -160,10 +157,6 @@ def _make_eq(of: Callable[[Any], Any]) -> Callable[[Any, object], bool]:
         return bool(of(self) == of(other)) if type(other) is type(self) else NotImplemented
 
     return fields_are_equal
-
-
-def _make_hash(of: Callable[[Any], Any]) -> Callable[[Any], int]:
-    return lambda self: hash(of(self))
 
 
 def _refuse_setting(self: Any, name: str, value: object) -> NoReturn:

@@ -8,9 +8,10 @@ from dataclasses import field
 from enum import IntEnum
 from itertools import chain, count, pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Bools, Bytes, Ints, int32_column
 from graphviz_tb.model.frozen import dataclass
@@ -229,8 +230,14 @@ class Graph:
         return definition
 
 
-def count_mark_pairs(marks: Ints, hosts: Ints, inward: Bools) -> MarkPairs:
-    """Merge equal (mark, host, side) rows, ordered by host and then by first appearance."""
+def count_mark_pairs(source: Ints, target: Ints, into: NDArray[Any], out: NDArray[Any]) -> MarkPairs:
+    """Pair marks with hosts: the edges `into` lead from a mark to its user, `out` from an op to its summary.
+
+    Equal pairs are merged; they are ordered by host and then by first appearance.
+    """
+    marks = np.concatenate((source[into], target[out]))
+    hosts = np.concatenate((target[into], source[out]))
+    inward = np.arange(len(marks)) < len(into)
     # 32 bits for the mark, one for the side.
     key = (hosts.astype(np.int64) << 33) + (marks.astype(np.int64) << 1) + inward
     _, first, counts = np.unique(key, return_index=True, return_counts=True)

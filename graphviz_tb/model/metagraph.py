@@ -63,7 +63,6 @@ class Bundles:
         return carried
 
     def flat_edges(self, number: int) -> Ints:
-        """Return the flat edges of a bundle."""
         return self.edge[self.start[number] : self.start[number + 1]]
 
 
@@ -78,7 +77,6 @@ class SmallLevelBundles:
         return self.tensors[number]
 
     def flat_edges(self, number: int) -> Ints:
-        """Return the flat edges of a bundle."""
         return np.array(self.flat[number], np.int32)
 
 
@@ -93,7 +91,6 @@ class SingleBundle:
         return self.tensors
 
     def flat_edges(self, number: int) -> Ints | None:
-        """Return the flat edges of the line, for any number."""
         return self.flat
 
 

@@ -258,7 +258,7 @@ def _page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> d
         "options": {name: getattr(options, name) for name in SCRIPT_OPTIONS},
         "select": _selected_address(model, options),
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
-        "calls": _call_entries(hierarchy),
+        "calls": [[row, [[attr, body] for attr, body in bodies]] for row, bodies in sorted(hierarchy.calls.items())],
         "functions": list(hierarchy.function_rows),
         "uncalled": uncalled_functions(hierarchy),
         "labels": _row_labels(hierarchy, table),
@@ -394,8 +394,3 @@ def _shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
         inside = scope > 0 and name[row].startswith(name[scope] + "/")
         names.append(2 * words(name[row][len(name[scope]) + 1 :]) + 1 if inside else 2 * words(name[row]))
     return names
-
-
-def _call_entries(hierarchy: Hierarchy) -> list[list[object]]:
-    """Return each row that opens to functions, with the attributes that name them and their rows."""
-    return [[row, [[attr, body] for attr, body in bodies]] for row, bodies in sorted(hierarchy.calls.items())]

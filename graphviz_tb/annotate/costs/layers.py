@@ -392,11 +392,6 @@ def _additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out:
     yield _matmul_step(scored, out)
 
 
-def _wrapper_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of the layer in a wrapper that runs it once."""
-    return _inner_steps(config["layer"]["class_name"], config["layer"]["config"], takes, out)
-
-
 def _inner_steps(kind: str, config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Return the ops of a layer by the rule of its class. Raises LookupError if that has none."""
     rule = layer_cost_rule(kind)
@@ -491,7 +486,10 @@ LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "additive_attention": _additive_attention_steps,
     "matrix_product": lambda config, takes, out: iter([_matmul_step(takes[0], out)]),
     "summed": lambda config, takes, out: iter([CostStep("Einsum", takes, out, {"equation": config["subscripts"]})]),
-    "wrapped": _wrapper_steps,
+    # The layer in a wrapper that runs it once.
+    "wrapped": lambda config, takes, out: _inner_steps(
+        config["layer"]["class_name"], config["layer"]["config"], takes, out
+    ),
     "activation": lambda config, takes, out: _activation_steps(config, out),
     "of_cell": _cell_steps,
     "convolutional": _recurrent_convolution_steps,

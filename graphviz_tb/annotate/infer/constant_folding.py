@@ -191,11 +191,6 @@ def _fold_constant(op: Op) -> Elements | None:
     return _constant_elements(attrs["value"].tensor) if "value" in attrs else None
 
 
-def _fold_identity(op: Op) -> Elements | None:
-    """The elements of the input, in the same order."""
-    return op.value(0)
-
-
 def _fold_cast(op: Op) -> Elements | None:
     """`Cast` between integers, and to booleans."""
     return _cast_elements(op, op.attr("DstT")) if op.attr("SrcT") in INTEGER_DTYPES else None
@@ -429,7 +424,7 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
             "PreventGradient",
             "ReadOnlyIdentity",
         ],
-        _fold_identity,
+        lambda op: op.value(0),
     ),
     "Cast": _fold_cast,
     "Shape": lambda op: op.shape(0),

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graphviz_tb.model.logs import FileRange, HistogramPoints, Series
+from graphviz_tb.model.logs import HistogramPoints, Series
 from graphviz_tb.page.blocks import pack_columns
 from graphviz_tb.page.points import (
     DEFAULT_HISTOGRAM_STEPS,
@@ -42,10 +42,6 @@ SANDBOX_POLICY = "default-src 'none'; sandbox"
 RANGE_HEADER = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-def _read_blob_head(request: Request, run: str, place: FileRange) -> bytes:
-    return served_source(request).read(run, place._replace(length=min(place.length, MEDIA_HEAD_BYTES)))
-
-
 async def blob_bytes(request: Request) -> Response:
     """Return the bytes of an image or a sound, or a range of them."""
     checked_query(request, ())
@@ -63,7 +59,8 @@ async def blob_bytes(request: Request) -> Response:
     if part:
         headers["content-range"] = f"bytes {first}-{last}/{place.length}"
     wanted = place._replace(offset=place.offset + first, length=last + 1 - first)
-    kind = media_type(await run_in_thread(_read_blob_head, request, run, place))
+    head = place._replace(length=min(place.length, MEDIA_HEAD_BYTES))
+    kind = media_type(await run_in_thread(source.read, run, head))
     if kind == UNKNOWN_MEDIA_TYPE:
         headers["content-disposition"] = "attachment"
     return Response(await run_in_thread(source.read, run, wanted), 206 if part else 200, headers, kind)
