@@ -400,7 +400,12 @@ def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) 
     ]
     if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
         return boxes
-    held = [each for each in held if not GIVEN_USERS.isdisjoint(context.types.type_counts(each[0]))]
+    # A mask that is made of an input is one box with it; a segment only has its length.
+    held = [
+        (top, group, given)
+        for top, group, given in held
+        if group.how == GroupOrigin.SEGMENT or not GIVEN_USERS.isdisjoint(context.types.type_counts(top))
+    ]
     by_group: dict[int, list[FlowBox]] = {}
     size = {id(group): len(group.members) for _, group, _ in held}
     for top, group, given in held:
