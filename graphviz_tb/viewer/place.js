@@ -4909,7 +4909,7 @@ function name_in_stack(stack, member) {
   rest = py_removeprefix(member, stack);
   return ((NAME_JOINTS.includes(py_slice(rest, 0, 1)) && !"0123456789".includes(py_slice(rest, 1, 2)) && (rest !== member)) ? py_slice(rest, 1) : member);
 }
-function stack_label(node, said, member, shown, members, boxed = false) {
+function stack_label(node, said, member, shown, members, boxed = false, grows = "") {
   let counted_each, inside, alike, listed, unlike, aside, name, named, other, first;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
   inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
@@ -4917,7 +4917,7 @@ function stack_label(node, said, member, shown, members, boxed = false) {
   inside = ((alike || node.second.includes(" op")) ? inside : node.second);
   listed = node.label.includes(WORDS_DOT);
   unlike = (member.layers && !node.semibold && ![member.second, member.label].includes(node.second));
-  inside = (node.layers ? ((listed || unlike) ? node.second : "") : inside);
+  inside = (grows || (node.layers ? ((listed || unlike) ? node.second : "") : inside));
   aside = (node.connected ? "" : "side by side");
   name = _name_on_box(member);
   named = ((shown >= 0) && !name.includes(WORDS_DOT) && !listed);

@@ -398,3 +398,22 @@ def test_no_block_of_a_backbone_below_a_pyramid_holds_a_border_of_widths(
         row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW and hierarchy.connected[row]
     ]
     assert tuple(len(hierarchy.children(row)) for row in stacks if hierarchy.op_count(row) > 14) == counts
+
+
+def test_a_layer_behind_the_last_sum_is_no_block_that_lacks_something() -> None:
+    """Of EDSR (Lim et al. 2017): blocks, a layer whose result is added to what the first takes, layers that enlarge."""
+    net = Export()
+
+    def conv(x: str) -> str:
+        return net.op("onnx::BatchNormalization", net.conv(x, net.weight(8, 8, 3, 3)))
+
+    first = x = conv(net.op("Placeholder", dtype={"type": 1}))
+    for _ in range(16):
+        x = net.op("onnx::Add", x, conv(net.op("onnx::Relu", conv(x))))
+    x = net.op("onnx::Add", first, conv(x))
+    for _ in range(2):
+        x = net.op("onnx::Resize", conv(x))
+    conv(x)
+    hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
+    stacks = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
+    assert max(len(hierarchy.children(row)) for row in stacks) == 16

@@ -225,6 +225,7 @@ def nearly_behind(
     if len(turn) == 1 and _is_named_scope(turn[0].box) and _is_named_scope(sequence[start].box):
         limit = start + 1  # its name says where it ends
     ops: Counter[str] = Counter()
+    closing = {*_last_types(like.last, context)} & ADD_OPS
     best, least, less = start, like.size, start
     for place in range(start, limit):
         element = sequence[place]
@@ -235,8 +236,10 @@ def nearly_behind(
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
-        if like.is_reduced(ops) and not (layers and like.lacks_layers(ops)):
+        if like.is_reduced(ops) and not like.lacks_layers(ops):
             less = place + 1
+        if closing and closing <= {*_last_types(element, context)} and all(ops[op] >= like.ops[op] for op in closing):
+            break  # the sum that ends a repetition
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
         return start
@@ -256,6 +259,10 @@ def nearly_behind(
         frozenset[int](),
     )
     return stop if given and later and given.isdisjoint(later) else start
+
+
+def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
+    return context.types.type_counts(element.box.last_row())
 
 
 def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:

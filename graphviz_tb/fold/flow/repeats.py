@@ -207,8 +207,11 @@ def _best_alignment(
 
     if len(choices) > 1:  # only saves time
         unlike = _count_unlike(sequence[start:stop], period)
-        # No repetition holds a border of widths, if another alignment has it between two.
-        given = [context.widths.output_channels([element.box]) for element in sequence[start:stop]]
+        # No repetition of convolutions holds a border of widths, if another alignment has it between two.
+        given = [
+            context.widths.output_channels([element.box]) if element.kernels else frozenset[int]()
+            for element in sequence[start:stop]
+        ]
 
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.

@@ -257,7 +257,7 @@ def _title_from_members(box: FlowBox, context: FoldContext, human_named: Set[int
 def _title_from_contents(box: FlowBox, hierarchy: Hierarchy) -> str:
     """Return the most telling types, as in `3 Conv2D · 3 Relu`, of one layer with its number; "" if nothing inside has
     a type."""
-    rows = rows_inside(box, {*IDIOM_ORIGINS, GroupOrigin.INDEX})
+    rows = rows_inside(box, IDIOM_ORIGINS)
     types = tuple(sorted([_row_type(row, hierarchy) for row in rows]))
     title = _title_from_types(types, _main_scope_type(rows, hierarchy))
     named = [row.name for row in rows if row.scope and _row_type(row, hierarchy) == title]
