@@ -215,6 +215,15 @@ def test_names_that_are_numbers_are_counted() -> None:
     assert diff(made(12, 40), made(57, 31)).same
 
 
+def test_inputs_that_pytorch_traced_are_counted() -> None:
+    def made(name: str, op: str) -> Any:
+        return graph(f"{name} Placeholder", f"net/act {op} {name}")
+
+    assert diff(made("input", "onnx::Relu"), made("input.1", "onnx::Relu")).same
+    (change,) = diff(made("input", "Relu"), made("input.1", "Relu"))
+    assert change.kind == "renamed"
+
+
 def test_values_that_pytorch_traced_are_counted() -> None:
     # the same module, traced where more was traced before: no name of a module is another, all numbers are
     def later(name: str) -> str:

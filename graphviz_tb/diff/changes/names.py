@@ -19,7 +19,7 @@ from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
 from graphviz_tb.model.change_content import Move, Rename, Setting
 from graphviz_tb.model.columns import Ints, Longs, distinct_values, exists
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
 
 # A renamed scope or node, with both names.
 
@@ -292,8 +292,12 @@ def _without_trace_number(name: str) -> str:
 def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     """Return whether both names are only a number, or contain one from PyTorch's tracer: `input.35`."""
     names = renamed.leaves
-    # "aten::add": PyTorch's op types have their namespace in front.
-    if not renamed.scope and "::" in m.a.op_type(renamed.old):
+    if renamed.scope:
+        return not renamed.moved and all(name.isdecimal() for name in names)
+    op = m.a.op_type(renamed.old)
+    # "aten::add": PyTorch's op types have their namespace in front; an input is of PyTorch if its users are.
+    of_users = "".join(map(m.a.op_type, m.a.data_users(renamed.old)[:1])) if op in INPUT_OPS else ""
+    if "::" in op + of_users or has_role(op, Role.TRACE_VALUE):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
 
