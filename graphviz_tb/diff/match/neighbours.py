@@ -172,18 +172,11 @@ def _counted_constants(m: Matching) -> list[int]:
 
 
 def _keeps_user(m: Matching, node: int) -> bool:
-    """Return whether an op takes a constant that takes its partner too, or one that replaced it, or nothing takes it on
-    a side."""
+    """Return whether an op takes a constant that takes its partner too, or nothing takes it on a side."""
     users, others = m.a.data_users(node), m.b.data_users(int(m.to_b[node]))
     if not users or not others:
         return True
-    # Two ops without a partner of one scope may be one op and what took its place.
-    scopes = {int(m.b.scopes.of_node[user]) for user in others if not exists(m.to_a[user])} - {*m.b.scopes.roots}
-    return any(
-        int(m.to_b[user]) in others
-        or (not exists(m.to_b[user]) and int(m.scope_to_b[m.a.scopes.of_node[user]]) in scopes)
-        for user in users
-    )
+    return any(int(m.to_b[user]) in others for user in users)
 
 
 def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
@@ -212,20 +205,9 @@ def match_weight_reads(m: Matching) -> Findings:
         captured = all(len(own) == 1 for own in handles) and all(
             side.op_type(own[0]) in UNNAMED_WEIGHT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
         )
-        free = not exists(m.to_b[old]) and not exists(m.to_a[new])
-        counted = captured and _differ_in_counter(m.a.graph.name[old], m.b.graph.name[new])
-        if free or (counted and int(m.to_b[old]) != new):
+        if not exists(m.to_b[old]) and not exists(m.to_a[new]):
             pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
     yield from rematch(m, pairs, Reason.SPREAD)
-
-
-def _differ_in_counter(old: str, new: str) -> bool:
-    """Return whether two reads of a layer differ only in the numbers of the scopes that they are in.
-
-    >>> _differ_in_counter("m/norm/Cast_2/Read", "m/norm/Cast_3/Read"), _differ_in_counter("m_2/w/Read", "m_3/w/Read")
-    (True, False)
-    """
-    return without_digits(old) == without_digits(new) and old.rsplit("/", 2)[0] == new.rsplit("/", 2)[0]
 
 
 def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
