@@ -23,6 +23,7 @@ from graphviz_tb.diff.match.matching import (
     align_members,
     node_pairs,
     rematch,
+    series_runs,
     split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
@@ -284,7 +285,7 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
 
 
 def match_keras_layers(m: Matching) -> Findings:
-    """Match Keras layers by class and configuration, then by class; equal ones by name.
+    """Match Keras layers by names that a person chose, by class and configuration, then by class; equal ones by name.
 
     Requires that nothing is matched. If both graphs are Keras models, pairs that do not cross are matched.
     """
@@ -297,7 +298,8 @@ def match_keras_layers(m: Matching) -> Findings:
         yield node_pairs(same, Reason.NAME)
         return
     tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
-    pairs = align_members(m, [(mine.tolist(), other.tolist()) for mine, other in tiers], _likely_layers(m))
+    named = _given_names(m.a, m.b), _given_names(m.b, m.a)
+    pairs = align_members(m, [named, *((mine.tolist(), other.tolist()) for mine, other in tiers)], _likely_layers(m))
     yield node_pairs(pairs or [], Reason.SERIES)
 
 
@@ -321,6 +323,15 @@ def _is_counted(side: GraphColumns, node: int) -> bool:
     stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
     kind = str(side.labels.configurations.get(node, {}).get("class", ""))
     return stem == kind.lower().rstrip("0123456789_")
+
+
+def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
+    """Return a key for each layer: for names that a person chose everything except the settings; for a counted name a
+    unique value."""
+    leaves = side.scopes.node_leaf
+    counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
+    whole = zip(leaves, side.in_place.tolist(), strict=True)
+    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
 
 
 def _likely_layers(m: Matching) -> dict[int, int]:
