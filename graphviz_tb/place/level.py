@@ -11,7 +11,7 @@ from dataclasses import replace
 from graphviz_tb.graphs.skyline import Skyline, SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
+from graphviz_tb.model.metagraph import EdgeKind, Metaedge, MetagraphLine, line_thickness
 from graphviz_tb.model.scene import Direction, Point, Separator, Text, Web
 from graphviz_tb.model.skeleton import (
     LevelGaps,
@@ -404,7 +404,8 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
     for wire, line in lines.items():
         text = view.words.lines[wire].label
         written = line.kind == "reference" and line.training > 0
-        bridge, telling = view.skeleton.wires[wire].bridge, wire in main or written
+        made_for_all = isinstance(line, Metaedge) and view.node_labels[line.source].shared
+        bridge, telling = view.skeleton.wires[wire].bridge, wire in main or written or made_for_all
         if bridge >= 0:
             crossing = view.metagraph.bridges[bridge]
             telling = telling or crossing.members[1] > 0  # else it seems that all members have it

@@ -3887,13 +3887,14 @@ function child_pieces(view, below, direction) {
   return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, labels, wire, line, text, written, bridge, telling, crossing;
+  let main, labels, wire, line, text, written, made_for_all, bridge, telling, crossing;
   main = new Set(view.skeleton.main_path);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
     written = ((line.kind === "reference") && (line.training > 0));
-    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, (main.has(wire) || written)];
+    made_for_all = ((line instanceof Metaedge) && view.node_labels.at(line.source).shared);
+    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, (main.has(wire) || written || made_for_all)];
     if ((bridge >= 0)) {
       crossing = view.metagraph.bridges.at(bridge);
       telling = (telling || (crossing.members[1] > 0));
