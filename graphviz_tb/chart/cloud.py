@@ -52,6 +52,7 @@ class PointColourGroup:
 
 
 def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
+    """Draw at most `MAX_DRAWN_POINTS` points, spread over all rows, with a heading, a frame and a key of colours."""
     shown = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
     some = (
         shown

@@ -112,6 +112,7 @@ def _no_embedding_hint(projector: Projector) -> str:
 
 
 def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
+    """Print the embeddings of a log directory, one in a line, or as one JSON document."""
     import json
 
     from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width

@@ -80,7 +80,7 @@ def scan_end(reader: TensorFlowSteps, nodes: Ints) -> tuple[int, int]:
     """Return the op of a scan that joins the results of its steps, and their number."""
     users, _ = links_among(reader, nodes)
     taken = np.bincount(users, minlength=1)
-    return int(nodes[taken.argmax()]), int(taken.max())
+    return int(nodes[np.argmax(taken)]), int(np.max(taken))
 
 
 def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:

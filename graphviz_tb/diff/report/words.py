@@ -230,7 +230,9 @@ def _unit_words(change: Change, content: Unit, most: int) -> str:
 
 def wire_words(change: Change) -> str:
     """Return the position of an insertion or removal in a wire: ` between a and b`; "" if several wires are
-    affected."""
+    affected, or only the node's own are."""
+    if isinstance(change.content, Rewiring):
+        return ""
     # (source, target) of the wire into which it was inserted, or that was joined by its removal.
     ends: set[tuple[str | None, str]] = set()
     for wire in change.links:
