@@ -335,13 +335,30 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
             continue
         blocks = [*([_as_one(whole[:-1], context)] if start < stop else []), element.box]
         blocks += [_as_one(last, context)] if last else []
-        made = make_stack(context.symbols, blocks, element.symbol)
         word = ("stack", element.symbol)
         whole += last
+        if start and _continue_stage(folded[start - 1], whole, element.symbol, context):
+            start -= 1
+            before = folded[start]
+            blocks = [*(before.box.members if before.box.is_repetition else [before.box]), *blocks]
+            whole = [before, *whole]
+        made = make_stack(context.symbols, blocks, element.symbol)
         folded[start:] = [
             SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
         ]
     return folded
+
+
+def _continue_stage(
+    before: SequenceElement, whole: Sequence[SequenceElement], unit: int, context: FoldContext
+) -> bool:
+    """Return whether blocks are of the stage of the block or stack of `unit` before them: two kinds of blocks in
+    turn."""
+    if before.word != ("stack", unit) if before.box.is_repetition else before.symbol != unit:
+        return False
+    boxes, widths = [element.box for element in whole], context.widths
+    one, other = widths.output_channels([before.box]), widths.output_channels(boxes)
+    return not (one and other and one.isdisjoint(other)) and not widths.halves(boxes)
 
 
 def _fold_single_units(
