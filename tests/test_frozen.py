@@ -149,3 +149,38 @@ def test_others_are_left_to_the_standard_one() -> None:
 
     assert Free(1) == Free(1)
     assert vars(Free(1)) == {"count": 1}
+
+
+def make_spot_class(dataclass: Callable[..., Any]) -> Any:
+    @dataclass(frozen=True, slots=True)
+    class Spot:
+        x: int
+        y: int = 2
+        marks: list[int] = field(default_factory=list)
+        total: int = field(init=False, default=0)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "total", self.x + self.y)
+
+    return Spot
+
+
+def test_first_objects_are_made_as_those_after_the_constructor_is_compiled() -> None:
+    spot = make_spot_class(frozen.dataclass)
+    made = [(repr(spot(1)), repr(spot(y=3, x=1)), repr(spot(1, 2, [3]))) for _ in range(frozen.MOST_UNCOMPILED)]
+    assert set(made) == {made[0]}
+    assert spot(1).marks is not spot(1).marks
+
+
+@pytest.mark.parametrize(
+    ("given", "named"), [((), {}), ((1, 2, [], 4), {}), ((1,), {"x": 1}), ((1,), {"z": 1}), ((1,), {"total": 1})]
+)
+def test_a_first_object_that_cannot_be_made_is_refused_as_by_the_standard_one(
+    given: tuple[Any, ...], named: dict[str, Any]
+) -> None:
+    errors = []
+    for dataclass in (frozen.dataclass, dataclasses.dataclass):
+        with pytest.raises(TypeError) as caught:
+            make_spot_class(dataclass)(*given, **named)
+        errors.append(str(caught.value).rpartition("Spot.")[2])
+    assert errors[0] == errors[1]

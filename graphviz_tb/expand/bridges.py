@@ -144,7 +144,7 @@ class EdgeIndex:
         across = no_crossings() if hierarchy.kind[row] == FUNCTION_ROW else self.own_body_crossings(row)
         if len(path) > 1 and len(self.calls[path[:-1]].edge):
             passed = self.function_crossings_at(path[:-1]).touching_rows(row, int(hierarchy.end[row]))
-            across = merge_crossings(across, passed) if len(passed.edge) else across
+            across = _merge_crossings(across, passed) if len(passed.edge) else across
         return across
 
     def edges_from_rows(self, start: int, end: int) -> Ints:
@@ -255,7 +255,7 @@ def _find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Cr
     # Drop edges with both ends inside; ids are in file order.
     out = np.sort(out[(target < start) | (target >= end)])
     into = np.sort(into[(source < start) | (source >= end)])
-    return merge_crossings(
+    return _merge_crossings(
         Crossings(
             into, hierarchy.row_of_node[graph.target[into]], hierarchy.edge_from[into],
             np.ones(len(into), bool), graph.slot[into],
@@ -282,7 +282,7 @@ def concatenate_crossings(*some: Crossings) -> Crossings:
     )
 
 
-def merge_crossings(a: Crossings, b: Crossings) -> Crossings:
+def _merge_crossings(a: Crossings, b: Crossings) -> Crossings:
     """Merge two sets of crossings in the order of the flat edges."""
     both = concatenate_crossings(a, b)
     return both.pick(np.argsort(both.edge, kind="stable"))

@@ -15,9 +15,11 @@ from graphviz_tb.model.change_content import (
     ChangeContent,
     FunctionBody,
     InputWire,
+    Ports,
     Rewiring,
     Setting,
     SettingPart,
+    SignaturePort,
     Unit,
     exchange_sides,
 )
@@ -138,8 +140,15 @@ class Change:
 
     @property
     def links(self) -> tuple[InputWire, ...]:
-        """Wires of other ops that were added, removed or changed with it."""
+        """Changed inputs: of its own node, or of other ops that were added, removed or changed with it."""
+        if isinstance(self.content, Rewiring):
+            return self.content.inputs
         return (self.content.links or ()) if isinstance(self.content, Setting | Unit) else ()
+
+    @property
+    def ports(self) -> tuple[SignaturePort, ...]:
+        """Inputs and outputs of a signature that differ."""
+        return self.content.ports if isinstance(self.content, Ports) else ()
 
     @property
     def function(self) -> str | None:

@@ -166,7 +166,8 @@ def test_what_a_trace_shows_by_shapes_alone_is_said_as_a_shape() -> None:
 def test_a_linear_layer_of_a_vector_has_units() -> None:
     def made(units: int) -> Any:
         whole = GraphDef()
-        node = whole.node.add(name="Net/Linear[out]/9", op="aten::linear")
+        whole.node.add(name="x", op="IO Node")
+        node = whole.node.add(name="Net/Linear[out]/9", op="aten::linear", input=["x"])
         node.attr["_output_shapes"].list.shape.add(dim=[{"size": units}])
         return whole
 

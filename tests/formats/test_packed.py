@@ -158,3 +158,14 @@ def test_threads_make_one_message_whole() -> None:
         with ThreadPoolExecutor(8) as pool:
             assert {node.name for node in pool.map(graph.node.__getitem__, range(400))} == {"x"}
         assert len(graph.node[:]) == len(list(graph.node)) == 400
+
+
+def test_nodes_that_are_encoded_on_demand_are_those_of_their_bytes() -> None:
+    graph = read_source(FIXTURES / "onnx" / "quantised.onnx").graph
+    assert isinstance(graph, PackedGraph)
+    packed = PackedNodes(graph.node.data, _node_end_offsets(graph.node.data))
+    assert len(packed) == len(graph.node) > 2
+    assert list(graph.node) == list(packed) == list(graph.whole_message().node)
+    for at in range(len(packed)):
+        assert graph.node.definition(at) == packed.definition(at)
+        assert graph.node.attributes(at) == packed.attributes(at)

@@ -20,6 +20,7 @@ FIXTURES = (
     "control_heavy.pb",
     "gan_scopes.pb",
     "keras2_functional.pb",
+    "lstm_dynamic_rnn.pb",
     "multi_device.pb",
     "mnist_cnn.pbtxt",
     "while_v1.pb",

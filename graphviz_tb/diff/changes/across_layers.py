@@ -239,7 +239,7 @@ def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
     return tuple(
         wire if wire.node else replace(wire, node=Sides(*place))
         for change in changes
-        for wire in (change.rewiring.inputs if change.rewiring else change.links)
+        for wire in change.links
         for place in (change.places if wire.node is None else ((None, None),))
     )
 

@@ -341,8 +341,7 @@ def _sizing_nodes(side: GraphColumns, node: int) -> bool:
 def _takes_sizes(m: Matching, change: Change) -> bool:
     """Return whether all rewired inputs are sizes."""
     op = m.b.op_type(change.edits.inputs[0][1])
-    wires = change.rewiring.inputs if change.rewiring else ()
-    return all(wire.slot is not None and is_size_input(op, wire.slot) for wire in wires)
+    return all(wire.slot is not None and is_size_input(op, wire.slot) for wire in change.links)
 
 
 def is_entailed(key: str, old: object) -> bool:

@@ -69,7 +69,7 @@ from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
-from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting
+from graphviz_tb.model.change_content import FunctionSignature, Setting
 from graphviz_tb.model.columns import exists
 from graphviz_tb.ops.table import op_name
 
@@ -107,7 +107,7 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, items, exchanged)
     causes, others = _name_causes(m, own, others)
-    outputs = [change for change in others if isinstance(change.content, Ports)]
+    outputs = [change for change in others if change.ports]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*whole, *outputs, *trained, *apart]
@@ -174,10 +174,9 @@ def _attach_outputs(
     made, left = list(causes), []
     for change in outputs:
         # Of an output that is still there, both sides have a name.
-        ports = change.content.ports if isinstance(change.content, Ports) else ()
-        names = [port.old or port.new or "" for port in ports if None in (port.old, port.new)]
+        names = [port.old or port.new or "" for port in change.ports if None in (port.old, port.new)]
         number = owner.get(names[0], -1) if names else -1
-        if number < 0 or len(names) < len(ports) or not owner.keys() >= set(names):
+        if number < 0 or len(names) < len(change.ports) or not owner.keys() >= set(names):
             left.append(change)
             continue
         behind = sort_by_severity([*made[number].consequences, change])
@@ -205,8 +204,8 @@ def _edits_outside_model(
 
 def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
     """Return whether inputs were only added or removed, at nodes whose op type changed."""
-    wires = item.change.rewiring.inputs if item.change.rewiring else ()
-    return ops.issuperset(item.change.edits.inputs) and all(None in (wire.old, wire.new) for wire in wires)
+    only_one_end = all(None in (wire.old, wire.new) for wire in item.change.links)
+    return only_one_end and ops.issuperset(item.change.edits.inputs)
 
 
 def _name_training_part(change: Change, witnesses: Witnesses) -> Change:

@@ -18,7 +18,7 @@ from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.change_content import FunctionSignature, InputWire
+from graphviz_tb.model.change_content import FunctionSignature
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.ops.roles import (
@@ -221,11 +221,6 @@ def _is_loose(m: Matching, item: Item) -> bool:
     )
 
 
-def _inputs_of(change: Change) -> tuple[InputWire, ...]:
-    """Return the changed inputs; an empty list for any other kind of change."""
-    return change.rewiring.inputs if change.rewiring else ()
-
-
 def _is_series_member(change: Change, series: Set[str]) -> bool:
     name = without_counters(change.name)
     return any(is_within(name, member) for member in series)
@@ -235,7 +230,7 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     """Return whether a change is at a member of a series, or at an op that takes one before and after."""
     if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
-    ends = [without_counters(end or "") for wire in _inputs_of(change) for end in (wire.old, wire.new)]
+    ends = [without_counters(end or "") for wire in change.links for end in (wire.old, wire.new)]
     return any(is_within(end, member) for end in ends for member in series)
 
 

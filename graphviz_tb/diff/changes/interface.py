@@ -398,46 +398,41 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     have another type or shape follows from it, from a single change of the graph, from the last layer that is wider
     now, or from another type of numbers.
     """
-    ports = next((change for change in promised if change.kind == "signature-changed"), None)
-    others = [*(item for item in changes), *(item for item in promised if item is not ports)]
-    if ports is None:
+    signature = next((change for change in promised if change.kind == "signature-changed"), None)
+    others = [*(item for item in changes), *(item for item in promised if item is not signature)]
+    if signature is None:
         return sort_by_severity(others)
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
-    if not all(port.side == "output" and port.old and port.new for port in _ports_of(ports)):
+    if not all(port.side == "output" and port.old and port.new for port in signature.ports):
         return sort_by_severity(
-            [*without_objects(others, inputs), replace(ports, consequences=sort_by_severity(inputs))]
+            [*without_objects(others, inputs), replace(signature, consequences=sort_by_severity(inputs))]
         )
-    cause = inputs[0] if inputs else _cause_of_outputs(ports, changes) or _cause_of_sizes(ports, changes)
+    cause = inputs[0] if inputs else _cause_of_outputs(signature, changes) or _cause_of_sizes(signature, changes)
     if cause is None:
-        return sort_by_severity([*others, ports])
-    grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, ports]))
+        return sort_by_severity([*others, signature])
+    grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, signature]))
     return sort_by_severity([grave if item is cause else item for item in others])
 
 
-def _ports_of(change: Change) -> tuple[SignaturePort, ...]:
-    """Return the inputs and outputs of a signature that differ."""
-    return change.content.ports if isinstance(change.content, Ports) else ()
-
-
-def _cause_of_outputs(ports: Change, changes: Sequence[Change]) -> Change | None:
+def _cause_of_outputs(signature: Change, changes: Sequence[Change]) -> Change | None:
     """Return the change that explains the outputs, if known: the only change, that of the layer that makes them, or a
     change of dtype."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
-    keys = {port.key for port in _ports_of(ports)}
+    keys = {port.key for port in signature.ports}
     # First among all changes, then among those with the name of an output.
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]
-    if all(_result_shape(port.old or "") == _result_shape(port.new or "") for port in _ports_of(ports)):
+    if all(_result_shape(port.old or "") == _result_shape(port.new or "") for port in signature.ports):
         return next((change for change in real if is_precision(change)), None)
     return None
 
 
-def _cause_of_sizes(ports: Change, changes: Sequence[Change]) -> Change | None:
+def _cause_of_sizes(signature: Change, changes: Sequence[Change]) -> Change | None:
     """Return the last change that exchanges the same size in all outputs: `units 64 → 128` explains outputs of 32×64
     that are 32×128 now."""
-    sizes = [_other_sizes(port.old or "", port.new or "") for port in _ports_of(ports)]
+    sizes = [_other_sizes(port.old or "", port.new or "") for port in signature.ports]
     same = [
         change
         for change in changes

@@ -251,8 +251,7 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
     words: list[ValueChange] = []
     is_kernel = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
     if is_kernel and len(before) >= 3:
-        windows = "×".join(before[:-2]), "×".join(after[:-2])
-        words = [(3, "kernel", *windows), (2, "filters", before[-1], after[-1])]
+        words = [(3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])), (2, "filters", before[-1], after[-1])]
     elif len(before) == 2:
         is_table = any(op in EMBEDDING_OPS for op in ops)
         words = [(2, "output_dim" if is_table else "units", before[1], after[1])]

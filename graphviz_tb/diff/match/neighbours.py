@@ -23,6 +23,7 @@ from graphviz_tb.diff.match.matching import (
     align_members,
     node_pairs,
     rematch,
+    series_runs,
     split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
@@ -172,18 +173,11 @@ def _counted_constants(m: Matching) -> list[int]:
 
 
 def _keeps_user(m: Matching, node: int) -> bool:
-    """Return whether an op takes a constant that takes its partner too, or one that replaced it, or nothing takes it on
-    a side."""
+    """Return whether an op takes a constant that takes its partner too, or nothing takes it on a side."""
     users, others = m.a.data_users(node), m.b.data_users(int(m.to_b[node]))
     if not users or not others:
         return True
-    # Two ops without a partner of one scope may be one op and what took its place.
-    scopes = {int(m.b.scopes.of_node[user]) for user in others if not exists(m.to_a[user])} - {*m.b.scopes.roots}
-    return any(
-        int(m.to_b[user]) in others
-        or (not exists(m.to_b[user]) and int(m.scope_to_b[m.a.scopes.of_node[user]]) in scopes)
-        for user in users
-    )
+    return any(int(m.to_b[user]) in others for user in users)
 
 
 def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
@@ -212,20 +206,9 @@ def match_weight_reads(m: Matching) -> Findings:
         captured = all(len(own) == 1 for own in handles) and all(
             side.op_type(own[0]) in UNNAMED_WEIGHT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
         )
-        free = not exists(m.to_b[old]) and not exists(m.to_a[new])
-        counted = captured and _differ_in_counter(m.a.graph.name[old], m.b.graph.name[new])
-        if free or (counted and int(m.to_b[old]) != new):
+        if not exists(m.to_b[old]) and not exists(m.to_a[new]):
             pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
     yield from rematch(m, pairs, Reason.SPREAD)
-
-
-def _differ_in_counter(old: str, new: str) -> bool:
-    """Return whether two reads of a layer differ only in the numbers of the scopes that they are in.
-
-    >>> _differ_in_counter("m/norm/Cast_2/Read", "m/norm/Cast_3/Read"), _differ_in_counter("m_2/w/Read", "m_3/w/Read")
-    (True, False)
-    """
-    return without_digits(old) == without_digits(new) and old.rsplit("/", 2)[0] == new.rsplit("/", 2)[0]
 
 
 def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
@@ -302,7 +285,7 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
 
 
 def match_keras_layers(m: Matching) -> Findings:
-    """Match Keras layers by class and configuration, then by class; equal ones by name.
+    """Match Keras layers by names that a person chose, by class and configuration, then by class; equal ones by name.
 
     Requires that nothing is matched. If both graphs are Keras models, pairs that do not cross are matched.
     """
@@ -315,7 +298,8 @@ def match_keras_layers(m: Matching) -> Findings:
         yield node_pairs(same, Reason.NAME)
         return
     tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
-    pairs = align_members(m, [(mine.tolist(), other.tolist()) for mine, other in tiers], _likely_layers(m))
+    named = _given_names(m.a, m.b), _given_names(m.b, m.a)
+    pairs = align_members(m, [named, *((mine.tolist(), other.tolist()) for mine, other in tiers)], _likely_layers(m))
     yield node_pairs(pairs or [], Reason.SERIES)
 
 
@@ -339,6 +323,15 @@ def _is_counted(side: GraphColumns, node: int) -> bool:
     stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
     kind = str(side.labels.configurations.get(node, {}).get("class", ""))
     return stem == kind.lower().rstrip("0123456789_")
+
+
+def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
+    """Return a key for each layer: for names that a person chose everything except the settings; for a counted name a
+    unique value."""
+    leaves = side.scopes.node_leaf
+    counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
+    whole = zip(leaves, side.in_place.tolist(), strict=True)
+    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
 
 
 def _likely_layers(m: Matching) -> dict[int, int]:

@@ -307,11 +307,11 @@ def _exchange_blocks(op: Op, down: bool) -> RuleResult:
     if shape is None or len(shape) != 4 or not isinstance(block, int) or block < 1:
         return [None]
 
-    def scaled(size: int, factor: int, grows: bool) -> int:
+    def scale_size(size: int, factor: int, grows: bool) -> int:
         return op.symbols.product([size, factor]) if grows else op.symbols.quotient([size], [factor])
 
-    sides = [scaled(size, block, not down) for size in shape[2:]]
-    return [(shape[0], scaled(shape[1], block * block, down), *sides)]
+    sides = [scale_size(size, block, not down) for size in shape[2:]]
+    return [(shape[0], scale_size(shape[1], block * block, down), *sides)]
 
 
 def _infer_centre(op: Op) -> RuleResult:
