@@ -44,6 +44,8 @@ def shared_words(lines: Sequence[str]) -> str:
     ('1×1, 3×3 96, SE', '3 32 d1…4')
     >>> shared_words(["3 32, 1 32 | 1 64", "3 32, 1 32 | 1 64", "3 32, 1 64"])
     '3 32, 1 32 | 1 64'
+    >>> shared_words(["4 × (3×3 256), max 2×2 /2", "4 × (3×3 512), max 2×2 /2"])
+    '4 × (3×3), max 2×2 /2'
     """
     chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
     lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
@@ -63,7 +65,7 @@ def shared_words(lines: Sequence[str]) -> str:
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
         least, most = min(dilations), max(dilations)
-        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
+        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]).replace(" )", ")"))
     line = ", ".join(equal_once(iter(said)))
     return line if fits(line) else ""
 
@@ -96,7 +98,18 @@ def _said_layers(parts: Sequence[str]) -> list[list[str]]:
     ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
     """
     alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
-    return [" ".join(parts).split()] if alone else [part.split() for part in parts]
+    return [" ".join(parts).split()] if alone else [_split_layer(part) for part in parts]
+
+
+def _split_layer(part: str) -> list[str]:
+    """Return the words of a layer; the number of equal ones goes with the first word, the bracket behind them is one.
+
+    >>> _split_layer("3×3 64 /2"), _split_layer("4 × (3×3 64)")
+    (['3×3', '64', '/2'], ['4 × (3×3', '64', ')'])
+    """
+    before, bracket, rest = part.rpartition(" × (")
+    words = rest.replace(")", " )").split()
+    return [f"{before}{bracket}{word}" for word in words[:1]] + words[1:]
 
 
 def counted_words(words: Sequence[str]) -> str:

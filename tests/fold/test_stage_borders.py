@@ -435,3 +435,23 @@ def test_blocks_in_turn_are_one_stack_where_a_last_stage_has_only_one_kind(count
     w.op("Mean", w.layer_norm(x), w.constant(2, dtype=3))
     found = heights(load(formed(w.graph, "nameless", random.Random(3))))
     assert [height for height in found if height > 1] == list(counts)
+
+
+def test_a_group_of_blocks_is_one_of_its_like_where_a_long_shortcut_leaves_it() -> None:
+    """As residual groups of RCAN (Zhang et al. 2018): the first group takes what a sum behind the last one adds."""
+    net = Export()
+
+    def conv(x: str) -> str:
+        return net.conv(x, net.weight(8, 8, 3, 3))
+
+    first = x = conv(net.op("Placeholder", dtype={"type": 1}))
+    for _ in range(4):
+        group = x
+        for _ in range(5):
+            y = conv(net.op("onnx::Relu", conv(x)))
+            weighed = net.op("onnx::Sigmoid", conv(net.op("onnx::Relu", conv(net.op("onnx::GlobalAveragePool", y)))))
+            x = net.op("onnx::Add", x, net.op("onnx::Mul", y, weighed))
+        x = net.op("onnx::Add", group, conv(x))
+    conv(net.op("onnx::Add", first, conv(x)))
+    found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
+    assert [height for height in found if height > 3] == [4, 5, 5, 5, 5]

@@ -110,11 +110,23 @@ def _fold_repeats_once(
         stretches.sort(key=lambda stretch: (stretch[1] - stretch[0]) % period > 0)
         placed = [_best_alignment(sequence, start, stop, period, context, rotations) for start, stop in stretches]
         placed = [replace(each, count=each.count - begins_stage_behind(sequence, each, context)) for each in placed]
-        placed = [repeat for repeat in placed if repeat.count > 1]
-        folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), context)
+        placed = sorted([repeat for repeat in placed if repeat.count > 1], key=lambda repeat: repeat.start)
+        ready = [repeat for repeat in placed if not _follows_repeat_of(sequence, repeat, placed, context)]
+        folded, hit = _apply_repeats(sequence, ready or placed, context)
         if hit:
             return folded
     return None
+
+
+def _follows_repeat_of(
+    sequence: Sequence[SequenceElement], repeat: Repetition, others: Sequence[Repetition], context: FoldContext
+) -> bool:
+    """Return whether what is nearly a repetition right before a repeat holds another repeat, which is folded first."""
+    if len(others) == 1 or not context.budget.take(repeat.period):
+        return False
+    once = sequence[repeat.start : repeat.start + repeat.period]
+    start = nearly_before(sequence, 0, once, repeat.start, context)
+    return any(start <= other.start and other.stop < repeat.start for other in others)
 
 
 def _mark_stack_units(sequence: list[SequenceElement]) -> None:
@@ -337,7 +349,7 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
         blocks += [_as_one(last, context)] if last else []
         word = ("stack", element.symbol)
         whole += last
-        if start and _continue_stage(folded[start - 1], whole, element.symbol, context):
+        if start and _continue_stage(folded[start - 1], whole, element.box, context):
             start -= 1
             before = folded[start]
             blocks = [*(before.box.members if before.box.is_repetition else [before.box]), *blocks]
@@ -350,15 +362,19 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
 
 
 def _continue_stage(
-    before: SequenceElement, whole: Sequence[SequenceElement], unit: int, context: FoldContext
+    before: SequenceElement, whole: Sequence[SequenceElement], block: FlowBox, context: FoldContext
 ) -> bool:
-    """Return whether blocks are of the stage of the block or stack of `unit` before them: two kinds of blocks in
+    """Return whether elements around a block are of the stage of the block or stack before them: two kinds of blocks in
     turn."""
-    if before.word != ("stack", unit) if before.box.is_repetition else before.symbol != unit:
+    stacked, widths = before.box.is_repetition, context.widths
+    if stacked and before.word != ("stack", block.symbol):
         return False
-    boxes, widths = [element.box for element in whole], context.widths
-    one, other = widths.output_channels([before.box]), widths.output_channels(boxes)
-    return not (one and other and one.isdisjoint(other)) and not widths.halves(boxes)
+    held = before.box.members if stacked else [before.box]
+    like = next((member for member in reversed(held) if member.symbol == block.symbol), None)
+    if like is None or widths.halves([element.box for element in whole]):
+        return False
+    channels = widths.output_channels([block])
+    return bool(channels) and channels == widths.output_channels([like])
 
 
 def _fold_single_units(
