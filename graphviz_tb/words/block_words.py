@@ -144,6 +144,10 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in inner if not _filters_positions(block, number, {*inner, *products})]
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
+    if behind and len(inner) > most:  # a feed-forward block beside attention, as in GPT-J
+        leading = _steps_before(block, products)
+        behind += [number for number in inner if number not in leading]
+        inner = [number for number in inner if number in leading]
     if len(inner) > most or bends or not all(is_of_positions(steps[number]) for number in inner):
         return None
     joins = behind and is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
@@ -163,6 +167,16 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
+
+
+def _steps_before(block: Block, ends: Sequence[int]) -> set[int]:
+    """Return the steps on the ways to some steps."""
+    found, todo = set[int](), list(ends)
+    while todo:
+        new = block.before.get(todo.pop(), frozenset()) - found
+        found |= new
+        todo += new
+    return found
 
 
 def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:

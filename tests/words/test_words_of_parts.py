@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
@@ -83,6 +85,16 @@ def test_dense_ends_of_one_layer_are_said_beside_each_other() -> None:
     steps = LayerStep("dense", "→ 64", 96, 64), *[LayerStep("dense", f"→ {size}", 64, size) for size in (91, 364)]
     assert block_words(Block(steps, fed((), (0,), (0,)))) == "96 → 64 → 91 | 364"
     assert block_words(Block(steps[1:], fed((), ()))) is None
+
+
+def test_a_feed_forward_block_beside_attention_is_said_behind_it() -> None:
+    """Of what both take its layers come first: there are fewer ops before them."""
+    query, key, value, up, down, output = [LayerStep("dense", f"→ {size}", 64, size) for size in (64, 64, 64, 256, 64, 64)]
+    scores, weighed = LayerStep("product", ""), LayerStep("product", "")
+    softmax, bend = LayerStep("activation", "softmax"), LayerStep("activation", "GELU")
+    steps = query, key, value, up, bend, replace(down, takes=256), scores, softmax, weighed, output
+    before = fed((), (), (), (), (), (3,), (0, 1), (), (2, 6), (8,))
+    assert block_words(Block(steps, before, split=((4, 16),))) == "4 heads × 16, 64 → 256 → 64, GELU"
 
 
 def test_layers_that_do_not_feed_each_other_are_said_beside_each_other() -> None:
