@@ -144,6 +144,10 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in inner if not _filters_positions(block, number, {*inner, *products})]
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
+    if behind and len(inner) > most:  # a feed-forward block beside attention, as in GPT-J
+        leading = _steps_before(block, products)
+        behind += [number for number in inner if number not in leading]
+        inner = [number for number in inner if number in leading]
     if len(inner) > most or bends or not all(is_of_positions(steps[number]) for number in inner):
         return None
     joins = behind and is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
@@ -163,6 +167,16 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     if (forward := _feed_forward_words(block, rest)) is None:
         return None
     return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
+
+
+def _steps_before(block: Block, ends: Sequence[int]) -> set[int]:
+    """Return the steps on the ways to some steps."""
+    found, todo = set[int](), list(ends)
+    while todo:
+        new = block.before.get(todo.pop(), frozenset()) - found
+        found |= new
+        todo += new
+    return found
 
 
 def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
@@ -304,14 +318,16 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
     beside = [*given, *[number for number in alone if number not in given][:1]] if len(layers) > 2 else []
     way = [number for number in layers if number not in beside]
-    whole = sorted([*way, *(number for number, step in enumerate(steps) if step.kind == "pool")])
+    pools = [number for number, step in enumerate(steps) if step.kind == "pool"]
+    enlarged = [number for number in pools if _is_enlarged_and_added(block, number)]
+    whole = sorted([*way, *(number for number in pools if number not in enlarged)])
     if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
         return ()
     words = [steps[number].word for number in way]
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
         return ([f"{words[0]} → {words[1]}"],)
     more = [PROJECTION] if len(beside) > len(given) else []
-    more += [f"+ {short_word(steps[number].word)}" for number in given]
+    more += [f"+ {short_word(steps[number].word)}" for number in (*given, *enlarged)]
     # Words without room are left out in this order: projection, padding, pools, channels.
     pooled = [short_word(steps[number].word) for number in whole]
     plain = [word.removesuffix(" valid") for word in pooled]
@@ -319,6 +335,13 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     kernels = [_kernel_word(steps[number].word) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
     return [list(equal_once(iter(words))) for words in ways]
+
+
+def _is_enlarged_and_added(block: Block, pool: int) -> bool:
+    """Return whether a pool enlarges what a group takes besides, and a layer takes the sum, as of a pyramid (Lin et al.
+    2017)."""
+    fed = any(pool in before and len(before) > 1 for before in block.before.values())
+    return fed and block.steps[pool].word.startswith("↑") and not block.before.get(pool) and not block.joins
 
 
 def _is_image_layer(step: LayerStep) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphviz_tb.model.layers import Layer, LayerConfig
+from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class
 from graphviz_tb.words.step_words import LayerStep, heads_word, size_word, step_words
 
 ACTIVATION_WORDS = {
@@ -123,9 +123,15 @@ def _recurrent(layer: Layer, padded: bool) -> LayerStep:
 
 
 def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
+    """Return the words of two directions; None for a custom layer.
+
+    >>> inner = {"module": "keras.layers", "class_name": "GRU", "config": {"units": 64}, "registered_name": None}
+    >>> _bidirectional(Layer("Bidirectional", {"layer": inner}), False).word
+    'bi GRU 2 × 64'
+    """
     inner = layer.config["layer"]
     cell, merge = str(inner["class_name"]), layer.config.get("merge_mode", "concat")
-    if cell not in ("LSTM", "GRU", "SimpleRNN") or inner.get("registered_name", cell) != cell:
+    if cell not in ("LSTM", "GRU", "SimpleRNN") or is_custom_class(inner):
         return None
     units, name = _whole_number(inner["config"]["units"]), cell.removeprefix("Simple")
     times = "2 × " if merge == "concat" else ""

@@ -164,6 +164,8 @@ class TensorFlowSteps:
             )
         if op.startswith("Resize"):
             return self._resize(op, node)
+        if op == "Tile":
+            return self._repeat_along_image(node)
         if op in ("TopK", "TopKV2"):
             chosen = self.constant_input(node, KERNEL)
             return LayerStep("top", f"top {chosen[0]}") if len(chosen) == 1 and chosen[0] > 0 else None
@@ -281,7 +283,17 @@ class TensorFlowSteps:
         """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
         return self.stated_sizes(node)
 
+    def _source_past(self, node: int, passed: Sequence[str]) -> int:
+        """Return the op before a node along first inputs, past ops of some types; -1 for none."""
+        for _ in range(MOST_SCALED):
+            node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+            if node < 0 or self.op_of(node) not in passed:
+                return node
+        return -1
+
     def _constant(self, node: int, most: int) -> list[Any]:
+        if self.op_of(node) in ("Cast", "Reshape") and (source := self._source_past(node, ("Cast", "Reshape"))) >= 0:
+            node = source
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
         return [] if definition is None else first_elements(attr_value(definition, "value").tensor, most)
 
@@ -586,6 +598,22 @@ class TensorFlowSteps:
         fixed = f"{way} {known[0]}×{known[1]}" if len(known) == 2 and min(known) > 0 else way
         return LayerStep("pool", fixed)
 
+    def _repeat_along_image(self, node: int) -> LayerStep | None:
+        """Each row and then each column several times, as Keras enlarges images: said at the second."""
+        times, axis = self._repeat(node)
+        source = self._source_past(node, ("ExpandDims", "Reshape"))
+        enlarges = times > 1 and source >= 0 and self._repeat(source) == (times, axis - 1)
+        return LayerStep("pool", f"↑{times} nearest") if enlarges else None
+
+    def _repeat(self, node: int) -> tuple[int, int]:
+        """Return how often an op repeats a tensor along one axis, and that axis; (0, 0) if it does not."""
+        times = self.constant_input(node, KERNEL) if self.op_of(node) == "Tile" else []
+        axes = [axis for axis, count in enumerate(times) if count != 1]
+        source = self._source_past(node, ())
+        if len(axes) != 1 or source < 0 or self.op_of(source) != "ExpandDims":
+            return 0, 0
+        return times[axes[0]], axes[0]
+
 
 def _is_step_type(op: str) -> bool:
     """Return whether ops of a type may be steps.
@@ -596,7 +624,7 @@ def _is_step_type(op: str) -> bool:
     named = op in ACTIVATIONS or op in PLAIN or op in POOLS or op in REDUCTIONS or op in NORM_OPS
     products = op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS
     roles = has_role(op, Role.TRANSPOSED_CONVOLUTION, Role.NORMALIZATION)
-    named = named or op == "Sqrt"
+    named = named or op in ("Sqrt", "Tile")
     return named or products or op in EMBEDDING_LOOKUP_OPS or roles or op.startswith(("Resize", "TopK"))
 
 

@@ -387,23 +387,29 @@ class PaperWords:
         if each[0] and all(self._parameters(member) == each for member in members):
             return f"{_size_words(*each)} each"
         count, layers = self._parameters(row)
-        turns = "" if members else counted_words(self._words_in_turn(row))
+        turns = "" if members else self._counted_parts(row)
         return turns or self._block_count_words(row, count, layers) or _size_words(count, layers)
+
+    def _counted_parts(self, row: int) -> str:
+        """Return the words of the parts of a group in turn, those that repeat once with their number; "" for
+        nothing."""
+        return counted_words(*self._words_in_turn(row))
 
     def _turns_of_members(self, members: Sequence[int]) -> str:
         """Return what the members of a stack share of the words of their parts in turn; "" for nothing."""
         if not 0 < len(members) <= MOST_ASKED:
             return ""
-        said = [self._words(member) or counted_words(self._words_in_turn(member)) for member in members]
+        said = [self._words(member) or self._counted_parts(member) for member in members]
         rest = said[1:] if len(said) > 2 and self._has_unlike_first(members) else said
         return (rest[0] if len(set(rest)) == 1 else shared_words(rest)) if all(rest) else ""
 
-    def _words_in_turn(self, row: int, deep: int = 0) -> list[str]:
-        """Return the words of the parts of a group with layers, where each feeds the next; [] for any other group, and
-        where several repeat attention: the blocks of an encoder are not those of a decoder."""
+    def _words_in_turn(self, row: int, deep: int = 0) -> tuple[list[str], int]:
+        """Return the words of the parts of a group with layers, where each feeds the next, and the number of those
+        before the first stack (-1 for no stack); no words of any other group, and where several repeat attention: the
+        blocks of an encoder are not those of a decoder."""
         below = self.hierarchy.children(row).tolist()
         if len(below) > MOST_ASKED or deep == MOST_NESTED:
-            return []
+            return [], -1
         place = {part: number for number, part in enumerate(below)}
         edges = self.hierarchy.owned_edges(row)
         ends = self.hierarchy.edge_from[edges].tolist(), self.hierarchy.edge_to[edges].tolist()
@@ -412,40 +418,44 @@ class PaperWords:
             if source in place and target in place:
                 after[place[source]].append(place[target])
         turns: list[str] = []
+        before = -1
         attending = 0  # parts with several blocks
         behind = set(range(len(below)))  # the last part with layers
         order = topological_order(after)
         for number in order if len(order) == len(below) else ():
-            if not (said := self._part_words(below[number], deep)):
+            said, start = self._part_words(below[number], deep)
+            if not said:
                 continue
             attending += sum(bool(ATTENTION.match(words)) for words in said) > 1
             if UNSAID in said or number not in behind or attending > 1:
-                return []
+                return [], -1
+            before = len(turns) + start if before < 0 <= start else before
             turns += said
             behind = reachable_from([number], after.__getitem__)
-        return turns
+        return turns, before
 
-    def _part_words(self, part: int, deep: int) -> list[str]:
-        """Return the words of a part of a group, of a stack those of each member; [] for one without layers, and
-        `UNSAID` for one whose layers have no words."""
+    def _part_words(self, part: int, deep: int) -> tuple[list[str], int]:
+        """Return the words of a part of a group, of a stack those of each member, and the number of words before its
+        first stack (-1 for no stack); no words of one without layers, and `UNSAID` for one whose layers have none."""
         nodes = self._nodes(part)
         listed = () if nodes is None else nodes.tolist()
         told = sum([step.kind in TOLD_KINDS for steps in map(self.steps.steps_of, listed) for step in steps])
         if nodes is not None and not told:
-            return []
+            return [], -1
         stack = sole_stack(self.hierarchy, part)
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
         if members and not self.hierarchy.connected[stack]:
-            return [UNSAID]  # its members stand side by side
+            return [UNSAID], -1  # its members stand side by side
         if words := self._words(part):
             # A layer alone has commas between its own words.
             known = [short_word(words).partition(" · ")[0]] if told == 1 else words.split(", ")
-            return known * (len(members) or 1)
+            return known * (len(members) or 1), 0 if members else -1
         if len(members) > MOST_ASKED:
-            return [UNSAID]
+            return [UNSAID], -1
         if members:
-            return [word for member in members for word in self._part_words(member, deep + 1)]
-        return self._words_in_turn(part, deep + 1) or [UNSAID]
+            return [word for member in members for word in self._part_words(member, deep + 1)[0]], 0
+        turns, before = self._words_in_turn(part, deep + 1)
+        return turns or [UNSAID], before
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""

@@ -13,6 +13,7 @@ SHARED = "shared weights"  # of a layer whose kernel another one uses too
 ROOM_PX = 168  # of a line in the widest box
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
 KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
+COUNTED = " × ("  # behind the number of equal parts
 MOST_FIRST = 2  # layers before equal blocks
 OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
 TABLE = re.compile(r"[0-9\u2009]{1,20} × [0-9\u2009]{1,20}")
@@ -32,7 +33,7 @@ def equal_once(words: Iterator[str]) -> Iterator[str]:
     """Yield consecutive equal words once, from three on with their number."""
     for word, equal in groupby(words):
         count = len(list(equal))
-        yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
+        yield f"{count}{COUNTED}{word})" if count > 2 else ", ".join([word] * count)
 
 
 def shared_words(lines: Sequence[str]) -> str:
@@ -44,6 +45,8 @@ def shared_words(lines: Sequence[str]) -> str:
     ('1×1, 3×3 96, SE', '3 32 d1…4')
     >>> shared_words(["3 32, 1 32 | 1 64", "3 32, 1 32 | 1 64", "3 32, 1 64"])
     '3 32, 1 32 | 1 64'
+    >>> shared_words(["4 × (3×3 256), max 2×2 /2", "4 × (3×3 512), max 2×2 /2"])
+    '4 × (3×3), max 2×2 /2'
     """
     chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
     lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
@@ -63,7 +66,7 @@ def shared_words(lines: Sequence[str]) -> str:
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
         least, most = min(dilations), max(dilations)
-        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
+        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]).replace(" )", ")"))
     line = ", ".join(equal_once(iter(said)))
     return line if fits(line) else ""
 
@@ -96,29 +99,46 @@ def _said_layers(parts: Sequence[str]) -> list[list[str]]:
     ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
     """
     alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
-    return [" ".join(parts).split()] if alone else [part.split() for part in parts]
+    return [" ".join(parts).split()] if alone else [_split_layer(part) for part in parts]
 
 
-def counted_words(words: Sequence[str]) -> str:
+def _split_layer(part: str) -> list[str]:
+    """Return the words of a layer; the number of equal ones goes with the first word, the bracket behind them is one.
+
+    >>> _split_layer("3×3 64 /2"), _split_layer("4 × (3×3 64)")
+    (['3×3', '64', '/2'], ['4 × (3×3', '64', ')'])
+    """
+    before, bracket, rest = part.rpartition(COUNTED)
+    words = rest.replace(")", " )").split()
+    return [f"{before}{bracket}{word}" for word in words[:1]] + words[1:]
+
+
+def counted_words(words: Sequence[str], before: int = -1) -> str:
     """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
-    layer or two may come first, but no attention. "" where they have no room.
+    layer or two may come first, but no attention. "" where they have no room. A repetition begins behind the `before`
+    first words if that is known; the last one may be followed by some of its layers.
 
     >>> (
     ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
     ...     counted_words(["4 heads × 24", "3×3 96", "3×3 96"]),
     ... )
     ('6 × (12 heads × 8)', '4 heads × 24, 3×3 96, 3×3 96')
+    >>> [counted_words(["1×1 64", *["3×3 64", "1×1 64"] * 3], before) for before in (0, 1)]
+    ['3 × (1×1 64, 3×3 64)', '3 × (3×3 64, 1×1 64)']
     """
     if len(words) > 1 and {*words} == {SHARED}:
         return SHARED
     attends = any(map(ATTENTION.fullmatch, words))
-    said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
+    kept = [not attends or ATTENTION.fullmatch(word) or KERNEL.match(word) for word in words]
+    said = [word for word, is_kept in zip(words, kept, strict=True) if is_kept]
+    start = sum(map(bool, kept[: max(before, 0)]))
     for first in range(MOST_FIRST + 1):
         rest = said[first:]
         for period in range(1, len(rest) // 2 + 1):
             blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
-            if blocks and len(rest) % period == 0 and rest[period:] == rest[:-period]:
-                line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
+            aligned = len(rest) % period == 0 if before < 0 else (start - first) % period == 0
+            if blocks and aligned and rest[period:] == rest[:-period]:
+                line = f"{len(rest) // period}{COUNTED}{', '.join(rest[:period])})"
                 return line if fits(line) else ""
     ways = (words, said) if len(said) > 1 else ()
     return next(filter(None, (join_words(list(equal_once(iter(way)))) for way in ways)), "")

@@ -13,7 +13,7 @@ from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.model.paths import repeated_rows
 from graphviz_tb.proto import GraphDef
 from tests.fold.nameless import Export
-from tests.fold.networks import Writer, bottleneck, formed, inverted, preactivated, squeezed
+from tests.fold.networks import Writer, bottleneck, formed, inverted, preactivated, shifted, squeezed
 from tests.fold.stage_reader import score
 
 
@@ -417,3 +417,41 @@ def test_a_layer_behind_the_last_sum_is_no_block_that_lacks_something() -> None:
     hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
     stacks = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
     assert max(len(hierarchy.children(row)) for row in stacks) == 16
+
+
+@pytest.mark.parametrize("counts", [(2, 2, 6, 2), (2, 4, 4, 2)])
+def test_blocks_in_turn_are_one_stack_where_a_last_stage_has_only_one_kind(counts: tuple[int, ...]) -> None:
+    """As windows of Swin (Liu et al. 2021) that the last stage does not shift: it has no more than one."""
+    w = Writer("nameless", random.Random(3))
+    w.width = 32
+    x = w.conv(w.op("Placeholder", name="x"), 32, 4, 4)
+    for stage, count in enumerate(counts):
+        if stage:
+            parts = [w.op("StridedSlice", x, w.constant(3, dtype=3)) for _ in range(4)]
+            x = w.dense(w.layer_norm(w.op("ConcatV2", *parts, w.constant(dtype=3))), 32 << stage)
+            w.width = 32 << stage
+        for block in range(count):
+            x = shifted(w, x, w.width, 1, stage == 3 or block % 2 == 0)
+    w.op("Mean", w.layer_norm(x), w.constant(2, dtype=3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(3))))
+    assert [height for height in found if height > 1] == list(counts)
+
+
+def test_a_group_of_blocks_is_one_of_its_like_where_a_long_shortcut_leaves_it() -> None:
+    """As residual groups of RCAN (Zhang et al. 2018): the first group takes what a sum behind the last one adds."""
+    net = Export()
+
+    def conv(x: str) -> str:
+        return net.conv(x, net.weight(8, 8, 3, 3))
+
+    first = x = conv(net.op("Placeholder", dtype={"type": 1}))
+    for _ in range(4):
+        group = x
+        for _ in range(5):
+            y = conv(net.op("onnx::Relu", conv(x)))
+            weighed = net.op("onnx::Sigmoid", conv(net.op("onnx::Relu", conv(net.op("onnx::GlobalAveragePool", y)))))
+            x = net.op("onnx::Add", x, net.op("onnx::Mul", y, weighed))
+        x = net.op("onnx::Add", group, conv(x))
+    conv(net.op("onnx::Add", first, conv(x)))
+    found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
+    assert [height for height in found if height > 3] == [4, 5, 5, 5, 5]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
@@ -83,6 +85,24 @@ def test_dense_ends_of_one_layer_are_said_beside_each_other() -> None:
     steps = LayerStep("dense", "→ 64", 96, 64), *[LayerStep("dense", f"→ {size}", 64, size) for size in (91, 364)]
     assert block_words(Block(steps, fed((), (0,), (0,)))) == "96 → 64 → 91 | 364"
     assert block_words(Block(steps[1:], fed((), ()))) is None
+
+
+def test_a_feed_forward_block_beside_attention_is_said_behind_it() -> None:
+    """Of what both take its layers come first: there are fewer ops before them."""
+    query, key, value, up, down, output = [
+        LayerStep("dense", f"→ {size}", 64, size) for size in (64, 64, 64, 256, 64, 64)
+    ]
+    scores, weighed = LayerStep("product", ""), LayerStep("product", "")
+    softmax, bend = LayerStep("activation", "softmax"), LayerStep("activation", "GELU")
+    steps = query, key, value, up, bend, replace(down, takes=256), scores, softmax, weighed, output
+    before = fed((), (), (), (), (), (3,), (0, 1), (), (2, 6), (8,))
+    assert block_words(Block(steps, before, split=((4, 16),))) == "4 heads × 16, 64 → 256 → 64, GELU"
+
+
+def test_what_a_pyramid_enlarges_and_adds_is_said_behind_its_layers() -> None:
+    steps = convolution("1×1, 256"), LayerStep("pool", "↑2 nearest"), convolution("3×3, 256")
+    assert block_words(Block(steps, fed((), (), (0, 1)))) == "1×1 256, 3×3 256, + ↑2 nearest"
+    assert block_words(Block(steps, fed((), (0,), (1,)))) == "1×1 256, ↑2 nearest, 3×3 256"
 
 
 def test_layers_that_do_not_feed_each_other_are_said_beside_each_other() -> None:
@@ -216,3 +236,23 @@ def test_a_network_that_is_applied_again_says_that_it_shares_its_weights(again: 
     labels = NodeLabels(hierarchy, lambda path: None, alone=True)
     found = [labels.node_label((hierarchy.name.index(scope),)) for scope in ("net", "net_1")]
     assert [(label.second, label.first) for label in found] == [("8 → 8 → 8, ReLU", said)] * 2
+
+
+def test_an_image_whose_rows_and_columns_are_repeated_is_enlarged() -> None:
+    """As `UpSampling2D` of Keras writes it; what repeats only rows is said nothing of."""
+    nodes: list[dict[str, object]] = [IMAGE]
+    source = "image"
+    for axis, name in ((2, "rows"), (3, "columns")):
+        times = [numbers(f"up/{name}/by_{place}", 2 if place == axis else 1) for place in range(5)]
+        nodes += [*times, numbers(f"up/{name}/axis", axis), numbers(f"up/{name}/shape", 1, 8, 8, 3)]
+        for kind, op, inputs in (
+            ("repeats", "Cast", [f"up/{name}/by_{axis}"]),
+            ("times", "Pack", [f"up/{name}/" + ("repeats" if place == axis else f"by_{place}") for place in range(5)]),
+            ("expand", "ExpandDims", [source, f"up/{name}/axis"]),
+            ("tile", "Tile", [f"up/{name}/expand", f"up/{name}/times"]),
+            ("out", "Reshape", [f"up/{name}/tile", f"up/{name}/shape"]),
+        ):
+            nodes.append({"name": f"up/{name}/{kind}", "op": op, "input": inputs})
+        source = f"up/{name}/out"
+    said = words(*nodes, {"name": "y", "op": "Relu", "input": [source]})
+    assert (said["up"], said["up/rows"]) == ("↑2 nearest", None)

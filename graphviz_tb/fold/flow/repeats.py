@@ -110,11 +110,23 @@ def _fold_repeats_once(
         stretches.sort(key=lambda stretch: (stretch[1] - stretch[0]) % period > 0)
         placed = [_best_alignment(sequence, start, stop, period, context, rotations) for start, stop in stretches]
         placed = [replace(each, count=each.count - begins_stage_behind(sequence, each, context)) for each in placed]
-        placed = [repeat for repeat in placed if repeat.count > 1]
-        folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), context)
+        placed = sorted([repeat for repeat in placed if repeat.count > 1], key=lambda repeat: repeat.start)
+        ready = [repeat for repeat in placed if not _follows_repeat_of(sequence, repeat, placed, context)]
+        folded, hit = _apply_repeats(sequence, ready or placed, context)
         if hit:
             return folded
     return None
+
+
+def _follows_repeat_of(
+    sequence: Sequence[SequenceElement], repeat: Repetition, others: Sequence[Repetition], context: FoldContext
+) -> bool:
+    """Return whether what is nearly a repetition right before a repeat holds another repeat, which is folded first."""
+    if len(others) == 1 or not context.budget.take(repeat.period):
+        return False
+    once = sequence[repeat.start : repeat.start + repeat.period]
+    start = nearly_before(sequence, 0, once, repeat.start, context)
+    return any(start <= other.start and other.stop < repeat.start for other in others)
 
 
 def _mark_stack_units(sequence: list[SequenceElement]) -> None:
@@ -335,13 +347,34 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
             continue
         blocks = [*([_as_one(whole[:-1], context)] if start < stop else []), element.box]
         blocks += [_as_one(last, context)] if last else []
-        made = make_stack(context.symbols, blocks, element.symbol)
         word = ("stack", element.symbol)
         whole += last
+        if start and _continue_stage(folded[start - 1], whole, element.box, context):
+            start -= 1
+            before = folded[start]
+            blocks = [*(before.box.members if before.box.is_repetition else [before.box]), *blocks]
+            whole = [before, *whole]
+        made = make_stack(context.symbols, blocks, element.symbol)
         folded[start:] = [
             SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
         ]
     return folded
+
+
+def _continue_stage(
+    before: SequenceElement, whole: Sequence[SequenceElement], block: FlowBox, context: FoldContext
+) -> bool:
+    """Return whether elements around a block are of the stage of the block or stack before them: two kinds of blocks in
+    turn."""
+    stacked, widths = before.box.is_repetition, context.widths
+    if stacked and before.word != ("stack", block.symbol):
+        return False
+    held = before.box.members if stacked else [before.box]
+    like = next((member for member in reversed(held) if member.symbol == block.symbol), None)
+    if like is None or widths.halves([element.box for element in whole]):
+        return False
+    channels = widths.output_channels([block])
+    return bool(channels) and channels == widths.output_channels([like])
 
 
 def _fold_single_units(
