@@ -18,20 +18,15 @@ from graphviz_tb.model.columns import Bools, Longs, distinct_values, sorted_valu
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.ops.roles import (
-    BATCH_PRODUCT_OPS,
     CONSTANT_OPS,
-    CONVOLUTION_OPS,
-    DEPTHWISE_OPS,
-    EMBEDDING_OPS,
     FRAME_NEXT_OPS,
-    MATRIX_PRODUCT_OPS,
+    KERNEL_OPS,
     Role,
     has_role,
 )
 
 STORAGE_SOURCE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
 STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
-KERNEL_OPS = MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | CONVOLUTION_OPS | DEPTHWISE_OPS | EMBEDDING_OPS
 MAX_WALKED_EDGES = 2_000_000  # over all scopes on circles
 MAX_CALLS = 200  # of one scope
 

@@ -13,6 +13,7 @@ from graphviz_tb.limits import MAX_LAYER_DEPTH
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse
 from graphviz_tb.model.paths import without_counter
+from graphviz_tb.ops.roles import KERNEL_OPS
 
 # Rows of a hierarchy that are layers: those of a Keras file, or else those that hold their own weights.
 
@@ -47,8 +48,11 @@ def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
 
 
 def rows_with_parameters(hierarchy: Hierarchy) -> list[int]:
-    """Return the rows of the ops of the main graph that use a parameter, ascending."""
+    """Return the rows of the ops of the main graph that use a parameter, ascending; if the file says of none what its
+    parameters are, of the ops that usually use one."""
     users = {user for _, users in _users_of_parameters(hierarchy) for user in users}
+    if not users:
+        users = set(np.flatnonzero(hierarchy.graph.nodes_of_types(KERNEL_OPS.__contains__)).tolist())
     return sorted({int(hierarchy.row_of_node[user]) for user in users})
 
 

@@ -302,10 +302,14 @@ class FirstPicture:
         return len(distinct_values(np.searchsorted(members, joined, side="right"))) > 1
 
     def has_room(self, paths: Sequence[RowPath], stands_beside: bool = False) -> bool:
-        """Return whether the picture has room for groups with repeats: more for those that stand beside an open one."""
+        """Return whether the picture has room for groups with repeats: more for those that stand beside an open one, if
+        they do not show one structure twice."""
         boxes = self.box_count_with(*paths)
-        wide = boxes <= MAX_PICTURE_BOXES and (stands_beside or self.is_beside_open_one(paths[0]))
-        return boxes <= MAX_REPEAT_BOXES or wide
+        if boxes <= MAX_REPEAT_BOXES or boxes > MAX_PICTURE_BOXES:
+            return boxes <= MAX_REPEAT_BOXES
+        structures = self.hierarchy.template[[path[-1] for path in paths]]
+        beside = stands_beside or self.is_beside_open_one(paths[0])
+        return beside and len(distinct_values(structures)) == len(paths)
 
     def is_beside_open_one(self, path: RowPath) -> bool:
         """Return whether a group, or one around it, and an open group with a repeat do not lead to each other: two

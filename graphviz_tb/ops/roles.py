@@ -256,6 +256,8 @@ EMBEDDING_LOOKUP_OPS = OPS_BY_ROLE[Role.LOOKUP]
 """Select rows of an embedding table by number."""
 EMBEDDING_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
 """Embeddings: select rows of a table, of a variable or of its value."""
+KERNEL_OPS = MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | CONVOLUTION_OPS | DEPTHWISE_OPS | EMBEDDING_OPS
+"""Ops that layers are made of: they usually take a kernel or a table."""
 SIZE_OPS = OPS_BY_ROLE[Role.SIZE]
 """Return the shape, rank or number of elements of an input."""
 SIZE_ARITHMETIC_OPS = OPS_BY_ROLE[Role.COUNT]

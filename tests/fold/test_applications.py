@@ -36,3 +36,22 @@ def test_a_head_on_several_levels_is_one_stack_that_says_that_its_weights_are_sh
     labels = NodeLabels(hierarchy, lambda path: None, alone=True)
     said = [(label.label, label.first) for label in (labels.node_label((row,)) for row in heads)]
     assert said == [("3×3 8, 3×3 8, 3×3 4", "shared weights")] * len(found)
+
+
+def test_a_head_with_two_ends_is_one_stack_with_its_ends_whatever_their_order_in_the_file() -> None:
+    # p0 ─▶ p1 ─▶ p2 …, and from each a head that ends twice: classes, boxes
+    net = Export()
+    point, levels = net.op("Placeholder", dtype={"type": 1}), 4
+    shared = net.weight(8, 8, 3, 3)
+    kernels = [net.weight(3, 8, 1, 1), net.weight(12, 8, 1, 1)]
+    for level in range(levels):
+        point = net.op("onnx::Relu", net.conv(point, net.weight(8, 8, 5, 5)))
+        point = net.op("onnx::MaxPool", point) if level % 2 else point  # no pyramid of equal steps
+        head = net.op("onnx::Relu", net.conv(point, shared))
+        for kernel in kernels[:: -1 if level % 2 else 1]:
+            net.op("Identity", net.conv(head, kernel))
+    net.op("Identity", point)
+    hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
+    series = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
+    heads = [row for row in series if hierarchy.op_count(row) == levels * 6]
+    assert [len(hierarchy.children(row)) for row in heads] == [levels]

@@ -157,3 +157,18 @@ def test_a_tower_beside_the_open_one_is_open_too(in_turn: bool) -> None:
     model = load({"name": "y", "op": "Placeholder"}, *left, *right, {"name": "joined", "op": "Dot", "input": ends})
     stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
     assert stacks == {"left": not in_turn, "right": True}
+
+
+def test_towers_of_one_structure_are_not_all_open_beside_the_open_one() -> None:
+    # x ─▶ left, y ─▶ net, z ─▶ net_1: 34 boxes with all towers open; net_1 is net once more
+    left, net = blocks("left", 14, "x"), blocks("net", 8, "y")
+    again = [
+        {**node, "name": str(node["name"]).replace("net/", "net_1/")}
+        | {"input": [name.replace("net/", "net_1/").replace("y", "z") for name in node.get("input", ())]}
+        for node in net
+    ]
+    inputs = [{"name": name, "op": "Placeholder"} for name in "yz"]
+    ends = [nodes[-1]["name"] for nodes in (left, net, again)]
+    model = load(*inputs, *left, *net, *again, {"name": "joined", "op": "Dot", "input": ends})
+    stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
+    assert stacks == {"left": True, "net": False, "net_1": False}

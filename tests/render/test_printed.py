@@ -128,7 +128,8 @@ def texts_of(picture: Picture) -> str:
     return picture.render("svg").decode()
 
 
-def test_a_figure_shows_neither_what_stands_apart_from_the_model_nor_constants() -> None:
+@pytest.mark.parametrize("kernel", [b' input: "kernel"', b""])  # without: the file does not say what the weights are
+def test_a_figure_shows_neither_what_stands_apart_from_the_model_nor_constants(kernel: bytes) -> None:
     # x ─▶ conv ─▶ relu, and beside it: an input that nothing reads, an op at the end of a control edge, a lone chain.
     text = b"""
       node { name: "x" op: "Placeholder" }
@@ -142,7 +143,7 @@ def test_a_figure_shows_neither_what_stands_apart_from_the_model_nor_constants()
       node { name: "full" op: "Range" } node { name: "mask" op: "Neg" input: "full" }
       node { name: "done" op: "NoOp" input: "^relu" }
     """
-    model = graphviz_tb.load(text)
+    model = graphviz_tb.load(text.replace(b' input: "kernel"', kernel))
     screen, paper = model.picture(), model.picture(paper=True)
     assert {"x", "conv", "limit", "relu"} == {box.address for box in paper.scene.boxes}
     assert {"unread", "full", "mask"} < {box.address for box in screen.scene.boxes}

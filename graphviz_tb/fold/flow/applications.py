@@ -58,9 +58,19 @@ def _applied_pieces(dag: Dag, kernels: list[frozenset[int]], context: FoldContex
             for root in roots:
                 head[root] = box
     pieces: dict[int, list[int]] = {}
-    leading: set[int] = set()  # to a shared kernel
+    leading: set[int] = set()  # to a shared kernel, or to an end
     for box in reversed(held):
-        if kernels[box] or not leading.isdisjoint(dag.after[box]):
+        if kernels[box] or not dag.after[box] or not leading.isdisjoint(dag.after[box]):
             leading.add(box)
             pieces.setdefault(union_root(head, box), []).append(box)
-    return [members[::-1] for members in pieces.values()]
+    return [_in_one_order(dag, members[::-1], context) for members in pieces.values()]
+
+
+def _in_one_order(dag: Dag, members: list[int], context: FoldContext) -> list[int]:
+    """Sort a piece, in order of the flow, by what leads to each box within it: ends of one depth stand in the same
+    order in all pieces, whatever their order in the file."""
+    code: dict[int, int] = {}
+    for member in members:
+        leading = sorted(code[source] for source in dag.before[member] if source in code)
+        code[member] = context.symbols.symbol_of("led", dag.boxes[member].symbol, *leading)
+    return sorted(members, key=code.__getitem__)
