@@ -68,45 +68,6 @@ FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula o
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
 
-# Ops of formulas that other frameworks spell differently, by type in lower case and without underscores.
-FORMULA_OPS = {
-    **{name: name.capitalize() for name in ("sub", "mul", "neg", "pow", "square", "sqrt", "rsqrt", "erf", "mean")},
-    "reciprocal": "Reciprocal",
-    **{name: name.capitalize() for name in ("sigmoid", "tanh", "softplus", "relu6", "cast", "reshape", "identity")},
-    "add": "AddV2",
-    "div": "RealDiv",
-    "logistic": "Sigmoid",
-    "reducemean": "Mean",
-    "tocopy": "Cast",
-    "squareddifference": "SquaredDifference",
-    "to": "Cast",
-    "typeas": "Cast",
-    "float": "Cast",
-}
-
-# Activations of other frameworks by op type, in lower case and without underscores.
-ACTIVATION_WORDS = {
-    "relu": "ReLU",
-    "relu6": "ReLU6",
-    "elu": "ELU",
-    "selu": "SELU",
-    "prelu": "PReLU",
-    "gelu": "GELU",
-    "silu": "SiLU",
-    "swish": "SiLU",
-    "mish": "Mish",
-    "hardswish": "hard swish",
-    "hardsigmoid": "hard sigmoid",
-    "sigmoid": "sigmoid",
-    "logistic": "sigmoid",
-    "tanh": "tanh",
-    "softplus": "softplus",
-    "softmax": "softmax",
-    "logsoftmax": "log softmax",
-    "leakyrelu": "leaky ReLU",
-}
-
-
 class TensorFlowSteps:
     """Finds the steps of nodes; cached by node."""
 
