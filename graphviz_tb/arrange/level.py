@@ -304,7 +304,7 @@ def _add_main_paths(
 
 
 def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
-    """Return the ranks of a piece, in which items that may stand in any order are in that of their lines."""
+    """Return the ranks of a piece, with items whose order is free sorted by their lines."""
     groups = {node for node, item in enumerate(piece.items) if item < len(units) and units[item] > OP_UNITS}
     return order_branches_by_lines(
         set_bypasses_right(order_ends_by_lines(laid, piece.part, groups), piece.part), piece.part
