@@ -274,7 +274,7 @@ NUMBERS = (
     ("auxiliary area: heading", "place.frames HEADING_SIZE"),
     ("longest label of an edge", "words.line_labels LINE_LABEL_PX"),
     ("thinnest and thickest edge, tenths of a pixel", "model.metagraph THINNEST_TENTHS THICKEST_TENTHS"),
-    ("widest level before it wraps", "arrange.shelves MAX_LEVEL_WIDTH"),
+    ("widest level before it wraps", "arrange.component MAX_LEVEL_WIDTH"),
     ("most ports on a side", "limits MAX_PORTS_PER_SIDE"),
     ("corner of an edge", "render.lines BEND_RADIUS"),
     ("arrow head: length and width", "render.lines ARROW_LENGTH ARROW_WIDTH"),

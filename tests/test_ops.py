@@ -26,7 +26,7 @@ from graphviz_tb.ops.roles import CONSTANT_OPS, OPS_BY_ROLE, VARIABLE_OPS, Role,
 from graphviz_tb.ops.signatures import input_names, op_def, weight_input_names
 from graphviz_tb.ops.table import OP_LINES, OpRow, op_row, plain_op_name, read_table
 from graphviz_tb.proto import AttrValue, NodeDef
-from graphviz_tb.words.layer_steps import ACTIVATION_WORDS
+from graphviz_tb.words.step_words import ACTIVATION_WORDS
 from tests.each import each
 from tests.op_types import op_types_with_costs, op_types_with_shape_rules
 

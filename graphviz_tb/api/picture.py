@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.api.rendered import DrawnPicture
+from graphviz_tb.api.rendered import DrawnPicture, NotebookFrame
 from graphviz_tb.color import Colouring, shows_statistics
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.facts import Facts
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pydot
 
     from graphviz_tb.api.base_model import BaseModel
-    from graphviz_tb.render.notebook import NotebookFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +87,6 @@ class Picture(DrawnPicture):
 
     def show(self, height: int = 640) -> NotebookFrame:
         """Return the interactive page for a notebook cell; groups open here are open at first."""
-        from graphviz_tb.render.notebook import NotebookFrame
-
         return NotebookFrame(self.render("html"), height)
 
     def _repr_svg_(self) -> str:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     import networkx
     import pydot
 
+    from graphviz_tb.api.rendered import NotebookFrame
     from graphviz_tb.render.json import JsonDocument
-    from graphviz_tb.render.notebook import NotebookFrame
 
 
 def load(

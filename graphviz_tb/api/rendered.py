@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any
 
-from graphviz_tb.errors import HelpfulAttributes
+from graphviz_tb.errors import HelpfulAttributes, RequestError, require_type, short_repr
+from graphviz_tb.limits import MAX_NOTEBOOK_HEIGHT_PX
+from graphviz_tb.model.frozen import dataclass
 
 CELL_PAGE_MB = 2.0  # of a page that a notebook shows without being asked: each cell keeps a copy
 CELL_PAGE_OPS = 20_000  # of larger graphs a notebook shows the picture
+# no allow-same-origin: the page cannot reach the notebook or its server
+FRAME_PERMISSIONS = "allow-scripts allow-downloads"
+
+UNPACK = (
+    '<!doctype html><meta charset="utf-8"><script>(async () => {{'
+    'const bytes = Uint8Array.from(atob("{packed}"), (one) => one.charCodeAt(0));'
+    'const text = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();'
+    "const page = await text; document.open(); document.write(page); document.close();}})();</script>"
+)
 
 
 class DrawnPicture:
@@ -72,7 +84,41 @@ class Drawable(HelpfulAttributes):
 
     def _repr_html_(self) -> str | None:
         """Return the interactive page in a frame, for a notebook that shows it; None where the page is large."""
-        from graphviz_tb.render.notebook import NotebookFrame
-
         page = self._small_page()
         return None if page is None else NotebookFrame(page, packed=True)._repr_html_()
+
+
+# A frame in a notebook cell, isolated from the notebook around it.
+
+
+def _packed_page(page: bytes) -> str:
+    """Return a page that unpacks `page` and puts it in its own place."""
+    from base64 import b64encode
+    from gzip import compress
+
+    return UNPACK.format(packed=b64encode(compress(page, 9, mtime=0)).decode("ascii"))
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookFrame:
+    """The result of `show()`: a notebook draws it as a frame `height` pixels high.
+
+    >>> NotebookFrame(b"<p>&", 200)._repr_html_()[:72]
+    '<iframe sandbox="allow-scripts allow-downloads" srcdoc="&lt;p&gt;&amp;" '
+    """
+
+    page: bytes = field(repr=False)
+    height: int = 640
+    packed: bool = False  # a third as large in the notebook; a browser unpacks it
+
+    def __post_init__(self) -> None:
+        require_type("height", self.height, int)
+        if not 1 <= self.height <= MAX_NOTEBOOK_HEIGHT_PX:
+            raise RequestError(f"height is {short_repr(self.height)}; it takes 1 to {MAX_NOTEBOOK_HEIGHT_PX:,} pixels")
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        content = escape(_packed_page(self.page) if self.packed else self.page.decode(), quote=True)
+        size = f'width="100%" height="{self.height}" style="border:0"'
+        return f'<iframe sandbox="{FRAME_PERMISSIONS}" srcdoc="{content}" {size}></iframe>'

@@ -1,13 +1,23 @@
-"""The input and result of a layout engine, one connected piece of a level, and options of the drawing order."""
+"""The input and result of a layout engine, one connected piece of a level; and the shelves on which pieces are set.
+
+All is decided by nominal sizes, in pixels, before any size is known, so that opening a box moves nothing to another
+shelf. A child has the width of its `units`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isqrt
 
-from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH
 from graphviz_tb.limits import MAX_DOT_SECONDS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
+
+HALF_OP_WIDTH = 44  # half of a plain op's width and gap
+RANK_HEIGHT = 72  # a box and the gap below it
+WAYPOINT_WIDTH = 8  # a line that passes a rank, with half the gap next to it
+MAX_LEVEL_WIDTH = 3200  # px: two wide screens
+PART_GAP = 32  # px between two unconnected parts, more than between two boxes of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +72,52 @@ class Ranks:
 
 
 Engine = Callable[[Sequence[Component], ArrangeOptions], list[Ranks]]
+
+
+# Shelves.
+
+
+def pack_shelves(sizes: Sequence[tuple[int, int]], most: int = MAX_LEVEL_WIDTH) -> tuple[tuple[int, ...], ...]:
+    """Return rows of parts that make a whole near 4:3, no wider than `most` unless that would be taller than 3:2.
+
+    `sizes` are (width, height) in nominal pixels. Higher parts come first, equal ones in the given order.
+
+    >>> pack_shelves([(88, 72)] * 5)
+    ((0, 1, 2), (3, 4))
+    """
+    if not sizes:
+        return ()
+    order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
+    low = max(width for width, _ in sizes)
+    area = sum((width + PART_GAP) * (height + PART_GAP) for width, height in sizes)
+    widest = max(most, isqrt(area * 2 // 3))  # many parts: the width of a whole of 2:3
+    best: tuple[int, list[list[int]]] | None = None
+    for step in range(6, 21):  # from 0.6 to twice the ideal width, in tenths
+        width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))
+        # Filling is greedy: a slightly different width may give a much better whole.
+        rows = _fill_shelves(order, sizes, width)
+        misfit = _aspect_misfit(rows, sizes)
+        if best is None or misfit < best[0]:
+            best = misfit, rows
+    assert best is not None
+    return tuple(tuple(row) for row in best[1])
+
+
+def _fill_shelves(order: Sequence[int], sizes: Sequence[tuple[int, int]], width: int) -> list[list[int]]:
+    """Set parts on a shelf while they fit."""
+    rows: list[list[int]] = []
+    used = width  # the first part begins a shelf
+    for part in order:
+        if used + sizes[part][0] > width:
+            rows.append([])
+            used = 0
+        rows[-1].append(part)
+        used += sizes[part][0] + PART_GAP
+    return rows
+
+
+def _aspect_misfit(rows: list[list[int]], sizes: Sequence[tuple[int, int]]) -> int:
+    """Return how far the whole is from 4:3, as a ratio in thousandths (1000 is perfect)."""
+    width = max(sum(sizes[part][0] + PART_GAP for part in row) - PART_GAP for row in rows)
+    height = sum(max(sizes[part][1] for part in row) + PART_GAP for row in rows) - PART_GAP
+    return max(3 * width * 1000 // (4 * height), 4 * height * 1000 // (3 * width))

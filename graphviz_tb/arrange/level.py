@@ -16,7 +16,16 @@ from itertools import pairwise
 
 from graphviz_tb.arrange.alike import order_branches_by_lines, order_ends_by_lines, set_bypasses_right
 from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
-from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
+from graphviz_tb.arrange.component import (
+    HALF_OP_WIDTH,
+    RANK_HEIGHT,
+    WAYPOINT_WIDTH,
+    ArrangeOptions,
+    Component,
+    Engine,
+    Ranks,
+    pack_shelves,
+)
 from graphviz_tb.arrange.layered import layered_ranks
 from graphviz_tb.arrange.layered.order import choose_mirrored_rows
 from graphviz_tb.arrange.legs import find_legs, legged_ranks, mirror_component, mirror_skeleton, set_ties_last
@@ -32,7 +41,6 @@ from graphviz_tb.arrange.lines import (
 )
 from graphviz_tb.arrange.main_path import main_path
 from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
-from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH, pack_shelves
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.arrange.written_weights import join_written_weights
 from graphviz_tb.caches import import_on_call
@@ -296,7 +304,7 @@ def _add_main_paths(
 
 
 def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
-    """Return the ranks of a piece, in which items that may stand in any order are in that of their lines."""
+    """Return the ranks of a piece, with items whose order is free sorted by their lines."""
     groups = {node for node, item in enumerate(piece.items) if item < len(units) and units[item] > OP_UNITS}
     return order_branches_by_lines(
         set_bypasses_right(order_ends_by_lines(laid, piece.part, groups), piece.part), piece.part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isqrt
 
+from graphviz_tb.arrange.component import HALF_OP_WIDTH, RANK_HEIGHT
 from graphviz_tb.arrange.lines import (
     PortConstraints,
     drawn_bridges,
@@ -12,7 +13,6 @@ from graphviz_tb.arrange.lines import (
     frame_ports,
     port_side,
 )
-from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order
 from graphviz_tb.limits import MAX_LEVEL_ITEMS
 from graphviz_tb.model.metagraph import Metagraph

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 
-from graphviz_tb.arrange.component import Ranks, Row
-from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH, PART_GAP, RANK_HEIGHT, WAYPOINT_WIDTH
+from graphviz_tb.arrange.component import MAX_LEVEL_WIDTH, PART_GAP, RANK_HEIGHT, WAYPOINT_WIDTH, Ranks, Row
 from graphviz_tb.limits import MAX_WRAPPED_BENDS, MAX_WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton

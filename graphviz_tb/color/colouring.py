@@ -162,7 +162,7 @@ def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
     colouring = colouring.scaled_to(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
-    # A diff says of the whole member whether it changed.
+    # In a diff the colour is that of the whole member.
     own = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
     fills = tuple(
         colouring.fill_of(path) if its else surplus_fill(colouring.theme) for path, its in zip(boxes, own, strict=True)

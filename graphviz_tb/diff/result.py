@@ -8,7 +8,7 @@ from pathlib import PurePath
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
+from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable, NotebookFrame
 from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.errors import require_type
 from graphviz_tb.options import REPORT_SUFFIXES, ReportStyle
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from graphviz_tb.api.picture import Picture
     from graphviz_tb.model.change import Change
-    from graphviz_tb.render.notebook import NotebookFrame
 
 CHANGE_COLUMNS = ("kind", "severity", "name", "old", "new", "ops", "places", "consequences", "detail")
 
@@ -88,8 +87,6 @@ class Changes(Drawable, Comparison):
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
         """Return the page in a notebook's cell, `height` pixels high."""
-        from graphviz_tb.render.notebook import NotebookFrame
-
         return NotebookFrame(self.html(**choices).encode(), height)
 
     def _small_page(self) -> bytes | None:

@@ -19,7 +19,6 @@ from typing import Literal
 from zlib import crc32
 
 from graphviz_tb.errors import MalformedRecord, NoGraph
-from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.contents import RUN_GRAPH_TAG, GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.detect import RECORD_START_BYTES, starts_with_event
 from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
@@ -444,6 +443,8 @@ def _run_graph_item(run: OptionalRun, find: EventFind, profile: bool, options: R
         return SourceItem(entry, lambda: GraphContent(_decode_found_graph(find, name, options)))
 
     def content() -> GraphContent:
+        from graphviz_tb.formats.saved_model import mark_trained
+
         graph = _decode_found_message(find, MetaGraphDef, name, options)
         mark_trained(graph)
         return GraphContent(graph.graph_def)

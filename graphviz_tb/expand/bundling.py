@@ -1,4 +1,4 @@
-"""Bundle the flat edges between the same two boxes into one line with counts and tensors.
+"""Bundle the flat edges between the same two boxes into one line with counts and tensors, and order the lines.
 
 Everything is in columns: a level can have a million lines.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -199,12 +200,14 @@ def find_metaedges(
     return build_metaedges(bundles, columns, 0, len(columns[0]))
 
 
+# Order the inputs and outputs of a group along the data inside it.
+
+
 def sort_ends_by_depth(
     hierarchy: Hierarchy, facts: Facts, edges: Sequence[Metaedge], rows: Sequence[int]
 ) -> list[Metaedge]:
     """Return the metaedges of a level, with those between ops that are joined to one and the same group alone in the
-    order in which data passes it: what an encoder takes and gives is before what the decoder behind it does. An input
-    that joins data in one place on its way, as a mask does, is before the one where that data begins."""
+    order in which data passes it: what an encoder takes and gives is before what the decoder behind it does."""
     result = [*edges]
     joined = Counter(end for edge in edges if not edge.training for end in (edge.source, edge.target))
     for inward in (True, False):
@@ -217,23 +220,30 @@ def sort_ends_by_depth(
             children = np.sort(hierarchy.children(rows[group]))
             if len(places) < 2 or not 1 < len(children) <= MAX_LEVEL_CHILDREN:
                 continue
-            after = _child_flow(hierarchy, rows[group], children, not inward)
-            order = topological_order(after)
-            depths = longest_path_lengths(after, order)
-            met = {place: {*_joined_children(hierarchy, edges[place], children, inward)} for place in places}
-            ends = {place: max(sorted(found), key=depths.__getitem__) for place, found in met.items()}
-            keys = {place: (depths[end], 1) for place, end in ends.items()}
-            if inward:
-                begin = {place: len(met[place]) > 1 or _begins_data(hierarchy, facts, edges[place]) for place in places}
-                nearest = _nearest_entered(
-                    after, order[::-1], depths, {ends[place] for place in places if begin[place]}
-                )
-                keys = {
-                    place: (-(depths if begin[place] else nearest)[end], begin[place]) for place, end in ends.items()
-                }
+            lines = [edges[place] for place in places]
+            keys = dict(zip(places, _end_keys(hierarchy, facts, rows[group], children, lines, inward), strict=True))
             for place, number in zip(places, sorted(places, key=keys.__getitem__), strict=True):
                 result[place] = edges[number]
     return result
+
+
+def _end_keys(
+    hierarchy: Hierarchy, facts: Facts, group: int, children: Ints, lines: Sequence[Metaedge], inward: bool
+) -> list[tuple[int, bool]]:
+    """Return the sort key of each line that enters a group (`inward`) or leaves it: how deep in its flow the line ends.
+
+    An input that joins data in one place on its way, as a mask does, is before the one where that data begins.
+    """
+    after = _child_flow(hierarchy, group, children, not inward)
+    order = topological_order(after)
+    depths = longest_path_lengths(after, order)
+    met = [{*_joined_children(hierarchy, line, children, inward)} for line in lines]
+    ends = [max(sorted(joined), key=depths.__getitem__) for joined in met]
+    if not inward:
+        return [(depths[end], True) for end in ends]
+    begins = [len(joined) > 1 or _begins_data(hierarchy, facts, line) for joined, line in zip(met, lines, strict=True)]
+    nearest = _nearest_entered(after, order[::-1], depths, set(compress(ends, begins)))
+    return [(-(depths if begin else nearest)[end], begin) for end, begin in zip(ends, begins, strict=True)]
 
 
 def _joined_children(hierarchy: Hierarchy, edge: Metaedge, children: Ints, inward: bool) -> list[int]:

@@ -34,8 +34,8 @@ class RowCorrespondence:
         """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown, as for a row
         elsewhere: the box of what another member has more.
 
-        If the mapping ends above the row, return the match of its innermost mapped group. A group may be one of that
-        structure with small ops beside it.
+        If the mapping ends above the row, return the match of its innermost mapped group. `source` may be a fold of
+        such a group and small ops.
         """
         if row == source:
             return target

@@ -69,7 +69,7 @@ def loose_rows(level: Metagraph, holds_weights: Callable[[int], bool]) -> set[in
     """Return the children (as rows) in unconnected parts of a level that hold no weights, where another part does:
     inputs that nothing reads, results that are not the model's, bookkeeping.
 
-    A child in the auxiliary area is a part of its own.
+    A child in the auxiliary area is a separate part.
     """
     head = {at: at for at in range(len(level.children))}
     outside = [level.bridges[index].child for index in level.core_bridges()]

@@ -329,7 +329,7 @@ class MemberExpander(Expander):
         return self.alike.corresponding_row(usual, member, row)
 
     def _with_surplus(self, surplus: StackSurplus, member: int, lines: list[Crossing]) -> list[Crossing]:
-        """Return the lines of a member, with those of the box of a surplus in place of what its results stand for."""
+        """Return the lines of a member, with those of the box of a surplus in place of what its results replace."""
         box = surplus.box.member
         rows = [self.alike.corresponding_row(surplus.usual, member, row) for _, row, _, _ in surplus.lines]
         more = [

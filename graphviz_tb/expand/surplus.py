@@ -2,8 +2,8 @@
 first layer makes for all.
 
 Two members are read together from their results backwards. Ops of one type at the same input of partners are partners,
-of several in a row one with equal weights; where the larger member takes a tensor of its own, and the usual one a
-tensor from outside, or one that lies further back, the ops between are surplus. The result is checked input by input:
+of several in a row one with equal weights; where the larger member takes a tensor made inside, and the usual one a
+tensor from outside, or one from further back, the ops between are surplus. The result is checked input by input:
 it is never guessed from names.
 
     usual   x ─▶ conv ─▶ add      larger   x ─▶ conv ─▶ add         surplus: proj
@@ -96,18 +96,18 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
         for edge, node, inward, slot in lines
         if inward or int(graph.target[edge]) not in sizes
     ]
-    if _closes_circle(hierarchy, usual, known):
+    if _closes_cycle(hierarchy, usual, known):
         # Sizes that a part is asked for before it is fed: they go without saying.
         tensors = ((line, facts.tensor(int(graph.source[line[0]]), int(graph.key[line[0]]))) for line in known)
         known = [line for line, tensor in tensors if line[2] or tensor.dtype not in INDEX_DTYPES]
-    if not known or _closes_circle(hierarchy, usual, known):
+    if not known or _closes_cycle(hierarchy, usual, known):
         return None
     partner = {node: int(row_of[other]) for node, other in pair.small_of.items()}
     return StackSurplus(usual, Surplus(member, tuple(surplus), shared), partner, tuple(known), sizes)
 
 
-def _closes_circle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine]) -> bool:
-    """Return whether a box with these lines among the children of the usual member would lie on a circle."""
+def _closes_cycle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine]) -> bool:
+    """Return whether a box with these lines among the children of the usual member would close a cycle."""
     children = hierarchy.children(usual)
     held = {inward: set[int]() for inward in (True, False)}
     for _, row, inward, _ in lines:

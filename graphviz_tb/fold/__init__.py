@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from graphviz_tb.fold.flow.plan import fold_by_flow
 from graphviz_tb.fold.labels import find_code_names
-from graphviz_tb.fold.mirrored import mirrored_series
 from graphviz_tb.fold.module_calls import enclose_copies, merged_modules, separate_calls
 from graphviz_tb.fold.scopes import build_scope_tree, find_numbered_nodes
-from graphviz_tb.fold.series import SeriesRun, find_series, requested_series
+from graphviz_tb.fold.series import SeriesRun, find_series, mirrored_series, requested_series
 from graphviz_tb.fold.table import NewGroup, Regrouping, build_hierarchy, insert_groups
 from graphviz_tb.fold.templates import find_templates
 from graphviz_tb.graphs.rows import number_tree

@@ -1,4 +1,4 @@
-"""Series: runs of numbered siblings, drawn as stacked nodes that open to their members."""
+"""Series: runs of numbered siblings, drawn as stacked nodes that open to their members; and the two legs of a U."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy, RowKind
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy, RowKind
 from graphviz_tb.model.paths import DIGITS, join_address, last_segment, possible_node_names
 from graphviz_tb.options import GroupOptions
 
@@ -21,6 +22,9 @@ MAX_NUMBER_DIGITS = 500  # digits; Python refuses to parse thousands
 BRACKETED_NUMBER = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
 # The name of a series: "scope/conv[1-3]".
 SERIES_NAME = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
+
+MAX_LEG_MEMBERS = 12  # more are a picture of their own
+MIN_LEVELS = 3  # of a U
 
 BRACKET_SUFFIX = "[]"  # suffix of names that end in a bracketed number
 
@@ -203,3 +207,69 @@ def _run_by_name(
     begin, end = bisect_left(loose, (int(match[2]), -1)), bisect_left(loose, (int(match[3]) + 1, -1))
     members = tuple(row for _, row in loose[begin:end])
     return SeriesRun(parent, name, members) if len(members) > 1 else None
+
+
+# Stacks of which one feeds the other in reverse order: the two legs of a U.
+#
+# Member i of the first feeds member n - 1 - i of the second, so no member shows the rest: all are drawn.
+
+
+def mirrored_series(hierarchy: Hierarchy) -> list[int]:
+    """Return the series that are the legs of a U."""
+    found: list[int] = []
+    siblings: dict[int, list[int]] = {}
+    for row in np.flatnonzero((hierarchy.kind == SERIES_ROW) & (hierarchy.connected == 1)).tolist():
+        siblings.setdefault(int(hierarchy.parent[row]), []).append(row)
+    for parent, rows in siblings.items():
+        fitting = [row for row in rows if len(hierarchy.children(row)) <= MAX_LEG_MEMBERS]
+        if len(fitting) > 1:
+            found += _legs_among(hierarchy, parent, fitting)
+    return found
+
+
+def _legs_among(hierarchy: Hierarchy, parent: int, rows: list[int]) -> list[int]:
+    """Return the series among children of one group that are the legs of a U."""
+    graph, owned = hierarchy.graph, hierarchy.owned_edges(parent)
+    owned = owned[~graph.control[owned] & (hierarchy.edge_from[owned] >= 0)]
+    starts, ends = hierarchy.edge_from[owned], hierarchy.edge_to[owned]
+    legs: list[int] = []
+    for first in rows:
+        for second in rows:
+            if first == second or first in legs or second in legs:
+                continue
+            between = owned[(starts == first) & (ends == second)]
+            if not len(between):
+                continue
+            pairs = {
+                (_member_at(hierarchy, first, source), _member_at(hierarchy, second, target))
+                for source, target in zip(graph.source[between].tolist(), graph.target[between].tolist(), strict=True)
+            }
+            others = owned[(starts != first) & (starts != second) & (ends == second)]
+            fed = {_member_at(hierarchy, second, target) for target in graph.target[others].tolist()}
+            if _is_mirrored(pairs, len(hierarchy.children(first)), fed):
+                legs += [first, second]
+    return legs
+
+
+def _member_at(hierarchy: Hierarchy, series: int, node: int) -> int:
+    """Return the number of the member of a series that holds a node."""
+    members = np.sort(hierarchy.children(series))
+    return int(np.searchsorted(members, hierarchy.row_of_node[node], side="right")) - 1
+
+
+def _is_mirrored(pairs: set[tuple[int, int]], count: int, fed: set[int]) -> bool:
+    """Return whether the members of a series of `count`, joined in `pairs`, feed those of another one in reverse order;
+    `fed` are those that other boxes feed.
+
+    >>> _is_mirrored({(0, 2), (1, 1), (2, 0), (3, 0)}, 4, {3})
+    True
+    >>> _is_mirrored({(0, 0), (1, 1), (2, 2)}, 3, set())
+    False
+    """
+    # The last member is the bottom of the U: it also leads on.
+    ties = sorted(pairs - {(count - 1, 0)})
+    if len(ties) < MIN_LEVELS - 1:
+        return False
+    falls = all(start < after and end > below for (start, end), (after, below) in pairwise(ties))
+    # The boxes before the first series feed the last member of the second.
+    return falls and len(ties) + (ties[0][1] + 1 in fed) >= MIN_LEVELS

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from graphviz_tb.errors import RequestError, UnknownChoice
-from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.contents import NO_SIGNATURE_MESSAGE, GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.object_graph import captured_variables
+from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, wire_fields
 from graphviz_tb.limits import MAX_COMPARED_SIGNATURES
+from graphviz_tb.model.graph import TRAINABLE_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
+from graphviz_tb.ops.roles import VARIABLE_OPS
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
+from graphviz_tb.proto import CollectionDef, GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
 from graphviz_tb.unwrap.signatures import (
     MetaGraphProgram,
     add_function_calls,
@@ -26,6 +28,9 @@ from graphviz_tb.unwrap.signatures import (
 
 SERVING_SIGNATURE = "serving_default"  # the signature that TensorFlow Serving calls
 BUILT_IN_SIGNATURES = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are not signatures
+TRAINED = "trainable_variables"  # tf.compat.v1.GraphKeys
+KNOWN = ("variables", "global_variables", "model_variables", "local_variables", TRAINED)
+VARIABLE_NAME = 1  # VariableDef of TensorFlow's variable.proto
 
 
 def contents_of_meta_graphs(
@@ -134,3 +139,28 @@ def _tensor_spec(key: str, info: TensorInfo) -> TensorSpec:
 
 def _spec_shape(shape: TensorShapeProto) -> tuple[int, ...] | None:
     return None if shape.unknown_rank else tuple(dim.size for dim in shape.dim)
+
+
+# Collections: which variables a program trains, as `tf.train.Saver` of TensorFlow 1 writes it.
+
+
+def mark_trained(graph: MetaGraphDef) -> None:
+    """Write on the variables of a graph that was just decoded whether its collections list them as trained; nothing is
+    written where no collection does."""
+    if TRAINED not in graph.collection_def:
+        return
+    trained = set(_listed_names(graph.collection_def[TRAINED]))
+    known = {name for key in KNOWN if key in graph.collection_def for name in _listed_names(graph.collection_def[key])}
+    for node in graph.graph_def.node if trained else ():
+        if node.op in VARIABLE_OPS and node.name in known:
+            node.attr[TRAINABLE_ATTR].b = node.name in trained
+
+
+def _listed_names(collection: CollectionDef) -> Iterator[str]:
+    for value in collection.bytes_list.value:
+        try:
+            for piece in wire_fields(value):
+                if piece.number == VARIABLE_NAME and piece.wire == BYTES_TYPE:
+                    yield value[piece.first : piece.last].decode().removesuffix(":0")
+        except (CutError, UnicodeDecodeError):
+            continue  # of another kind than variables

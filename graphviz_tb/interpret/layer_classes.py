@@ -169,7 +169,7 @@ def _convolution_class(types: Collection[str]) -> str:
 
 def _normalization_class(types: Collection[str], axes: Sequence[int]) -> str:
     """Return the class of a layer that divides by a root, by the moments it computes or keeps."""
-    # Over the examples of a batch, which are the first dimension, or with moments of its own.
+    # Over the examples of a batch, which are the first dimension, or with stored moments.
     if "Mean" not in types or 0 in axes or any(has_role(op, Role.ASSIGN) for op in types):
         return "BatchNormalization" if "Mean" in types or "Sub" in types else ""
     if not MEAN_REMOVING_OPS & frozenset(types):

@@ -140,7 +140,7 @@ class Change:
 
     @property
     def links(self) -> tuple[InputWire, ...]:
-        """Changed inputs: of its own node, or of other ops that were added, removed or changed with it."""
+        """Changed inputs: of the node itself, or of other ops that were added, removed or changed with it."""
         if isinstance(self.content, Rewiring):
             return self.content.inputs
         return (self.content.links or ()) if isinstance(self.content, Setting | Unit) else ()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
 FIELD = dataclasses._FIELD  # type: ignore[attr-defined]  # marks a field that is not a `ClassVar` nor an `InitVar`
-MOST_UNCOMPILED = 8  # objects made before `__init__` is compiled, which takes as long as to make a hundred without
+MAX_UNCOMPILED_OBJECTS = 8  # compiling `__init__` takes as long as to make a hundred objects without it
 
 
 def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = True) -> type[AnyClass]:
@@ -75,8 +75,8 @@ def _collect_fields(cls: type[Any]) -> dict[str, Field[Any]]:
 
 
 class _InitOnDemand:
-    """The `__init__` of a class until that is worth compiling: it sets the fields of a few objects itself, then the
-    compiled one takes its place."""
+    """Stand-in for the `__init__` of a class: it sets the fields of a few objects itself, then compiles the real one,
+    which takes its place."""
 
     def __init__(self, fields: Sequence[Field[Any]], frozen: bool) -> None:
         self._fields, self._frozen, self._objects = fields, frozen, 0
@@ -86,7 +86,7 @@ class _InitOnDemand:
 
     def __get__(self, one: object, asked: type[Any]) -> Any:
         self._objects += 1
-        if one is None or self._objects > MOST_UNCOMPILED:
+        if one is None or self._objects > MAX_UNCOMPILED_OBJECTS:
             return self._compile().__get__(one, asked)
         return partial(self._set_fields, one)
 

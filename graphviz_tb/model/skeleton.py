@@ -162,7 +162,7 @@ class LevelGaps:
     box; `edge`: line to line (white space, whatever their thickness); `parts`: between unconnected parts; `spread`:
     between lines on one side of a box (a goal; at least 8 if the box is wide enough); `start`: the straight first run
     of a line; `straight`: its last run before an arrow head; `beyond`: from a port to the border; `column`: from a
-    column to the nearest line beside it; `bar`: what the title bar adds to `beyond` on the first and the last side.
+    column to the nearest line; `bar`: what the title bar adds to `beyond` on the first and the last side.
     `upward`: the flow runs against the reading direction, so the last shelf of parts is at its start. `heading`: what
     the heading of a rule takes across and along the flow.
     """

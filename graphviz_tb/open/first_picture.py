@@ -406,9 +406,7 @@ class FirstPicture:
         rows = [level.children[child] for child in level.core_children()]
         layers = [self.weights.layer_count(row) for row in rows if self.hierarchy.can_open(row)]
         grouped = len(layers) == len(rows) > 1 and all(map(self.weights.holds_weight, rows))
-        return (
-            self.hierarchy.kind[path[-1]] == SCOPE_ROW and grouped and max(layers) > 1 and 2 * max(layers) > sum(layers)
-        )
+        return grouped and max(layers) > 1 and 2 * max(layers) > sum(layers)
 
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a

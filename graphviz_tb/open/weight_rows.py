@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums, sorted_value_range
 from graphviz_tb.model.graph import WEIGHT_MARK
-from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import function_row_of
+from graphviz_tb.open.repeats import group_around_stack
 
 ASSIGN_TYPES = re.compile(r"Assign.*")
 
@@ -20,7 +21,7 @@ ASSIGN_TYPES = re.compile(r"Assign.*")
 class WeightRows:
     """Rows that hold ops of the model that use weights, through calls; rows in `quiet` do not count.
 
-    `_groups_of_ops` are the rows of groups with such ops of their own, in no group inside; a loop or a call may be one.
+    `layers` are the groups with such ops directly inside; a loop or a call may be one.
     """
 
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
@@ -34,7 +35,7 @@ class WeightRows:
         holding = np.zeros(len(hierarchy), bool)
         holding[[*inside, *calls]] = True
         self._sums = prefix_sums(holding)
-        self.layers = frozenset(_groups_of_ops(hierarchy, [*inside, *calls]))
+        self.layers = frozenset(group_around_stack(hierarchy, row) for row in (*inside, *calls))
         self._layers = np.array(sorted(self.layers), np.int64)
         self._around = np.array(_innermost_around(hierarchy, self._layers.tolist()), np.int64)
 
@@ -72,15 +73,6 @@ def _counting_ops(hierarchy: Hierarchy, users: Ints) -> Bools:
     used[graph.source[~graph.control & ~stores[graph.target]]] = True
     counted: Bools = stores[users] | (gives[users] & ~used[users])
     return counted
-
-
-def _groups_of_ops(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
-    """Yield the innermost group around each row that is not a stack."""
-    for row in users:
-        parent = int(hierarchy.parent[row])
-        while parent > 0 and hierarchy.kind[parent] in STACK_KINDS:
-            parent = int(hierarchy.parent[parent])
-        yield parent
 
 
 def _innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:

@@ -293,7 +293,7 @@ def training_rules(
     """Return the rules left of what trains the network, one for each column that holds some of it; `boxes` are the
     left, top, width and height of each item, `heading` is the size of the heading of a rule with its margins.
 
-    A heading stands at the end of its rule, which may reach beyond the level a little, if the level of this height is
+    A heading is at the end of its rule, which may extend beyond the level a little, if the level of this height is
     drawn with its end first (-1: it is not); else where the column begins.
     """
     place = item_ranks(skeleton)

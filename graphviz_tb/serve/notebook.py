@@ -68,7 +68,7 @@ class StaticFrame:
     height: int = FRAME_HEIGHT_PX
 
     def _repr_html_(self) -> str:
-        from graphviz_tb.render.notebook import NotebookFrame
+        from graphviz_tb.api.rendered import NotebookFrame
 
         return f"<p>{escape(self.sentence)}</p>{NotebookFrame(self.page, self.height)._repr_html_()}"
 

@@ -3,6 +3,7 @@
 view, level     what each box says: its label, its second line; all words of one open group
 line_labels     what a line says
 paper           words of papers for a row: a layer, a group, a stack
+parameters      the weights below a row: their number, and who uses their kernels
 block, block_words, heads, shared_words
                 steps that feed one another; the words for them; heads of attention; words of several parts on one line
 layer_steps     the steps themselves: of TensorFlow's ops; keras_steps, pytorch_steps and exported_steps of others

@@ -28,8 +28,9 @@ from graphviz_tb.ops.signatures import (
     weight_input_names,
 )
 from graphviz_tb.ops.table import plain_op_name
-from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
+from graphviz_tb.words.layer_steps import FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
 from graphviz_tb.words.step_words import (
+    ACTIVATION_WORDS,
     UNKNOWN_STEP,
     LayerStep,
     einsum_step,

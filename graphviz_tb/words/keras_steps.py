@@ -7,29 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class
-from graphviz_tb.words.step_words import LayerStep, heads_word, size_word, step_words
+from graphviz_tb.words.step_words import ACTIVATION_WORDS, LayerStep, heads_word, size_word, step_words
 
-ACTIVATION_WORDS = {
-    "relu": "ReLU",
-    "relu6": "ReLU6",
-    "leaky_relu": "leaky ReLU",
-    "elu": "ELU",
-    "selu": "SELU",
-    "gelu": "GELU",
-    "silu": "SiLU",
-    "swish": "SiLU",
-    "mish": "Mish",
-    "hard_silu": "hard swish",
-    "hard_swish": "hard swish",
-    "hard_sigmoid": "hard sigmoid",
-    "sigmoid": "sigmoid",
-    "tanh": "tanh",
-    "softmax": "softmax",
-    "log_softmax": "log softmax",
-    "softplus": "softplus",
-    "softsign": "softsign",
-    "exponential": "exp",
-}
+KERAS_ACTIVATIONS = {"hard_silu": "hard swish", "softsign": "softsign", "exponential": "exp"}  # only Keras has them
 NORM_WORDS = {"BatchNormalization": "BN", "LayerNormalization": "LN", "RMSNormalization": "RMS"}
 DROPOUT_CLASSES = frozenset(
     {"Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout"}
@@ -69,7 +49,9 @@ def _activation_word(value: Any) -> str:
     """Return the word for an activation, "" for none or one of the program's own."""
     if isinstance(value, Mapping):  # an object with its configuration
         return _activation_word(value.get("config")) if isinstance(value.get("config"), str) else ""
-    return ACTIVATION_WORDS.get(value, "") if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return KERAS_ACTIVATIONS.get(value) or ACTIVATION_WORDS.get(value.replace("_", ""), "")
 
 
 def _convolution(layer: Layer, padded: bool) -> LayerStep:

@@ -32,23 +32,22 @@ from graphviz_tb.ops.roles import (
     is_elementwise,
 )
 from graphviz_tb.ops.table import plain_op_name
-from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, einsum_step, size_word, step_words
+from graphviz_tb.words.step_words import (
+    ACTIVATION_WORDS,
+    UNKNOWN_STEP,
+    LayerStep,
+    along_image,
+    einsum_step,
+    overlaps,
+    size_word,
+    step_words,
+)
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-ACTIVATIONS = {
-    "Relu": "ReLU",
-    "LeakyRelu": "leaky ReLU",
-    "Elu": "ELU",
-    "Selu": "SELU",
-    "Softplus": "softplus",
-    "Softsign": "softsign",
-    "Softmax": "softmax",
-    "LogSoftmax": "log softmax",
-    "Swish": "SiLU",
-    "Gelu": "GELU",
-}
+ACTIVATION_TYPES = ("Relu", "LeakyRelu", "Elu", "Selu", "Softplus", "Softmax", "LogSoftmax", "Swish", "Gelu")
+ACTIVATIONS = {op: ACTIVATION_WORDS[op.lower()] for op in ACTIVATION_TYPES} | {"Softsign": "softsign"}
 POOLS = {"MaxPool": "max", "MaxPoolV2": "max", "AvgPool": "avg", "MaxPool3D": "max", "AvgPool3D": "avg"}
 REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
 GATED = {"Sigmoid": "SiLU", "Erf": "GELU", "Erfc": "GELU", "Relu6": "hard swish", "Tanh": ""}
@@ -67,7 +66,6 @@ STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchma
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
-
 # Ops of formulas that other frameworks spell differently, by type in lower case and without underscores.
 FORMULA_OPS = {
     **{name: name.capitalize() for name in ("sub", "mul", "neg", "pow", "square", "sqrt", "rsqrt", "erf", "mean")},
@@ -82,28 +80,6 @@ FORMULA_OPS = {
     "to": "Cast",
     "typeas": "Cast",
     "float": "Cast",
-}
-
-# Activations of other frameworks by op type, in lower case and without underscores.
-ACTIVATION_WORDS = {
-    "relu": "ReLU",
-    "relu6": "ReLU6",
-    "elu": "ELU",
-    "selu": "SELU",
-    "prelu": "PReLU",
-    "gelu": "GELU",
-    "silu": "SiLU",
-    "swish": "SiLU",
-    "mish": "Mish",
-    "hardswish": "hard swish",
-    "hardsigmoid": "hard sigmoid",
-    "sigmoid": "sigmoid",
-    "logistic": "sigmoid",
-    "tanh": "tanh",
-    "softplus": "softplus",
-    "softmax": "softmax",
-    "logsoftmax": "log softmax",
-    "leakyrelu": "leaky ReLU",
 }
 
 
@@ -507,13 +483,13 @@ class TensorFlowSteps:
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
         if definition is not None:
             layout = _layout(definition)
-            strides = _along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
+            strides = along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
             parts += step_words(strides, "/")
-            dilations = _along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
+            dilations = along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
             parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
             grouped = not depthwise and takes and given > takes and given % takes == 0
             parts += [f"g{given // takes}"] if takes and grouped else []
-            valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
+            valid = attr_value(definition, "padding").s == b"VALID" and overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
         kind = "depthwise" if depthwise else "convolution"
         return LayerStep(kind, ", ".join(parts), takes or 0, gives or 0, weight=weight)
@@ -561,7 +537,7 @@ class TensorFlowSteps:
         *sizes, gives, takes = kernel
         parts = ["×".join(map(size_word, sizes)), size_word(gives)]
         if definition is not None:
-            parts += step_words(_along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
+            parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
         return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0, weight=weight)
 
     def _pool(self, op: str, node: int) -> str:
@@ -569,8 +545,8 @@ class TensorFlowSteps:
         if definition is None:
             return POOLS[op]
         layout = _layout(definition)
-        window = _along_image(attr_value(definition, "ksize").list.i, layout)
-        strides = step_words(_along_image(attr_value(definition, "strides").list.i, layout), "/")
+        window = along_image(attr_value(definition, "ksize").list.i, layout)
+        strides = step_words(along_image(attr_value(definition, "strides").list.i, layout), "/")
         return ", ".join([f"{POOLS[op]} {'×'.join(map(str, window))}".strip(), *strides])
 
     def _reduction(self, op: str, node: int) -> LayerStep | None:
@@ -630,20 +606,6 @@ def _is_step_type(op: str) -> bool:
 
 def _layout(definition: NodeDef) -> str:
     return str(attr_value(definition, "data_format").s.decode("ascii", "replace")) or "NHWC"
-
-
-def _overlaps(sizes: Sequence[int | None], strides: Sequence[int]) -> bool:
-    """Return whether a kernel overlaps itself at the next place, so that padding matters."""
-    return any((size or 0) > step for size, step in zip(sizes, strides, strict=False))
-
-
-def _along_image(values: Sequence[int], layout: str) -> list[int]:
-    """Return the values for the axes of an image.
-
-    >>> _along_image([1, 2, 3, 1], "NHWC"), _along_image([1, 1, 2, 2], "NCHW")
-    ([2, 3], [2, 2])
-    """
-    return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]
 
 
 def _sums_an_axis(definition: NodeDef | None) -> bool:

@@ -312,7 +312,7 @@ def stack_label(
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
     `members`, -1 if all have its name. The layers of a member can be seen, so they are not said where all members have
-    the same and the stack has a name; a list of parts is none. Nor is a projection that has a box of its own (`boxed`).
+    the same and the stack has a name; a list of parts is none. Nor is a projection with a separate box (`boxed`).
     What `grows` in the members is said instead.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)

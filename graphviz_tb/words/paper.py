@@ -11,16 +11,11 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress
-from math import prod
 from operator import attrgetter
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import (
-    reachable_from,
-    topological_order,
-)
+from graphviz_tb.graphs.traversal import reachable_from, topological_order
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.hierarchy import (
@@ -33,22 +28,19 @@ from graphviz_tb.model.hierarchy import (
     GroupOrigin,
     Hierarchy,
 )
-from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.ops.roles import (
-    BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
     MULTIPLY_OPS,
     RANGE_OPS,
-    Role,
-    has_role,
 )
 from graphviz_tb.words.block import Block, link_steps, links_among, scan_end, scan_words
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
+from graphviz_tb.words.parameters import ParameterCounts, size_words
 from graphviz_tb.words.shared_words import (
     ATTENTION,
     SHARED,
@@ -96,8 +88,8 @@ class PaperWords:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
+        self.parameters = ParameterCounts(hierarchy, self.steps)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
-        self._sizes: dict[int, tuple[int, int]] = {}  # by row: `_parameters`
         self._blocks: dict[bytes, Block] = {}  # by nodes
         self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
@@ -135,7 +127,7 @@ class PaperWords:
     def of_nodes(self, nodes: Sequence[int]) -> str | None:
         """Return the words for some ops of the model, as for a group of them; a table of positions is a bias."""
         listed = distinct_values(np.array(nodes, np.int32))
-        listed = listed[self._of_model[listed]]
+        listed = listed[self.parameters.of_model[listed]]
         if not 0 < len(listed) <= MOST_NODES:
             return None
         ops = {self.steps.op_of(node) for node in listed.tolist()}
@@ -145,11 +137,6 @@ class PaperWords:
             return None
         # Distances are whole numbers, which are no computation where types are known.
         return POSITION_BIAS if any(self.steps.op_of(node) in RANGE_OPS for node in nodes) else None
-
-    def holds_weight(self, row: int) -> bool:
-        """Return whether a weight is used below a row."""
-        below = self._places_below(row, self._uses[0])
-        return bool(below.start < below.stop)
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
@@ -161,11 +148,11 @@ class PaperWords:
 
     def parameter_count(self) -> int:
         """Return the number of parameters of the model; 0 if it is not known in full."""
-        return self._parameters(0)[0] if len(self.graph.meaning.origin) else 0
+        return self.parameters.counts_below(0)[0] if len(self.graph.meaning.origin) else 0
 
     def is_one_layer(self, row: int) -> bool:
         """Return whether a row has at most one kernel, and is no stack."""
-        return sole_stack(self.hierarchy, row) < 0 and self._parameters(row)[1] <= 1
+        return sole_stack(self.hierarchy, row) < 0 and self.parameters.counts_below(row)[1] <= 1
 
     @cached_property
     def _training_rows(self) -> Bools:
@@ -321,7 +308,7 @@ class PaperWords:
 
     def _op_words(self, row: int) -> str | None:
         node = int(self.hierarchy.node[row])
-        if node < 0 or not self._of_model[node]:
+        if node < 0 or not self.parameters.of_model[node]:
             return None
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
@@ -331,13 +318,13 @@ class PaperWords:
     def _with_sharing(self, row: int, nodes: Ints, said: str | None) -> str | None:
         """Return the words of one layer; with a note where another layer of the model uses its kernel too, and that
         alone for a kernel of unknown size."""
-        if said == "" or len(nodes) > MOST_NORM or (said is None and self._parameters(row)[0]):
+        if said == "" or len(nodes) > MOST_NORM or (said is None and self.parameters.counts_below(row)[0]):
             return said
         weights = {step.weight for node in nodes.tolist() for step in self.steps.steps_of(node) if step.weight >= 0}
-        weights = weights if said else self._kernels_below(row)
+        weights = weights if said else self.parameters.kernels_below(row)
         if len(weights) != 1:
             return said
-        apart = not self._kernel_users.get(weights.pop(), set()).issubset(nodes.tolist())
+        apart = not self.parameters.kernel_users.get(weights.pop(), set()).issubset(nodes.tolist())
         if said is None:
             return SHARED if apart else None
         ways = (f"{said} · {SHARED}", f"{said.partition(' · ')[0]} · {SHARED}") if apart else ()
@@ -350,32 +337,13 @@ class PaperWords:
             return False
         stack = sole_stack(self.hierarchy, row)
         row = repeated_rows(self.hierarchy, stack)[0] if stack >= 0 and is_stack(self.hierarchy, stack) else row
-        kernels, end = self._kernels_below(row), int(self.hierarchy.end[row])
+        kernels, end = self.parameters.kernels_below(row), int(self.hierarchy.end[row])
         if len(kernels) < (2 if stack < 0 else 1):  # a layer says it itself
             return False
-        rows = self.hierarchy.row_of_node
-        return all(
-            any(not row <= rows[user] < end for user in self._kernel_users.get(kernel, ())) for kernel in kernels
-        )
+        rows, users = self.hierarchy.row_of_node, self.parameters.kernel_users
+        return all(any(not row <= rows[user] < end for user in users.get(kernel, ())) for kernel in kernels)
 
-    @cached_property
-    def _kernel_users(self) -> dict[int, set[int]]:
-        """Ops of the model that use each kernel, by the node of the kernel."""
-        graph, origin = self.graph, self.graph.meaning.origin
-        wanted = self._kernel_ops & (graph.meaning.part() == Part.MODEL)
-        edges = np.flatnonzero(wanted[graph.target] & (origin[graph.source] >= 0) & ~graph.control)
-        users: dict[int, set[int]] = {}
-        for made, user in zip(origin[graph.source[edges]].tolist(), graph.target[edges].tolist(), strict=True):
-            users.setdefault(made, set()).add(user)
-        return users
-
-    @cached_property
-    def _kernel_ops(self) -> Bools:
-        """Nodes that multiply with a kernel, or look up rows of a table."""
-        types = BATCH_PRODUCT_OPS | MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | EMBEDDING_LOOKUP_OPS
-        return self.graph.nodes_of_types(lambda op: op in types or has_role(op, Role.TRANSPOSED_CONVOLUTION))
-
-    # Parameters.
+    # Groups that are not a layer.
 
     def _size(self, row: int) -> str | None:
         """Return the number of layers and of parameters of a group; of a stack, those of each member if equal."""
@@ -383,12 +351,12 @@ class PaperWords:
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
         if said := self._turns_of_members(members):
             return said
-        each = self._parameters(members[0]) if members else (0, 0)
-        if each[0] and all(self._parameters(member) == each for member in members):
-            return f"{_size_words(*each)} each"
-        count, layers = self._parameters(row)
+        each = self.parameters.counts_below(members[0]) if members else (0, 0)
+        if each[0] and all(self.parameters.counts_below(member) == each for member in members):
+            return f"{size_words(*each)} each"
+        count, layers = self.parameters.counts_below(row)
         turns = "" if members else self._counted_parts(row)
-        return turns or self._block_count_words(row, count, layers) or _size_words(count, layers)
+        return turns or self._block_count_words(row, count, layers) or size_words(count, layers)
 
     def _counted_parts(self, row: int) -> str:
         """Return the words of the parts of a group in turn, those that repeat once with their number; "" for
@@ -486,7 +454,7 @@ class PaperWords:
         nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop] & ~held]
         if len(nodes) > MOST_NODES:
             return ""
-        steps = [step for node in nodes[self._of_model[nodes]].tolist() for step in self._node_steps(node)]
+        steps = [step for node in nodes[self.parameters.of_model[nodes]].tolist() for step in self._node_steps(node)]
         chosen = {step.word for step in steps if step.kind == "top"}
         routes = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
         return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
@@ -496,12 +464,13 @@ class PaperWords:
         words have something in common; none for any other group."""
         while True:
             below = self.hierarchy.children(row).tolist()
-            parts = [part for part in below if self._parameters(part)[1]] if len(below) <= MOST_ASKED else []
-            largest = max(parts, key=lambda part: self._parameters(part)[1], default=-1)
+            kernels = {part: self.parameters.counts_below(part)[1] for part in below if len(below) <= MOST_ASKED}
+            parts = [part for part in kernels if kernels[part]]
+            largest = max(parts, key=kernels.__getitem__, default=-1)
             if largest < 0 or not self.hierarchy.can_open(largest):
                 return ()
             stack = sole_stack(self.hierarchy, largest)
-            others = layers - self._parameters(largest)[1]
+            others = layers - kernels[largest]
             if len(parts) > 1 and others > MOST_OTHER_LAYERS:
                 if any(sole_stack(self.hierarchy, part) >= 0 for part in parts):
                     return ()  # the words of a stack are those of each member
@@ -511,60 +480,9 @@ class PaperWords:
                 return parts if alike else ()
             if stack >= 0 and is_stack(self.hierarchy, stack) and self.hierarchy.connected[stack]:
                 members = repeated_rows(self.hierarchy, stack)
-                few = len(members) <= MOST_ASKED and others < self._parameters(members[-1])[1]
+                few = len(members) <= MOST_ASKED and others < self.parameters.counts_below(members[-1])[1]
                 return members if few else ()
             row = largest
-
-    @cached_property
-    def _uses(self) -> tuple[list[int], list[int], list[bool]]:
-        """Rows with weights, in order, the node that makes each, and whether it is a kernel there. Plain lists: each of
-        thousands of members of a stack is asked for its few."""
-        graph, origin, meaning = self.graph, self.graph.meaning.origin, self.graph.meaning
-        edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
-        edges = edges[(self._of_model & ~meaning.stores)[graph.target[edges]]]
-        # The state of a metric or an optimizer is not a weight of a layer, and a buffer not a parameter.
-        silent = np.zeros(len(graph), bool)
-        uses = (VariableUse.STATE, VariableUse.BUFFER)
-        silent[[variable.node for variable in meaning.variables() if variable.use in uses]] = True
-        edges = edges[~silent[origin[graph.source[edges]]]]
-        rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
-        order = np.argsort(rows, kind="stable")
-        edges = edges[order]
-        makers = origin[graph.source[edges]].tolist()
-        return rows[order].tolist(), makers, self._kernel_ops[graph.target[edges]].tolist()
-
-    @cached_property
-    def _doubtful_rows(self) -> list[int]:
-        """Return the rows of constants that may be weights, in order."""
-        return sorted(self.hierarchy.row_of_node[list(self.graph.meaning.doubtful)].tolist())
-
-    def _parameters(self, row: int) -> tuple[int, int]:
-        """Return the number of elements in the weights below a row, each weight once, and how many of them are
-        kernels; no elements where constants may be weights too, since a bound is not a size."""
-        if row not in self._sizes:
-            self._sizes[row] = self._count_parameters(row)
-        return self._sizes[row]
-
-    def _count_parameters(self, row: int) -> tuple[int, int]:
-        doubtful = self._places_below(row, self._doubtful_rows)
-        rows, makers, _ = self._uses
-        shapes = {node: self.steps.shapes.get(node) for node in set(makers[self._places_below(row, rows)])}
-        if any(shape is None or None in shape for shape in shapes.values()):
-            return 0, 0  # partial numbers say nothing
-        layers = sum(len(shapes[node] or ()) > 1 for node in self._kernels_below(row))
-        if doubtful.start < doubtful.stop:
-            return 0, layers
-        return sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
-
-    def _kernels_below(self, row: int) -> set[int]:
-        """Return the nodes that make the kernels used below a row."""
-        rows, made, kernel = self._uses
-        below = self._places_below(row, rows)
-        return set(compress(made[below], kernel[below]))
-
-    def _places_below(self, row: int, rows: Sequence[int]) -> slice:
-        """Return where the rows below a row, and itself, are in a sorted list of rows."""
-        return slice(bisect_left(rows, row), bisect_left(rows, int(self.hierarchy.end[row])))
 
     # What is below a row.
 
@@ -582,7 +500,7 @@ class PaperWords:
                         seen.add(body)
                         todo.append(body)
             nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop]]
-            nodes = nodes[self._of_model[nodes]]
+            nodes = nodes[self.parameters.of_model[nodes]]
             count += len(nodes) if not self._scans else sum(node not in self._scans for node in nodes.tolist())
             if count > MOST_NODES:
                 return None
@@ -591,20 +509,12 @@ class PaperWords:
         return distinct_values(np.concatenate(found)) if len(found) > 1 else found[0]
 
     @cached_property
-    def _of_model(self) -> Bools:
-        """Nodes of computation: no gradient, update, input or bookkeeping, no arithmetic of shapes."""
-        mask = np.zeros(1 + max(Part), bool)
-        mask[list(COMPUTING_PARTS)] = True
-        of_model: Bools = mask[self.graph.meaning.part()] & ~self.graph.meaning.indexes()
-        return of_model
-
-    @cached_property
     def _calls(self) -> list[int]:
         return sorted(self.hierarchy.calls)
 
     def _call_count(self, row: int) -> int:
         """Return the number of calls below a row, not through functions."""
-        below = self._places_below(row, self._calls)
+        below = self.parameters.places_below(row, self._calls)
         return int(below.stop - below.start)
 
     @cached_property
@@ -665,15 +575,3 @@ class PaperWords:
 
 
 _step_words = attrgetter("kind", "word", "takes", "gives", "heads")
-
-
-def _size_words(size: int, layers: int) -> str | None:
-    """Return the number of layers and parameters.
-
-    >>> _size_words(1_200_000, 4), _size_words(1, 0), _size_words(0, 0)
-    ('4 layers · 1.2 M', '1 parameter', None)
-    """
-    if not size:
-        return None
-    count = f"{format_count(size)} parameters" if layers < 2 else f"{layers} layers · {format_count(size)}"
-    return count.replace("parameters", "parameter") if size == 1 else count

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
-from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
+from graphviz_tb.words.layer_steps import FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
 from graphviz_tb.words.step_words import (
+    ACTIVATION_WORDS,
     UNKNOWN_STEP,
     LayerStep,
     einsum_step,

@@ -21,6 +21,28 @@ WEIGHTED_KINDS = (
 )
 RESIZE_WAYS = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
+# Activations by op type or name, in lower case and without underscores.
+ACTIVATION_WORDS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "elu": "ELU",
+    "selu": "SELU",
+    "prelu": "PReLU",
+    "gelu": "GELU",
+    "silu": "SiLU",
+    "swish": "SiLU",
+    "mish": "Mish",
+    "hardswish": "hard swish",
+    "hardsigmoid": "hard sigmoid",
+    "sigmoid": "sigmoid",
+    "logistic": "sigmoid",
+    "tanh": "tanh",
+    "softplus": "softplus",
+    "softmax": "softmax",
+    "logsoftmax": "log softmax",
+    "leakyrelu": "leaky ReLU",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class LayerStep:
@@ -51,6 +73,20 @@ def step_words(along: Sequence[int], sign: str) -> list[str]:
     if not along or max(along) < 2:
         return []
     return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
+
+
+def overlaps(sizes: Sequence[int | None], strides: Sequence[int]) -> bool:
+    """Return whether a kernel overlaps itself at the next place, so that padding matters."""
+    return any((size or 0) > step for size, step in zip(sizes, strides, strict=False))
+
+
+def along_image(values: Sequence[int], layout: str) -> list[int]:
+    """Return the values for the axes of an image.
+
+    >>> along_image([1, 2, 3, 1], "NHWC"), along_image([1, 1, 2, 2], "NCHW")
+    ([2, 3], [2, 2])
+    """
+    return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]
 
 
 def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> LayerStep | None:

@@ -204,7 +204,7 @@ class NodeLabels:
         )
         words = (self.paper.of_nodes(surplus.nodes) or "").partition(WORDS_DOT)[0]
         parts = _parts_of_surplus(hierarchy, surplus) if words in ("", POSITION_BIAS) else []
-        part = next(filter(self.paper.holds_weight, parts), -1)
+        part = next(filter(self.paper.parameters.holds_weight, parts), -1)
         named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
         plain = self.printed_label(part) if named else words or _ops_text(len(surplus.nodes))
         room = NARROW_NAME_PX if self.has_short_names else NAME_ROOM_PX

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.arrange.shelves import _aspect_misfit, _fill_shelves, pack_shelves
+from graphviz_tb.arrange.component import _aspect_misfit, _fill_shelves, pack_shelves
 from tests.each import each
 
 OP = (88, 72)

@@ -10,7 +10,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.commands.tree import _tree_lines
-from graphviz_tb.fold.mirrored import mirrored_series
+from graphviz_tb.fold.series import mirrored_series
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from tests.fold.networks import network
 

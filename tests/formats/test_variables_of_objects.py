@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.object_graph import _number_repeated_names, captured_variables
+from graphviz_tb.formats.saved_model import mark_trained
 from graphviz_tb.proto import MetaGraphDef
 from tests.annotate.test_costs import model, node, placeholder
 from tests.unwrap.test_call_chains_read import field

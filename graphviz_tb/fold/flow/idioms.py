@@ -366,7 +366,7 @@ def _may_end_rotary(dag: Dag, end: int) -> bool:
 
 
 def _puts_in_pairs(dag: Dag, box: int) -> bool:
-    """Return whether a box joins tensors along an axis of its own."""
+    """Return whether a box joins tensors along a new axis."""
     kind = plain_op_name(dag.boxes[box].op)
     joins = kind in JOINING_TYPES and all(dag.boxes[source].op in UNIT_AXES_OPS for source in dag.before[box])
     return joins or kind in PAIRING_TYPES

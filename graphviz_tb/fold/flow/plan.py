@@ -2,9 +2,9 @@
 
 levels       children of all levels by name, the edges between them; equal levels are folded once
 items        children with flow between them; a cycle is one box, children without flow move aside;
-             small inputs go next to their only user, index arithmetic is one box
+             small inputs go next to their only user, index arithmetic is one box, as is a running sum
 recurrences  a recurrence without weights whose steps are written out is one box, as is a cell
-idioms       a norm of several ops is one box, as is a rotary embedding
+idioms       a norm of several ops is one box, as are an activation, a rotary embedding, a table of positions, attention
 layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one
 applications a network applied to several tensors is a stack
 joins        a join that takes what an earlier one took follows it alone

@@ -5,7 +5,7 @@
        └─▶ x[2] ─────────▶ · ─▶ + ▶ y[2] ─┘
 
 A scan is what only the joined results need, as far as it has no layer: so its only end is what joins them, and it is
-convex. Each result needs more steps than the one before, and each step takes a part of its own.
+convex. Each result needs more steps than the one before, and each step takes another part of a tensor.
 
 A cell is what is computed from its layers, the input and the state alone. What leaves it needs all that enters it, so
 it is convex too.

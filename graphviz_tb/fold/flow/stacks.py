@@ -175,7 +175,7 @@ MIN_SHARED_OPS = 0.5  # of the ops of one of some numbered scopes, those that th
 
 
 def _scope_in_member(box: FlowBox) -> FlowBox:
-    """Return the scope in a member that is a group of it and of small ops beside it; otherwise the box itself."""
+    """Return the scope in a member that is a group of a scope and small ops; otherwise the box itself."""
     if box.how == GroupOrigin.REGION:
         return next((member for member in box.members if member.scope and member.symbol == box.symbol), box)
     scopes = [member for member in box.members if member.scope] if box.how == GroupOrigin.REPEAT else []

@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.names import (
     strip_counters,
 )
 from graphviz_tb.fold.series import MAX_NUMBER_DIGITS
-from graphviz_tb.model.hierarchy import IDIOM_ORIGINS, GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import CELL_ORIGINS, IDIOM_ORIGINS, GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
 from graphviz_tb.ops.roles import COMMON_OPS
 from graphviz_tb.ops.table import op_line, op_name
@@ -48,7 +48,6 @@ DISTINCTIVE_TYPE = re.compile(
     r".*Pool(3D)?(V[0-9])?|.*[RSG]elu6?|Elu|Erfc?|Tanh|Sigmoid|HardSwish|Clip|Resize.*|.*[Nn]orm(alization|V[0-9])?"
     r"|.*pool[123]d|(leaky_)?[rsg]elu6?|silu|elu|erf|tanh|sigmoid|hardswish|hardtanh"
 )
-TELLING_IDIOMS = ("attention", "scan", "gru cell", "lstm cell")  # say more than products
 NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes common to all parts of a network: never in a title.
 COMMON_TYPES = (
@@ -83,7 +82,7 @@ def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hier
         if box.how == GroupOrigin.LAYER:
             box.name = "" if context.vocabulary.is_nameless else box.members[0].name
         if box.how in IDIOM_ORIGINS:
-            box.name = _shared_name(box, context) or _idiom_word(box)
+            box.name = _shared_name(box, context) or _idiom_word(box.how)
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
@@ -272,7 +271,7 @@ def _title_from_types(types: tuple[str, ...], scope: str) -> str:
     plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
     telling = sorted(
         (op for op in count if op not in plain),
-        key=lambda op: (_title_rank(op), op not in TELLING_IDIOMS, -count[op], op),
+        key=lambda op: (_title_rank(op), op not in TELLING_WORDS, -count[op], op),
     )
     others = [op for op in telling if _title_rank(op)]
     products = telling[: len(telling) - len(others)][: max(MAX_TITLE_PRODUCTS, MAX_TITLE_TYPES - len(others))]
@@ -321,20 +320,24 @@ def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
     Empty if a scope's name is nothing but a number.
     """
     if not box.scope:
-        return _idiom_word(box) if box.how in IDIOM_ORIGINS else box.op
+        return _idiom_word(box.how) if box.how in IDIOM_ORIGINS else box.op
     layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
     return layer.class_name if layer is not None else strip_counters(box.name)
 
 
-def _idiom_word(box: FlowBox) -> str:
-    return box.how.name.lower().replace("_", " ")
+def _idiom_word(how: GroupOrigin) -> str:
+    return how.name.lower().replace("_", " ")
+
+
+# Of idioms that say more than products.
+TELLING_WORDS = frozenset(map(_idiom_word, (GroupOrigin.ATTENTION, GroupOrigin.SCAN, *CELL_ORIGINS)))
 
 
 def _title_rank(op: str) -> int:
     """Return the position of an op type in titles: products, attention (softmax), other telling types, the rest,
     norms."""
     op = op_name(op)
-    if op in TELLING_IDIOMS or PRODUCT_TYPE.search(op):
+    if op in TELLING_WORDS or PRODUCT_TYPE.search(op):
         return 0
     return 1 if "Softmax" in op else 4 if NORM_TYPE.search(op) else 2 if DISTINCTIVE_TYPE.fullmatch(op) else 3
 

@@ -77,11 +77,12 @@ class OpTypes:
         return self.hierarchy is None or any(map(is_layer_type, self.type_counts(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
+        # A block with a mask is like one without, and attention that adds one like other attention.
         if box.how == GroupOrigin.INDEX:
-            return Counter()  # a block with a mask is like one without,
+            return Counter()
         if box.members:
             held = sum((self.type_counts(member) for member in box.members), Counter[str]())
-            if box.how == GroupOrigin.ATTENTION:  # nor is attention that adds one
+            if box.how == GroupOrigin.ATTENTION:
                 held -= Counter({op: many for op, many in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
             return held
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
