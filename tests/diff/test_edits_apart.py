@@ -460,3 +460,56 @@ def test_an_input_told_with_another_difference_of_its_layer_is_that_of_its_own_o
     said = diff(old.encode(), new.encode()).explain("text")
     assert "rounds 3 → 5" in said
     assert "control input of h/c: nothing → x" in said or "h/c  rewired" in said
+
+
+def recording(gate: str, activation: str, kept: int) -> Any:
+    """A loop that also keeps some results of its steps, as it does for gradients: an argument and an output for each."""
+    made = looping(4, "Tanh")
+    del made.library.function[1].node_def[:]
+    lines = [f"gate {gate} given", f"act {activation} gate:y:0"]
+    lines += [f"push_{number} TensorListPushBack list_{number} act:y:0" for number in range(kept)]
+    body = made.library.function[1]
+    body.node_def.extend(graph(*lines).node)
+    for number in range(kept):
+        made.node.add(name=f"gradient_tape/m/list_{number}", op="EmptyTensorList")
+        made.node[4].input.append(f"gradient_tape/m/list_{number}")
+        for function in made.library.function:
+            function.signature.input_arg.add(name=f"list_{number}", type=21)
+        body.signature.output_arg.add(name=f"kept_{number}", type=21)
+        body.ret[f"kept_{number}"] = f"push_{number}:output_handle:0"
+    made.node[4].attr["_num_original_outputs"].i = 1 + kept
+    body.ret["made"] = "act:y:0"
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_edits_in_a_loop_are_no_consequence_of_how_many_results_it_keeps(turned: bool) -> None:
+    pair = recording("Sigmoid", "Tanh", 2), recording("Softsign", "Elu", 3)
+    changes = diff(*(reversed(pair) if turned else pair))
+    assert "_num_original_outputs" not in [change.key for change in changes]
+    assert {"Elu", "Softsign", "Tanh", "Sigmoid"} <= {
+        word
+        for change in changes
+        for one in change.inside
+        for value in (one.detail.get("old"), one.detail.get("new"))
+        for word in str(value).split(" + ")
+    }
+
+
+def cell(tanh: bool, extra: bool) -> Any:
+    """x ─▶ product ─▶ both factors of another product; with or without activations, and an op before all."""
+    before = "m/cell/extra" if extra else "x"
+    made = ["x Placeholder", "m/cell/w VarHandleOp", "m/cell/read ReadVariableOp m/cell/w"]
+    made += ["m/cell/extra Softsign x"] * extra
+    made += [f"m/cell/MatMul MatMul {before} m/cell/read", "m/cell/a Neg m/cell/MatMul", "m/cell/b Abs m/cell/MatMul"]
+    made += ["m/cell/Tanh Tanh m/cell/a", "m/cell/Sigmoid Sigmoid m/cell/b"] * tanh
+    ends = "m/cell/Tanh m/cell/Sigmoid" if tanh else "m/cell/a m/cell/b"
+    return graph(*made, f"m/cell/Mul Mul {ends}", "m/out Softmax m/cell/Mul")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_ops_that_go_are_not_exchanged_for_one_that_comes_elsewhere_in_the_layer(turned: bool) -> None:
+    pair = cell(True, False), cell(False, True)
+    changes = diff(*(reversed(pair) if turned else pair))
+    assert changes.kinds == {"added": 1, "removed": 1}
+    assert {"Tanh": 1, "Sigmoid": 1} in [dict(change.unit.op_types) for change in changes]

@@ -122,3 +122,20 @@ def test_a_layer_of_another_class_says_the_settings_that_both_have(tmp_path: Pat
     for first, second in ((old, new), (new, old)):
         (change,) = diff(first, second)
         assert [part.key for part in change.setting.as_parts] == ["op", "rate"]
+
+
+def shared(path: Path, rate: float, *order: int) -> Path:
+    """x and y ─▶ one layer, called twice ─▶ the results of its calls, subtracted in an order."""
+    taken = [["encoder", number, 0, {}] for number in order]
+    encoder = layer("Dropout", "encoder", "x", rate=rate)
+    encoder["inbound_nodes"].append([["y", 0, 0, {}]])
+    end = {**layer("Subtract", "join"), "inbound_nodes": [taken]}
+    inputs = (layer("InputLayer", name, batch_input_shape=[None, 8]) for name in "xy")
+    return model(path, *inputs, layer("Dense", "other", "x", units=2 + order[0]), encoder, end)
+
+
+def test_results_of_one_layer_in_another_order_are_an_edit_beside_others(tmp_path: Path) -> None:
+    changes = diff(shared(tmp_path / "old.json", 0.1, 0, 1), shared(tmp_path / "new.json", 0.2, 1, 0))
+    (reordered,) = [change for change in changes if change.kind == "rewired"]
+    assert (reordered.new, reordered.detail["reordered"]) == ("net/join", True)
+    assert {change.new for change in changes} == {"net/join", "net/encoder", "net/other"}

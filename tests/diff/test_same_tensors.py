@@ -89,6 +89,13 @@ def test_signatures_come_and_go() -> None:
     assert signature_changes(renamed(), [signature("b", y=())], [signature("b", y=())]) == []
 
 
+def test_tensors_that_only_have_numbers_are_those_at_the_same_place() -> None:
+    old, new = signature("f", **{"163": (4,), "164": (8,)}), signature("f", **{"164": (4,), "163": (8,)})
+    assert signature_changes(renamed(), [old], [new]) == []
+    (change,) = signature_changes(renamed(), [old], [signature("f", **{"164": (4,), "163": (9,)})])
+    assert [(port["key"], port["new"]) for port in change.detail["ports"]] == [("164", "float32 9")]
+
+
 @each(
     ("old", "new", "others"),
     [

@@ -262,3 +262,33 @@ def test_reads_behind_casts_are_no_other_weights(turned: bool) -> None:
 
     assert keys(precise(False), precise(True)) == ["dtype"]
     assert keys(precise(False), precise(True, "Elu")) == ["dtype", "op"]
+
+
+def compared(bound: float, half: bool, carrier: str = "Cast") -> Any:
+    """x ─▶ compared with a number, in half precision through a cast ─▶ out."""
+    made = graph("x Placeholder", "bound Const", *[f"bound/Cast {carrier} bound"] * half,
+                 f"m/Greater Greater x {'bound/Cast' if half else 'bound'}", "m/out Softmax m/Greater")  # fmt: skip
+    tensor = made.node[1].attr["value"].tensor
+    tensor.Clear()
+    tensor.dtype = 1
+    tensor.float_val.append(bound)
+    made.node[-2].attr["T"].type = 19 if half else 1
+    if half:
+        made.node[2].attr["SrcT"].type, made.node[2].attr["DstT"].type = 1, 19
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_number_behind_a_cast_is_told(turned: bool) -> None:
+    def numbers(old: Any, new: Any) -> list[set[Any]]:
+        changes = diff(new, old) if turned else diff(old, new)
+        return [{change.detail["old"], change.detail["new"]} for change in changes if change.key != "dtype"]
+
+    assert numbers(compared(0.5, False), compared(0.5, True)) == []
+    assert numbers(compared(0.5, False), compared(0.25, True)) == [{0.5, 0.25}]
+    assert numbers(compared(0.5, True), compared(0.25, True)) == [{0.5, 0.25}]
+
+
+def test_a_number_that_pytorch_clones_is_told() -> None:
+    (change,) = diff(compared(1e4, True, "aten::lift_fresh_copy"), compared(1e3, True, "aten::lift_fresh_copy"))
+    assert (change.detail["old"], change.detail["new"]) == (1e4, 1e3)

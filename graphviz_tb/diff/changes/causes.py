@@ -420,8 +420,8 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     kinds = {item.change.kind for item in group}
     units = [item for item in group if item.change.kind in ("added", "removed", "rewired")]
     settings = [item for item in group if item.change.kind == "changed" and not item.follows]
-    if kinds == {"added", "removed"} and len(group) == PAIR_SIZE and not _are_neighbours(m, group):
-        return [[item] for item in group]
+    if kinds == {"added", "removed"} and not _are_neighbours(m, group):
+        return [[item for item in group if item.change.kind == kind] for kind in ("added", "removed")]
     one_way = ("added" in kinds) != ("removed" in kinds)
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
@@ -525,7 +525,7 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
     """Split a group into the edit and its consequences: other sizes of weights behind a new layer, more arguments of a
     call, one more term in a sum of losses."""
     own = [item for item in group if not item.follows]
-    came = any(item.change.kind in ("added", "removed") for item in own)
+    came = any(item.change.kind in ("added", "removed", "function-changed") for item in own)
     behind = [
         item
         for item in group

@@ -136,8 +136,17 @@ def _only_other_outputs(m: Matching, change: Change) -> bool:
     wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
     if any(wire.control or not exists(wire.before) or not exists(wire.after) for wire in wires):
         return False
-    ends = [(int(m.to_b[m.a.graph.source[wire.before]]), int(m.b.graph.source[wire.after])) for wire in wires]
-    return all(one == other for one, other in ends)
+    sides = (m.a, [wire.before for wire in wires]), (m.b, [wire.after for wire in wires])
+    taken, other = (sorted(side.graph.keys[key] for key in side.graph.key[edges]) for side, edges in sides)
+    ends = {(int(m.a.graph.source[wire.before]), int(m.b.graph.source[wire.after])) for wire in wires}
+    # The same outputs in another order are an edit.
+    return taken != other and all(int(m.to_b[old]) == new and _has_other_outputs(m, old, new) for old, new in ends)
+
+
+def _has_other_outputs(m: Matching, old: int, new: int) -> bool:
+    """Return whether a node is set to give other outputs, or is called more or less often."""
+    used = [{*side.graph.key[side.out_edges(node)].tolist()} for side, node in ((m.a, old), (m.b, new))]
+    return m.a.node_label[old] != m.b.node_label[new] or len(used[0]) != len(used[1])
 
 
 def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:

@@ -49,8 +49,10 @@ from graphviz_tb.proto import AttrValue, NodeDef
 
 # Properties of nodes besides attributes: shapes of weights, constants that are settings, Keras configurations.
 
-# TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
-CARRIER_OPS = IDENTITY_OPS | VARIABLE_READ_OPS | CAST_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS
+# TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it. A program of PyTorch says
+# which tensors are weights.
+CARRIER_OPS = IDENTITY_OPS | VARIABLE_READ_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS
+CARRIER_OPS = frozenset(op for op in CARRIER_OPS if not op.startswith("aten::"))
 FLOAT_NUMBERS = frozenset({1, 2, 14, 19})
 # Keys that Keras writes to rebuild an object: its name, its Python module, the shapes it was built with.
 NOT_SETTINGS = frozenset(
@@ -68,15 +70,16 @@ Configurations = dict[int, dict[str, Any]]
 def _setting_constants(graph: Graph) -> Bools:
     """Return the constants that configure an op (a rate, an axis, an epsilon), as opposed to learned values.
 
-    They are small and hold no strings. A float constant that goes through a read, an identity or a cast is a weight;
-    where variables hold the weights, a vector of floats may be as long as one of whole numbers.
+    They are small and hold no strings. A float constant that goes through a read, an identity or (if it is no single
+    number) a cast is a weight; where variables hold the weights, a vector of floats may be as long as one of whole
+    numbers.
     """
     has_variables = not (VARIABLE_OPS | VARIABLE_READ_OPS).isdisjoint(graph.op_types)
     weights = () if has_variables else graph.meaning.weights
     most_floats = MAX_SETTING_NUMBERS if has_variables else MAX_SETTING_FLOATS
     counted = np.zeros(len(graph), bool)
     nodes = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__))
-    learned, seeds = _gradient_and_constant_nodes(graph)
+    learned, cast, seeds = _learned_cast_and_seed_nodes(graph)
     for node in nodes.tolist():
         definition = graph.node_def(node)
         if definition is None or "value" not in definition.attr or node in weights or seeds[node]:
@@ -87,20 +90,19 @@ def _setting_constants(graph: Graph) -> Bools:
         floating = tensor.dtype in FLOAT_NUMBERS
         if tensor.dtype != STRING_DTYPE_NUMBER and count <= (most_floats if floating else MAX_SETTING_NUMBERS):
             # A float constant of two dimensions is a weight matrix, however small.
-            counted[node] = not (floating and (learned[node] or len(dims) > 1))
+            counted[node] = not (floating and (learned[node] or len(dims) > 1 or (cast[node] and dims)))
     return counted
 
 
-def _gradient_and_constant_nodes(graph: Graph) -> tuple[Bools, Bools]:
-    """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
-    carrier = graph.nodes_of_types(CARRIER_OPS.__contains__)[graph.target]
+def _learned_cast_and_seed_nodes(graph: Graph) -> tuple[Bools, Bools, Bools]:
+    """Nodes that go through a read or an identity; through a cast; nodes that are the seed of a stateless random op."""
     # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
-    random = graph.nodes_of_types(lambda op: is_seed_input(op, 1))[graph.target]
-    learned: Bools = np.zeros(len(graph), bool)
-    seeds: Bools = np.zeros(len(graph), bool)
-    learned[graph.source[carrier & ~graph.control]] = True
-    seeds[graph.source[random & (graph.slot == 1)]] = True
-    return learned, seeds
+    at_seed = graph.nodes_of_types(lambda op: is_seed_input(op, 1))[graph.target] & (graph.slot == 1)
+    into = (graph.nodes_of_types(ops.__contains__)[graph.target] for ops in (CARRIER_OPS, CAST_OPS))
+    learned, cast, seeds = (np.zeros(len(graph), bool) for _ in range(3))
+    for found, edges in zip((learned, cast, seeds), (*into, at_seed), strict=True):
+        found[graph.source[edges & ~graph.control]] = True
+    return learned, cast, seeds
 
 
 def _weight_types(graph: Graph) -> WeightTypes:
