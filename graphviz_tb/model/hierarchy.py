@@ -182,6 +182,14 @@ class Hierarchy:
         return stacks
 
     @cached_property
+    def stacks(self) -> frozenset[int]:
+        """The rows that are series of groups. A series of calls is none, because calls are ops."""
+        series = np.flatnonzero(self.kind == SERIES_ROW)
+        series = series[self.child_start[series] < self.child_start[series + 1]]
+        first = self.child_order[self.child_start[series]]
+        return frozenset(series[self.kind[first] != OP_ROW].tolist())
+
+    @cached_property
     def is_ordinary_op(self) -> Bools:
         """A mask of the rows that are ordinary ops: no groups, no marks."""
         ordinary: Bools = (self.kind == OP_ROW) & (self.mark == 0)

@@ -100,6 +100,7 @@ class PaperWords:
         self._sizes: dict[int, tuple[int, int]] = {}  # by row: `_parameters`
         self._blocks: dict[bytes, Block] = {}  # by nodes
         self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
+        self._said: dict[tuple[int, LayerStep], str | None] = {}  # by block, all of which are kept, and unknown step
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
 
     def words_of_row(self, row: int) -> str | None:
@@ -140,7 +141,7 @@ class PaperWords:
             return None
         ops = {self.steps.op_of(node) for node in listed.tolist()}
         if ops.isdisjoint(EMBEDDING_LOOKUP_OPS):
-            return block_words(self._block(listed))
+            return self._words_of_block(self._block(listed))
         if not ops.isdisjoint(CONVOLUTION_OPS | MATRIX_PRODUCT_OPS):
             return None
         # Distances are whole numbers, which are no computation where types are known.
@@ -182,13 +183,13 @@ class PaperWords:
         return self._described[row]
 
     def _describe(self, row: int) -> str | None:
+        if self.hierarchy.kind.item(row) == OP_ROW and row not in self.hierarchy.calls:
+            return self._op_words(row)
         stack = sole_stack(self.hierarchy, row)
         if self.hierarchy.kind[row] == SERIES_ROW and any(map(self._words, repeated_rows(self.hierarchy, row))):
             stack = row  # of ops
         if stack >= 0:
             return self._stack_words(stack)
-        if self.hierarchy.kind[row] == OP_ROW and row not in self.hierarchy.calls:
-            return self._op_words(row)
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
         if self.hierarchy.how[row] == L2_NORM_ORIGIN:
@@ -215,13 +216,19 @@ class PaperWords:
         kind = self.steps.op_of(unknown[0]).rpartition("::")[2]
         if self.hierarchy.display_label(row).startswith(kind):
             return None
-        block = self._block(nodes)
-        known = LayerStep("convolution", kind)
-        return block_words(replace(block, steps=tuple([known if s == UNKNOWN_STEP else s for s in block.steps])))
+        return self._words_of_block(self._block(nodes), LayerStep("convolution", kind))
+
+    def _words_of_block(self, block: Block, known: LayerStep = UNKNOWN_STEP) -> str | None:
+        """Return the words for a block, with a step in place of an unknown one; made once for equal structures, which
+        have one block."""
+        key = id(block), known
+        if key not in self._said:
+            steps = tuple([known if step == UNKNOWN_STEP else step for step in block.steps])
+            self._said[key] = block_words(replace(block, steps=steps))
+        return self._said[key]
 
     def _group_words(self, nodes: Ints) -> str | None:
-        block = self._block(nodes)
-        said = block_words(block)
+        said = self._words_of_block(self._block(nodes))
         return None if said == "" and len(nodes) > MOST_NORM else said
 
     def _layer_steps(self, row: int) -> tuple[LayerStep, ...] | None:
@@ -625,9 +632,10 @@ class PaperWords:
     def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
         made = list(map(self._node_steps if self.graph.layers or self._scans else self.steps.steps_of, listed))
-        if sum(map(len, made)) < 2:  # only saves time: nothing is linked
-            steps = tuple(step for steps in made for step in steps)
-            return Block(steps, {place: frozenset() for place in range(len(steps))})
+        steps = tuple([step for steps in made for step in steps])
+        if len(steps) < 2:  # only saves time: nothing is linked
+            alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
+            return self._linked.setdefault(tuple(map(_step_words, steps)), alone)
         users, sources = links_among(self.steps, nodes)
         multiplied = [node for node in listed if self.steps.op_of(node) in MULTIPLY_OPS]
         place = {node: number for number, node in enumerate(listed)} if multiplied else {}
