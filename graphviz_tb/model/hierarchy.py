@@ -297,7 +297,12 @@ class Hierarchy:
 
     def can_open(self, row: int) -> bool:
         """Return whether the row is a group or a call."""
-        return self.kind.item(row) != OP_ROW or row in self.calls
+        return self._kinds[row] != OP_ROW or row in self.calls
+
+    @cached_property
+    def _kinds(self) -> bytes:
+        """The kind of each row as bytes, which give plain numbers without a call."""
+        return self.kind.tobytes()
 
 
 def sort_children_by_parent(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:

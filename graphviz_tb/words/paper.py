@@ -210,7 +210,9 @@ class PaperWords:
     def _unsized_words(self, row: int, nodes: Ints) -> str | None:
         """Return the words for a layer with a weight of unknown size: the type of its op, unless its name is that, its
         norm and its activation."""
-        unknown = [node for node in nodes.tolist() if UNKNOWN_STEP in self.steps.steps_of(node)]
+        listed = nodes.tolist()
+        made = zip(listed, self.steps.steps_of_all(listed), strict=True)
+        unknown = [node for node, steps in made if UNKNOWN_STEP in steps]
         if len(unknown) != 1:
             return None
         kind = self.steps.op_of(unknown[0]).rpartition("::")[2]
@@ -437,7 +439,7 @@ class PaperWords:
         `UNSAID` for one whose layers have no words."""
         nodes = self._nodes(part)
         listed = () if nodes is None else nodes.tolist()
-        told = sum([step.kind in TOLD_KINDS for steps in map(self.steps.steps_of, listed) for step in steps])
+        told = sum([step.kind in TOLD_KINDS for steps in self.steps.steps_of_all(listed) for step in steps])
         if nodes is not None and not told:
             return []
         stack = sole_stack(self.hierarchy, part)
@@ -596,6 +598,10 @@ class PaperWords:
         return of_model
 
     @cached_property
+    def _multiplies(self) -> Bools:
+        return self.graph.nodes_of_types(MULTIPLY_OPS.__contains__)
+
+    @cached_property
     def _calls(self) -> list[int]:
         return sorted(self.hierarchy.calls)
 
@@ -631,13 +637,15 @@ class PaperWords:
 
     def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
-        made = list(map(self._node_steps if self.graph.layers or self._scans else self.steps.steps_of, listed))
+        made = (
+            list(map(self._node_steps, listed)) if self.graph.layers or self._scans else self.steps.steps_of_all(listed)
+        )
         steps = tuple([step for steps in made for step in steps])
         if len(steps) < 2:  # only saves time: nothing is linked
             alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
             return self._linked.setdefault(tuple(map(_step_words, steps)), alone)
         users, sources = links_among(self.steps, nodes)
-        multiplied = [node for node in listed if self.steps.op_of(node) in MULTIPLY_OPS]
+        multiplied = nodes[self._multiplies[nodes]].tolist()
         place = {node: number for number, node in enumerate(listed)} if multiplied else {}
         factors = tuple(
             [tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
