@@ -16,7 +16,7 @@ from itertools import pairwise, takewhile
 from numbers import Integral
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, OP_ROW, SCOPE_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, SCOPE_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
 
 RowPath = tuple[int, ...]
 
