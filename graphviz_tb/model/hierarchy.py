@@ -182,6 +182,14 @@ class Hierarchy:
         return stacks
 
     @cached_property
+    def stacks(self) -> frozenset[int]:
+        """The rows that are series of groups. A series of calls is none, because calls are ops."""
+        series = np.flatnonzero(self.kind == SERIES_ROW)
+        series = series[self.child_start[series] < self.child_start[series + 1]]
+        first = self.child_order[self.child_start[series]]
+        return frozenset(series[self.kind[first] != OP_ROW].tolist())
+
+    @cached_property
     def is_ordinary_op(self) -> Bools:
         """A mask of the rows that are ordinary ops: no groups, no marks."""
         ordinary: Bools = (self.kind == OP_ROW) & (self.mark == 0)
@@ -289,7 +297,12 @@ class Hierarchy:
 
     def can_open(self, row: int) -> bool:
         """Return whether the row is a group or a call."""
-        return self.kind.item(row) != OP_ROW or row in self.calls
+        return self._kinds[row] != OP_ROW or row in self.calls
+
+    @cached_property
+    def _kinds(self) -> bytes:
+        """The kind of each row as bytes, which give plain numbers without a call."""
+        return self.kind.tobytes()
 
 
 def sort_children_by_parent(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:

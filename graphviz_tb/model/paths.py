@@ -16,7 +16,7 @@ from itertools import pairwise, takewhile
 from numbers import Integral
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, OP_ROW, SCOPE_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, SCOPE_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
 
 RowPath = tuple[int, ...]
 
@@ -261,9 +261,8 @@ def is_valid_path(hierarchy: Hierarchy, path: RowPath) -> bool:
 
 
 def is_stack(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a row is a series of groups. A series of calls is not, because calls are ops."""
-    kind = hierarchy.kind
-    return kind.item(row) == SERIES_ROW and kind.item(hierarchy.children(row).item(0)) != OP_ROW
+    """Return whether a row is a series of groups."""
+    return row in hierarchy.stacks
 
 
 def sole_stack(hierarchy: Hierarchy, row: int) -> int:
@@ -276,7 +275,7 @@ def sole_stack(hierarchy: Hierarchy, row: int) -> int:
         children = hierarchy.children(row)
         row = int(children[0]) if len(children) == 1 else -1
     found = known[row] if row in known else row if row > 0 and is_stack(hierarchy, row) else -1
-    known.update(dict.fromkeys(way, found))
+    known.update(dict.fromkeys([*way, row], found))
     return found
 
 

@@ -24,7 +24,7 @@ which the reader adds.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pkgutil import get_data
 from typing import NamedTuple
 
@@ -89,6 +89,7 @@ def op_name(op: str) -> str:
     return op.rpartition("::")[2].strip("_") or op
 
 
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def plain_op_name(op: str) -> str:
     """Return the name of an op in small letters, without the framework and without underscores.
 

@@ -103,6 +103,11 @@ class TensorFlowSteps:
             self._found[node] = self._find_steps(node)
         return self._found[node]
 
+    def steps_of_all(self, nodes: Sequence[int]) -> list[tuple[LayerStep, ...]]:
+        """Return the steps of each of some nodes, most of which are known."""
+        found = map(self._found.get, nodes)
+        return [self.steps_of(node) if steps is None else steps for node, steps in zip(nodes, found, strict=True)]
+
     def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
         step = self._step(self.op_of(node), node) if self._telling[self.graph.op[node]] else None
         return () if step is None else (step,)

@@ -92,6 +92,7 @@ class PaperWords:
         self._known = hierarchy.paper_words  # one first picture is laid out several times
         self._blocks: dict[bytes, Block] = {}  # by nodes
         self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
+        self._said: dict[tuple[int, LayerStep], str | None] = {}  # by block, all of which are kept, and unknown step
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
 
     def words_of_row(self, row: int) -> str | None:
@@ -132,7 +133,7 @@ class PaperWords:
             return None
         ops = {self.steps.op_of(node) for node in listed.tolist()}
         if ops.isdisjoint(EMBEDDING_LOOKUP_OPS):
-            return block_words(self._block(listed))
+            return self._words_of_block(self._block(listed))
         if not ops.isdisjoint(CONVOLUTION_OPS | MATRIX_PRODUCT_OPS):
             return None
         # Distances are whole numbers, which are no computation where types are known.
@@ -169,13 +170,13 @@ class PaperWords:
         return self._described[row]
 
     def _describe(self, row: int) -> str | None:
+        if self.hierarchy.kind.item(row) == OP_ROW and row not in self.hierarchy.calls:
+            return self._op_words(row)
         stack = sole_stack(self.hierarchy, row)
         if self.hierarchy.kind[row] == SERIES_ROW and any(map(self._words, repeated_rows(self.hierarchy, row))):
             stack = row  # of ops
         if stack >= 0:
             return self._stack_words(stack)
-        if self.hierarchy.kind[row] == OP_ROW and row not in self.hierarchy.calls:
-            return self._op_words(row)
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
         if self.hierarchy.how[row] == L2_NORM_ORIGIN:
@@ -196,19 +197,27 @@ class PaperWords:
     def _unsized_words(self, row: int, nodes: Ints) -> str | None:
         """Return the words for a layer with a weight of unknown size: the type of its op, unless its name is that, its
         norm and its activation."""
-        unknown = [node for node in nodes.tolist() if UNKNOWN_STEP in self.steps.steps_of(node)]
+        listed = nodes.tolist()
+        made = zip(listed, self.steps.steps_of_all(listed), strict=True)
+        unknown = [node for node, steps in made if UNKNOWN_STEP in steps]
         if len(unknown) != 1:
             return None
         kind = self.steps.op_of(unknown[0]).rpartition("::")[2]
         if self.hierarchy.display_label(row).startswith(kind):
             return None
-        block = self._block(nodes)
-        known = LayerStep("convolution", kind)
-        return block_words(replace(block, steps=tuple([known if s == UNKNOWN_STEP else s for s in block.steps])))
+        return self._words_of_block(self._block(nodes), LayerStep("convolution", kind))
+
+    def _words_of_block(self, block: Block, known: LayerStep = UNKNOWN_STEP) -> str | None:
+        """Return the words for a block, with a step in place of an unknown one; made once for equal structures, which
+        have one block."""
+        key = id(block), known
+        if key not in self._said:
+            steps = tuple([known if step == UNKNOWN_STEP else step for step in block.steps])
+            self._said[key] = block_words(replace(block, steps=steps))
+        return self._said[key]
 
     def _group_words(self, nodes: Ints) -> str | None:
-        block = self._block(nodes)
-        said = block_words(block)
+        said = self._words_of_block(self._block(nodes))
         return None if said == "" and len(nodes) > MOST_NORM else said
 
     def _layer_steps(self, row: int) -> tuple[LayerStep, ...] | None:
@@ -407,7 +416,7 @@ class PaperWords:
         first stack (-1 for no stack); no words of one without layers, and `UNSAID` for one whose layers have none."""
         nodes = self._nodes(part)
         listed = () if nodes is None else nodes.tolist()
-        told = sum([step.kind in TOLD_KINDS for steps in map(self.steps.steps_of, listed) for step in steps])
+        told = sum([step.kind in TOLD_KINDS for steps in self.steps.steps_of_all(listed) for step in steps])
         if nodes is not None and not told:
             return [], -1
         stack = sole_stack(self.hierarchy, part)
@@ -509,6 +518,10 @@ class PaperWords:
         return distinct_values(np.concatenate(found)) if len(found) > 1 else found[0]
 
     @cached_property
+    def _multiplies(self) -> Bools:
+        return self.graph.nodes_of_types(MULTIPLY_OPS.__contains__)
+
+    @cached_property
     def _calls(self) -> list[int]:
         return sorted(self.hierarchy.calls)
 
@@ -544,12 +557,15 @@ class PaperWords:
 
     def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
-        made = list(map(self._node_steps if self.graph.layers or self._scans else self.steps.steps_of, listed))
-        if sum(map(len, made)) < 2:  # only saves time: nothing is linked
-            steps = tuple(step for steps in made for step in steps)
-            return Block(steps, {place: frozenset() for place in range(len(steps))})
+        made = (
+            list(map(self._node_steps, listed)) if self.graph.layers or self._scans else self.steps.steps_of_all(listed)
+        )
+        steps = tuple([step for steps in made for step in steps])
+        if len(steps) < 2:  # only saves time: nothing is linked
+            alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
+            return self._linked.setdefault(tuple(map(_step_words, steps)), alone)
         users, sources = links_among(self.steps, nodes)
-        multiplied = [node for node in listed if self.steps.op_of(node) in MULTIPLY_OPS]
+        multiplied = nodes[self._multiplies[nodes]].tolist()
         place = {node: number for number, node in enumerate(listed)} if multiplied else {}
         factors = tuple(
             [tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
