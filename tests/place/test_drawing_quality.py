@@ -25,7 +25,7 @@ CEILINGS = [  # fixture, most crossings, least share of straight steps, most are
     ("lstm_dynamic_rnn.pb", 0, 1.00, 166),
     ("lstm_static_unrolled.pb", 0, 0.66, 29),
     ("word2vec_nce.pb", 0, 0.66, 80),
-    ("gan_scopes.pb", 1, 1.00, 152),
+    ("gan_scopes.pb", 1, 1.00, 156),  # its updates say their optimizer: a wider box
     ("xor.pbtxt", 1, 1.00, 117),
     ("while_v1.pb", 0, 0.00, 33),
     ("multi_device.pb", 0, 0.80, 178),
