@@ -99,6 +99,15 @@ def test_a_feed_forward_block_beside_attention_is_said_behind_it() -> None:
     assert block_words(Block(steps, before, split=((4, 16),))) == "4 heads × 16, 64 → 256 → 64, GELU"
 
 
+@each(("tokens", "said"), [(12, "4 heads × 12"), (196, None)])
+def test_heads_that_no_layer_makes_are_not_said(tokens: int, said: str | None) -> None:
+    """Attention to channels, as in XCiT (El-Nouby et al. 2021): the last axis of its queries is that of positions."""
+    joined, output = [LayerStep("dense", f"→ {size}", 48, size) for size in (144, 48)]
+    scores, weighed = [LayerStep("product", "", heads=(4, tokens)) for _ in range(2)]
+    steps = joined, scores, LayerStep("activation", "softmax"), weighed, output
+    assert block_words(Block(steps, fed((), (0,), (), (0, 1), (3,)))) == said
+
+
 def test_what_a_pyramid_enlarges_and_adds_is_said_behind_its_layers() -> None:
     steps = convolution("1×1, 256"), LayerStep("pool", "↑2 nearest"), convolution("3×3, 256")
     assert block_words(Block(steps, fed((), (), (0, 1)))) == "1×1 256, 3×3 256, + ↑2 nearest"
