@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
@@ -265,3 +267,21 @@ def test_an_image_whose_rows_and_columns_are_repeated_is_enlarged() -> None:
         source = f"up/{name}/out"
     said = words(*nodes, {"name": "y", "op": "Relu", "input": [source]})
     assert (said["up"], said["up/rows"]) == ("↑2 nearest", None)
+
+
+def test_layers_that_attend_twice_are_not_counted_by_their_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A decoder of three layers, with attention to itself and to an encoder, is not `6 × (4 heads × 16)`."""
+    nodes: list[dict[str, object]] = [IMAGE]
+    source = "image"
+    for place in range(3):
+        for part in ("self", "cross"):
+            scope = f"decoder/layer_{place}/{part}"
+            nodes += product(f"{scope}/MatMul", source, 8, 8)
+            source = f"{scope}/out"
+            nodes.append({"name": source, "op": "Tanh", "input": [f"{scope}/MatMul"]})
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[arg-type]
+    paper, rows = PaperWords(hierarchy), {name: row for row, name in enumerate(hierarchy.name)}
+    known = {rows[name]: "4 heads × 16" for name in rows if name.endswith(("self", "cross"))}
+    monkeypatch.setattr(paper, "_words", known.get)
+    assert paper._words_in_turn(rows["decoder/layer_0"])[0] == ["4 heads × 16"] * 2
+    assert paper._words_in_turn(rows["decoder"])[0] == []
