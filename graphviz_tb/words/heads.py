@@ -60,6 +60,10 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
     widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
     made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
     if not made and (queries := _heads_of_products(steps)):
+        # A layer may also mix the heads.
+        given = [steps[number].gives for number in layers if steps[number].gives > queries[0]]
+        if given and not any(_holds_queries(width, *queries) for width in given):
+            return None  # the last axis is that of positions: it attends to channels
         return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
     if attends(steps) > 1:
         return None  # which layer belongs to which is unknown
@@ -85,6 +89,18 @@ def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
     made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
     apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
     return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
+
+
+def _holds_queries(width: int, heads: int, size: int) -> bool:
+    """Return whether a layer of a width may make queries of some heads: alone, with as many keys and values of any
+    size, or with fewer of their size.
+
+    >>> [_holds_queries(width, 4, 16) for width in (64, 192, 256, 96, 48)]
+    [True, True, True, True, False]
+    """
+    more = width - heads * size
+    together = width % heads == 0 and width >= 3 * heads * size
+    return not more or together or (0 < more <= 2 * heads * size and more % (2 * size) == 0)
 
 
 def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:

@@ -430,7 +430,9 @@ class PaperWords:
         if len(members) > MOST_ASKED:
             return [UNSAID], -1
         if members:
-            return [word for member in members for word in self._part_words(member, deep + 1)[0]], 0
+            each = [self._part_words(member, deep + 1)[0] for member in members]
+            several = any(sum(bool(ATTENTION.match(word)) for word in words) > 1 for words in each)
+            return ([UNSAID], -1) if several else ([word for words in each for word in words], 0)
         turns, before = self._words_in_turn(part, deep + 1)
         return turns or [UNSAID], before
 

@@ -123,8 +123,8 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
     ...     counted_words(["4 heads × 24", "3×3 96", "3×3 96"]),
     ... )
     ('6 × (12 heads × 8)', '4 heads × 24, 3×3 96, 3×3 96')
-    >>> [counted_words(["1×1 64", *["3×3 64", "1×1 64"] * 3], before) for before in (0, 1)]
-    ['3 × (1×1 64, 3×3 64)', '3 × (3×3 64, 1×1 64)']
+    >>> [counted_words(["1×1 8", *["3×3 8", "1×1 8"] * 2], before) for before in (0, 1, -1)]
+    ['2 × (1×1 8, 3×3 8)', '2 × (3×3 8, 1×1 8)', '1×1 8, 3×3 8, 1×1 8, 3×3 8, 1×1 8']
     """
     if len(words) > 1 and {*words} == {SHARED}:
         return SHARED
@@ -136,7 +136,9 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
         rest = said[first:]
         for period in range(1, len(rest) // 2 + 1):
             blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
-            aligned = len(rest) % period == 0 if before < 0 else (start - first) % period == 0
+            # Where layers of the repetition come first too, it may begin with them.
+            whole = len(rest) % period == 0 and not (first and said[first - 1] == rest[period - 1])
+            aligned = whole if before < 0 else (start - first) % period == 0
             if blocks and aligned and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period}{COUNTED}{', '.join(rest[:period])})"
                 return line if fits(line) else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
@@ -97,6 +99,15 @@ def test_a_feed_forward_block_beside_attention_is_said_behind_it() -> None:
     steps = query, key, value, up, bend, replace(down, takes=256), scores, softmax, weighed, output
     before = fed((), (), (), (), (), (3,), (0, 1), (), (2, 6), (8,))
     assert block_words(Block(steps, before, split=((4, 16),))) == "4 heads × 16, 64 → 256 → 64, GELU"
+
+
+@each(("tokens", "said"), [(12, "4 heads × 12"), (196, None)])
+def test_heads_that_no_layer_makes_are_not_said(tokens: int, said: str | None) -> None:
+    """Attention to channels, as in XCiT (El-Nouby et al. 2021): the last axis of its queries is that of positions."""
+    joined, output = [LayerStep("dense", f"→ {size}", 48, size) for size in (144, 48)]
+    scores, weighed = [LayerStep("product", "", heads=(4, tokens)) for _ in range(2)]
+    steps = joined, scores, LayerStep("activation", "softmax"), weighed, output
+    assert block_words(Block(steps, fed((), (0,), (), (0, 1), (3,)))) == said
 
 
 def test_what_a_pyramid_enlarges_and_adds_is_said_behind_its_layers() -> None:
@@ -256,3 +267,21 @@ def test_an_image_whose_rows_and_columns_are_repeated_is_enlarged() -> None:
         source = f"up/{name}/out"
     said = words(*nodes, {"name": "y", "op": "Relu", "input": [source]})
     assert (said["up"], said["up/rows"]) == ("↑2 nearest", None)
+
+
+def test_layers_that_attend_twice_are_not_counted_by_their_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A decoder of three layers, with attention to itself and to an encoder, is not `6 × (4 heads × 16)`."""
+    nodes: list[dict[str, object]] = [IMAGE]
+    source = "image"
+    for place in range(3):
+        for part in ("self", "cross"):
+            scope = f"decoder/layer_{place}/{part}"
+            nodes += product(f"{scope}/MatMul", source, 8, 8)
+            source = f"{scope}/out"
+            nodes.append({"name": source, "op": "Tanh", "input": [f"{scope}/MatMul"]})
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[arg-type]
+    paper, rows = PaperWords(hierarchy), {name: row for row, name in enumerate(hierarchy.name)}
+    known = {rows[name]: "4 heads × 16" for name in rows if name.endswith(("self", "cross"))}
+    monkeypatch.setattr(paper, "_words", known.get)
+    assert paper._words_in_turn(rows["decoder/layer_0"])[0] == ["4 heads × 16"] * 2
+    assert paper._words_in_turn(rows["decoder"])[0] == []
