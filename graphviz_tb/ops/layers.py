@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
 from pkgutil import get_data
@@ -110,20 +110,29 @@ def _layer_names() -> frozenset[str]:
     return frozenset(WORD_BORDERS.sub("_", kind).lower() for kind in LAYER_CLASSES)
 
 
+@cache
+def bare_op_types() -> frozenset[str]:
+    """Return the op types without the framework before them: `Gemm`, `upsample_nearest2d`."""
+    return frozenset(op.rpartition("::")[2] for op in OP_LINES)
+
+
 def _is_kind(name: str) -> bool:
     return name in OP_LINES or name in LAYER_CLASSES or name in OWN_WORDS or name in _layer_names()
 
 
-def is_counted_name(label: str) -> bool:
-    """Return whether a framework made a label: all its parts are kinds, with or without a number.
+def is_counted_name(label: str, kinds: Collection[str] = ()) -> bool:
+    """Return whether a framework made a label: all its parts are `kinds` or known ones, with or without a number.
 
     >>> is_counted_name("conv2d_30"), is_counted_name("MatMul · 3 Sigmoid (concat)"), is_counted_name("conv4_block1")
     (True, True, False)
     >>> is_counted_name("batch_normalization #2"), is_counted_name("classes"), is_counted_name("dense → softmax_1")
     (True, False, True)
+    >>> is_counted_name("outer"), is_counted_name("upsample_nearest2d_2", bare_op_types())
+    (False, True)
     """
     parts = LABEL_PARTS.split(SUFFIX.sub("", NUMBERS.sub("", label)))
-    return all(_is_kind(NUMBERS.sub("", NUMBERS.sub("", part))) for part in parts)
+    bare = [NUMBERS.sub("", NUMBERS.sub("", part)) for part in parts]
+    return all(part in kinds or _is_kind(part) for part in bare)
 
 
 def is_numbered_kind(label: str) -> bool:

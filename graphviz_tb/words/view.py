@@ -18,6 +18,7 @@ from graphviz_tb.model.hierarchy import (
     FUNCTION_ROW,
     OP_ROW,
     SCOPE_ROW,
+    STACK_KINDS,
     TRAINING_ORIGIN,
     GroupOrigin,
     Hierarchy,
@@ -43,7 +44,7 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import SHORT_NAMES, NodeLabel, View
-from graphviz_tb.ops.layers import is_counted_name, is_numbered_kind
+from graphviz_tb.ops.layers import bare_op_types, is_counted_name, is_numbered_kind
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, optimizer_of_op
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
@@ -243,7 +244,16 @@ class NodeLabels:
             NARROW_NAME_PX if self.has_short_names else NAME_ROOM_PX
         ):
             return False
-        return is_counted_name(name) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
+        kind, node = self.hierarchy.kind[row], int(self.hierarchy.node[row])
+        # A fold is called by types of ops, an op often by its own; a person calls a scope `outer`.
+        kinds = (
+            bare_op_types()
+            if kind in STACK_KINDS
+            else (self.type_of_node(node).rpartition("::")[2],)
+            if node >= 0
+            else ()
+        )
+        return is_counted_name(name, kinds) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
 
     def left_out(self, row: int, usual: str, said: str | None) -> str:
         """Return further lines of a tooltip: the settings of a Keras layer; the words of a paper where a colouring has

@@ -131,6 +131,15 @@ def test_words_come_before_a_name_that_says_a_kind_and_are_semibold(name: str) -
     assert not weights[label.second]
 
 
+@pytest.mark.parametrize(("name", "first"), [("GlobalAveragePool_3", "global avg"), ("outer", "outer")])
+def test_words_come_before_the_op_type_of_any_framework(name: str, first: str) -> None:
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    graph.node.add(name=name, op="onnx::GlobalAveragePool", input=["x"])
+    shown = load(graph).picture().view.node_labels
+    assert (first, first != name) in {(label.label, label.semibold) for label in shown}
+
+
 def test_a_name_that_a_program_gave_comes_first() -> None:
     [label] = [label for label in labels("ResNet50").values() if label.label == "predictions"]
     assert not label.semibold
