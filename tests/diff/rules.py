@@ -66,7 +66,7 @@ RULES = (
          "says another clipping or schedule beside another optimizer",
          "a bound of gradients alone before the update; a scope of its own that leads to it",
          ("test_causes", "test_another_optimizer_hides_no_clip", (False,))),
-    Rule("casts", ("changes.numbers", "adds_casts"), "explains casts beside another type of numbers",
+    Rule("casts", ("changes.numbers", "_adds_casts"), "explains casts beside another type of numbers",
          "they convert between the old and the new type",
          ("test_promised", "test_another_type_of_numbers_is_one_change", ())),
     Rule("scaled loss", ("changes.witnesses", "Witnesses.only_scales_loss"),

@@ -343,7 +343,7 @@ def _inner_type(change: Change) -> tuple[str, str] | None:
     return pairs.pop() if len(pairs) == 1 else None
 
 
-def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
+def _adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     """Return the types between which a change only adds or removes casts, sorted; else two empty strings."""
     if change.kind not in ("added", "removed") or change.function is not None:
         return "", ""
@@ -395,7 +395,7 @@ def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
             typed[pair].append(change)
     taken = [change for members in typed.values() for change in members]
     for change in without_objects(changes, taken) if typed else ():
-        pair = adds_casts(m, change)
+        pair = _adds_casts(m, change)
         which = pair if pair in typed else pair[::-1]
         if which in typed:
             typed[which].append(change)
@@ -424,7 +424,7 @@ def quantising_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Cha
             if change.key == "dtype" and nodes.issuperset((old, other) for old, other, _ in change.edits.attributes)
         ]
         kind = "added" if new else "removed"
-        casts = [change for change in changes if change.kind == kind and any(adds_casts(m, change))]
+        casts = [change for change in changes if change.kind == kind and any(_adds_casts(m, change))]
         parts += [*(change for _, change in scaled), *casts]
         around = shared_scope([name for _, change in scaled for _, name in change.places if name])
         # The type of most: a bias has a wider one.
