@@ -452,7 +452,7 @@ MAX_VIEW_FILE_BYTES = Limit(1_000_000, "commands", "bytes", "of a view file", "t
 MAX_MERMAID_LINES = Limit(500, "render", "lines", "of a Mermaid chart: it draws no more", "refused")
 MAX_VIEW_OPENED_GROUPS = Limit(500, "view", "groups", "that a query of a view file opens", "stay closed")
 
-MAX_HOTSPOTS = Limit(10, "commands", "lines", "of each list of `hotspots`: half a terminal", "left out")
+MAX_RANKED_PLACES = Limit(10, "commands", "lines", "of each ranking of `info`: half a terminal", "left out")
 MAX_OUTLINED_BOXES = Limit(100, "commands", "boxes", "of an open group that an outline names; JSON has all", "counted")
 MAX_OUTLINE_DEPTH = Limit(8, "commands", "levels", "that an outline is indented", "not indented further")
 MAX_LISTED_DEVICES = Limit(20, "commands", "devices", "that `info` lists", "counted")

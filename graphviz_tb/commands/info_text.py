@@ -40,7 +40,7 @@ from graphviz_tb.commands.table import (
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.calls import lower_bound_sign
-from graphviz_tb.limits import MAX_HOTSPOTS, MAX_LISTED_DEVICES, MAX_OUTLINE_DEPTH, MAX_OUTLINED_BOXES
+from graphviz_tb.limits import MAX_LISTED_DEVICES, MAX_OUTLINE_DEPTH, MAX_OUTLINED_BOXES, MAX_RANKED_PLACES
 from graphviz_tb.model.formatting import document_header, format_bytes, format_counted_noun, plural_noun
 from graphviz_tb.model.joins import JoinRule, TagJoin
 from graphviz_tb.model.notice import Notice
@@ -78,7 +78,7 @@ def report_on_graph(model: Model, notices: tuple[Notice, ...], sort: str = "file
         label=model.label,
         kind=loaded.kind if loaded else "op",
         summary=summary,
-        statistics=summarize_stats(model.hierarchy, stats, MAX_HOTSPOTS) if stats is not None else None,
+        statistics=summarize_stats(model.hierarchy, stats, MAX_RANKED_PLACES) if stats is not None else None,
         costs=costs,
         signatures=loaded.signatures if loaded else (),
         notices=(*notices, *model.facts.odd()),

@@ -1,12 +1,16 @@
 """Compare two graphs.
 
     run        load both graphs, flat; all steps in their order
+    traced, exporters, known_values, op_chains
+               two forms of one program brought to one: traces, calls, exports, constants, chains of ops
     columns/   what each node is, its neighbourhood, the raw name scopes
     match/     which node of one is which of the other, and why
     changes/   the differences of matched nodes, what is left, folded to as few changes as possible
     ledger     every difference has one owner, else it is a change; docs/architecture.md has the five laws
     report/    text, JSON, markdown
     picture/   one picture of both
+    comparison, result, baseline
+               all changes as a value; what a caller gets; a graph that is kept to compare with
 
 >>> from graphviz_tb.diff import diff
 >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'

@@ -16,11 +16,10 @@ from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.exporters import ExportedGraph, align_exports, form_notices
-from graphviz_tb.diff.inlined import inline_called
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.traced import module_graph
+from graphviz_tb.diff.traced import inline_called, module_graph
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret

@@ -1,7 +1,6 @@
 """Event files: bytes to points of series.
 
 event_file      one file: where an event is decoded, whichever way
-records         frames: length, checksum, payload
 structure, batch_decode
                 events of one structure, decoded together; structure finds the fields in their bytes
 single_decode   all other events, with protobuf

@@ -57,9 +57,9 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
 
     First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
     repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
-    until eight boxes belong to it. Equal groups open together or not at all. Groups behind the last weights (losses,
-    measures) wait for those with weights; gradients, updates and savers come last. Marks, stubs and the auxiliary area
-    do not count.
+    until eight boxes belong to it; last what is most of that member. Equal groups open together or not at all. Groups
+    behind the last weights (losses, measures) wait for those with weights; gradients, updates and savers come last.
+    Marks, stubs and the auxiliary area do not count.
     """
     picture = FirstPicture(hierarchy, metagraph, one_member)
     picture.open_towards_repeat()
@@ -80,7 +80,7 @@ class FirstPicture:
         self.metagraph = metagraph
         self.one_member = one_member
         self.shows_member = False  # whether a member of the largest stack shows
-        self.main_stack: RowPath | None = None
+        self.main_stack: RowPath | None = None  # the largest, once it is open
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)

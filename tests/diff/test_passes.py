@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.diff.passes import RULES, Rule
 from graphviz_tb.model.change_content import LayerExpression
+from tests.diff.rules import RULES, Rule
 
 NOTHING = {"bool": False, "frozenset": frozenset(), "list": [], "set": set(), "tuple[str, str]": ("", ""),
            "tuple[list": ([], []), "tuple[frozenset": (frozenset(), frozenset()),

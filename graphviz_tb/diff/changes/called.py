@@ -305,8 +305,8 @@ class LayerCalls:
 
     def traced_arguments(self, members: Sequence[int]) -> Iterator[str]:
         """Yield the arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""
-        definition = self.layers.side.graph.node_def(members[0])
-        if len(members) == 1 and definition is not None:
+        definition = self.layers.side.graph.node_def(members[0]) if len(members) == 1 else None
+        if definition is not None:
             key, _ = WIDTH_OPS.get(definition.op, (GIVEN_ARGUMENTS if definition.op in DROPOUT_OPS else "", 0))
             if key in definition.attr:
                 yield str(plain_value(definition.attr[key]))

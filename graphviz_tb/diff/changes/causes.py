@@ -46,7 +46,7 @@ from graphviz_tb.diff.changes.edits import (
     split_exchange,
 )
 from graphviz_tb.diff.changes.names import ScopeRenames, scope_replacement
-from graphviz_tb.diff.changes.number_types import dtype_changes, quantising_changes
+from graphviz_tb.diff.changes.numbers import dtype_changes, quantising_changes
 from graphviz_tb.diff.changes.places import (
     change_wording,
     group_by_wording,

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import BATCH_SIZE
 from graphviz_tb.diff.changes.attributes import argument_type
-from graphviz_tb.diff.changes.number_types import is_precision
+from graphviz_tb.diff.changes.numbers import is_precision
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.columns.labels import plain_configuration, plain_setting, setting_differences
 from graphviz_tb.diff.columns.layers import Layers

@@ -441,7 +441,7 @@ def _node_definitions(graph: Graph) -> Iterator[Any]:
 def _attribute_bytes(node: NodeDef) -> bytes:
     """Return the attributes as bytes, sorted by key, without name, op, inputs and device.
 
-    >>> from graphviz_tb.proto import AttrValue, NodeDef
+    >>> from graphviz_tb.proto import NodeDef
     >>> one = NodeDef(name="a", op="Relu", input=["x"], attr={"b": {"i": 1}, "a": {"i": 2}})
     >>> two = NodeDef(name="other", op="Relu", attr={"a": {"i": 2}, "b": {"i": 1}})
     >>> _attribute_bytes(one) == _attribute_bytes(two)

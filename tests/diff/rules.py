@@ -23,7 +23,7 @@ class Rule:
 # In the order in which they look at a pair.
 # fmt: off
 RULES = (
-    Rule("inlined call", ("inlined", "_is_inline"), "puts the body of a function in place of its call",
+    Rule("inlined call", ("traced", "_is_inline"), "puts the body of a function in place of its call",
          "the other graph has the ops of the body, and not the function",
          ("test_inlined", "test_several_ops_and_names_of_the_other_graph", ())),
     Rule("other counters", ("changes.names", "are_counted_anew"), "explains names with other numbers",
@@ -66,7 +66,7 @@ RULES = (
          "says another clipping or schedule beside another optimizer",
          "a bound of gradients alone before the update; a scope of its own that leads to it",
          ("test_causes", "test_another_optimizer_hides_no_clip", (False,))),
-    Rule("casts", ("changes.number_types", "adds_casts"), "explains casts beside another type of numbers",
+    Rule("casts", ("changes.numbers", "_adds_casts"), "explains casts beside another type of numbers",
          "they convert between the old and the new type",
          ("test_promised", "test_another_type_of_numbers_is_one_change", ())),
     Rule("scaled loss", ("changes.witnesses", "Witnesses.only_scales_loss"),
