@@ -463,7 +463,7 @@ def test_an_input_told_with_another_difference_of_its_layer_is_that_of_its_own_o
 
 
 def recording(gate: str, activation: str, kept: int) -> Any:
-    """A loop that also keeps results of its steps, as it does for gradients: an argument and an output for each."""
+    """A loop that also keeps results of its steps for gradients: an argument and an output for each."""
     made = looping(4, "Tanh")
     del made.library.function[1].node_def[:]
     lines = [f"gate {gate} given", f"act {activation} gate:y:0"]

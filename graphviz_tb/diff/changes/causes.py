@@ -450,13 +450,9 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
 
 def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
     """Return whether an op changed its type and is connected to an addition or removal of the same group."""
-    for old, new in item.change.edits.ops:
-        for side, node, gone in ((m.a, old, False), (m.b, new, True)):
-            around = {*side.sources(node), *side.users(node)}
-            for unit in units:
-                if not around.isdisjoint(unit.change.edits.unmatched_nodes(gone)):
-                    return True
-    return False
+    nodes = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}
+    ends = ((side, pair[new], new) for pair in item.change.edits.ops for new, side in ((False, m.a), (True, m.b)))
+    return any(not nodes[new].isdisjoint([*side.sources(node), *side.users(node)]) for side, node, new in ends)
 
 
 def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:

@@ -154,7 +154,7 @@ def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence
     here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
     numbered = [[spec for spec in specs if spec.key.isdecimal()] for specs in (old, new)]
     if len(numbered[0]) == len(numbered[1]):  # numbers are no names: they have an order
-        by_key = {spec.key: spec for spec in new if not spec.key.isdecimal()}
+        by_key = {key: spec for key, spec in by_key.items() if not key.isdecimal()}
         by_key |= {mine.key: other for mine, other in zip(*numbered, strict=True)}
     nodes = {m.b.index.get((0, spec.key), -2): spec.key for spec in new if spec.key not in here}
     for spec in old:
