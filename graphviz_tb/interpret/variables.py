@@ -455,7 +455,7 @@ class VariableClassifier:
         does not train, except for statistics."""
         if (said := _stated_trainable(self.graph, variable.node)) is not None:
             return said
-        if MOVING_STATISTIC.search(variable.name) or variable.node in self.roles:
+        if ("moving_" in variable.name and MOVING_STATISTIC.search(variable.name)) or variable.node in self.roles:
             return False
         return self.is_trained_variable(variable.node) if self.learning and not self.constant[variable.node] else None
 
@@ -581,7 +581,8 @@ class VariableClassifier:
         if user not in self._twin_parameters:  # once: an op may use thousands, and its name may be long
             found = self._twin_parameters[user] = {}
             name = self.graph.name[user]
-            first = REPLICA_SCOPE.sub("", name)
+            # The question before only saves time, as that before `MOVING_STATISTIC`.
+            first = REPLICA_SCOPE.sub("", name) if "replica_" in name else name
             twin = self.graph.index[int(self.graph.function[user]) + 1].get(first, -1) if first != name else -1
             if twin >= 0:
                 sources = self.graph.source[self.first[twin] : self.first[twin + 1]].tolist()
