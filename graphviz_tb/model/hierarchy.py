@@ -183,7 +183,7 @@ class Hierarchy:
 
     @cached_property
     def stacks(self) -> frozenset[int]:
-        """The rows that are series of groups. A series of calls is none, because calls are ops."""
+        """Rows of series of groups; a series of calls is none, because calls are ops."""
         series = np.flatnonzero(self.kind == SERIES_ROW)
         series = series[self.child_start[series] < self.child_start[series + 1]]
         first = self.child_order[self.child_start[series]]
