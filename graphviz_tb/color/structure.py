@@ -241,9 +241,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
 
 
 def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
-    """Return the templates by row, with one for the ops of each kind that are whole layers, as in a Keras file."""
-    if not hierarchy.graph.layers:
-        return hierarchy.template
+    """Return the templates by row, with one for the ops of each kind that are whole layers."""
     looks = hierarchy.template.copy()
     rows = np.array([row for row in layer_rows(hierarchy) if hierarchy.kind[row] == OP_ROW], np.int64)
     kinds = of_op[hierarchy.op_prefix_sum[rows]]

@@ -166,6 +166,25 @@ def test_a_layer_is_coloured_although_it_is_one_op_or_occurs_once() -> None:
     assert [row.label for row in found.legend_rows([(found.hierarchy.name.index("fc"),)])] == ["dense"]
 
 
+def test_an_op_that_is_a_whole_layer_has_the_hue_of_its_kind() -> None:
+    nodes = [
+        'node { name: "x" op: "Placeholder" }',
+        'node { name: "v1" op: "VariableV2" }',
+        'node { name: "v2" op: "VariableV2" }',
+        'node { name: "n1" op: "Conv2D" input: "x" input: "v1" }',
+        'node { name: "n2" op: "Relu" input: "n1" }',
+        'node { name: "n3" op: "MatMul" input: "n2" input: "v2" }',
+        'node { name: "n4" op: "MatMul" input: "n3" input: "n3" }',  # without a weight it is no layer
+    ]
+    model = load("\n".join(nodes).encode(), folds=False)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    rows = {name: found.hierarchy.name.index(name) for name in ("n1", "n2", "n3", "n4")}
+    assert {name: found.fill_of((row,)).hued for name, row in rows.items()} == {
+        "n1": True, "n2": False, "n3": True, "n4": False,
+    }  # fmt: skip
+    assert [row.label for row in found.legend_rows([(row,) for row in rows.values()])] == ["convolution", "dense"]
+
+
 def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> None:
     # stage/b0 has a projection, which the others lack; stage holds nothing else
     nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
