@@ -15,6 +15,7 @@ from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order
 from graphviz_tb.model.columns import Ints, Longs, places_of_runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
+from graphviz_tb.words.shared_words import BOTH_WAYS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep, size_word
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::C
 LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
 MEAN_OPS |= {"onnx::GlobalAveragePool"}
+REVERSE_OPS = frozenset({"Reverse", "ReverseV2", "ReverseSequence"})
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 
 
@@ -92,6 +94,15 @@ def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:
     (state, count), *_ = Counter(recorded).most_common(1) or [((), 0)]
     known = count > 1 and len(state) > 1 and all(state[1:])
     return f"{said}, state {' × '.join(map(size_word, state[1:]))}" if known else said
+
+
+def both_ways_words(reader: TensorFlowSteps, row: int, cell: str) -> str:
+    """Return the words of a group of two equal cells side by side, one of which reads the sequence backwards; "" for no
+    recurrent cell, or none backwards."""
+    kind, _, units = cell.partition(" ")
+    nodes = reader.hierarchy.node[row : reader.hierarchy.end[row]]
+    ops = {reader.op_of(node) for node in nodes[nodes >= 0].tolist()} if kind in ("GRU", "LSTM") else ()
+    return "" if REVERSE_OPS.isdisjoint(ops) else f"{BOTH_WAYS}{kind} 2 × {units}"
 
 
 def link_steps(

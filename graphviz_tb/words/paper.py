@@ -36,7 +36,7 @@ from graphviz_tb.ops.roles import (
     MULTIPLY_OPS,
     RANGE_OPS,
 )
-from graphviz_tb.words.block import Block, link_steps, links_among, scan_end, scan_words
+from graphviz_tb.words.block import Block, both_ways_words, link_steps, links_among, scan_end, scan_words
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
@@ -403,12 +403,16 @@ class PaperWords:
             said, start = self._part_words(below[number], deep)
             if not said:
                 continue
+            reached = reachable_from([number], after.__getitem__)
+            if number not in behind and [*said] == turns and (both := both_ways_words(self.steps, row, *said[:1])):
+                turns, behind = [both], behind & reached
+                continue
             attending += sum(bool(ATTENTION.match(words)) for words in said) > 1
             if UNSAID in said or number not in behind or attending > 1:
                 return [], -1
             before = len(turns) + start if before < 0 <= start else before
             turns += said
-            behind = reachable_from([number], after.__getitem__)
+            behind = reached
         return turns, before
 
     def _part_words(self, part: int, deep: int) -> tuple[list[str], int]:

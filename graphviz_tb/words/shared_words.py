@@ -11,6 +11,7 @@ from graphviz_tb.words.step_words import size_word
 
 SHARED = "shared weights"  # of a layer whose kernel another one uses too
 ROOM_PX = 168  # of a line in the widest box
+BOTH_WAYS = "bi "  # before the cell of a recurrent layer
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
 KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
 COUNTED = " × ("  # behind the number of equal parts
@@ -142,7 +143,8 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
             if blocks and aligned and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period}{COUNTED}{', '.join(rest[:period])})"
                 return line if fits(line) else ""
-    ways = (words, said) if len(said) > 1 else ()
+    # No part says the words of a layer that is two cells.
+    ways = (words, said) if len(said) > 1 or "".join(words[:1]).startswith(BOTH_WAYS) else ()
     return next(filter(None, (join_words(list(equal_once(iter(way)))) for way in ways)), "")
 
 

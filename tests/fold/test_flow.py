@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from random import Random
 
@@ -213,6 +214,30 @@ def test_a_loop_of_several_values_is_one_box() -> None:
     inside = {hierarchy.name[row] for row in range(loop + 1, hierarchy.end[loop]) if hierarchy.node[row] >= 0}
     assert {f"n{number}" for number in range(4, 21)} <= inside
     assert not {"n0", "n1", "n21", "n22"} & inside
+
+
+def test_the_values_of_a_wide_loop_follow_one_another() -> None:
+    """Each value has a circle of its own in the box of the loop; parts of no other kind feed one another."""
+    graph, values = two_carried(), 5
+    for value in range(values):  # each adds the one before
+        source = f"v{value - 1}_3" if value else "n18"
+        nodes = [
+            (0, "Enter", ["n1"]), (1, "Merge", [f"v{value}_0", f"v{value}_8"]), (2, "Switch", [f"v{value}_1", "n7"]),
+            (3, "Tanh", [f"v{value}_2:1"]), (4, "Mul", [f"v{value}_3", source]), (5, "Sigmoid", [f"v{value}_4"]),
+            (8, "NextIteration", [f"v{value}_5"]), (9, "Exit", [f"v{value}_2"]), (10, "Softmax", [f"v{value}_9"]),
+        ]  # fmt: skip
+        for at, op, sources in nodes:
+            graph.node.add(name=f"v{value}_{at}", op=op, input=sources)
+    for number, node in enumerate(sorted(graph.node, key=lambda node: (node.op, node.name)), 1):
+        name, node.name = node.name, f"{number * 37 % 101:03}"  # the order of the file says nothing
+        for user in graph.node:
+            user.input[:] = [re.sub(rf"^{name}(?=$|:)", node.name, text) for text in user.input]
+    hierarchy = graphviz_tb.load(graph).hierarchy
+    loops = [row for row in made(hierarchy) if hierarchy.how[row] == GroupOrigin.LOOP]
+    assert len(loops) == 1 + 2 + values
+    for row in (0, *made(hierarchy)):
+        assert len(list(hierarchy.children(row))) <= 40
+        assert row in loops[1:] or not data_circles(hierarchy, row)
 
 
 def test_the_value_that_is_found_first_need_not_decide_when_a_loop_ends() -> None:

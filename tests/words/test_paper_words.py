@@ -220,3 +220,35 @@ def test_equal_blocks_that_a_layer_chooses_from_are_experts() -> None:
 
     assert network(4)["moe"] == "4 experts, top 2, 64 → 256 → 64"
     assert network(6)["moe"] == "4 × (64 → 256 → 64, ReLU)"  # chosen from others
+
+
+def gru(scope: str, source: str, units: int) -> list[dict[str, object]]:
+    """A GRU that control flow v1 calls again and again."""
+    nodes: list[dict[str, object]] = [
+        {"name": f"{scope}/{name}", "op": op, "input": [each.replace("~", f"{scope}/") for each in inputs]}
+        for name, op, inputs in (
+            ("data", "Enter", [source]), ("start", "Enter", [source]), ("merge", "Merge", ["~start", "~next"]),
+            ("more", "Less", ["~merge", "~data"]), ("cond", "LoopCond", ["~more"]),
+            ("switch", "Switch", ["~merge", "~cond"]), ("x", "Split", ["~in"]), ("h", "Split", ["~state"]),
+            ("r", "Sigmoid", ["~add_r"]), ("add_r", "AddV2", ["~x", "~h"]), ("z", "Sigmoid", ["~add_z"]),
+            ("add_z", "AddV2", ["~x:1", "~h:1"]), ("rh", "Mul", ["~r", "~h:2"]), ("add_n", "AddV2", ["~x:2", "~rh"]),
+            ("n", "Tanh", ["~add_n"]), ("zn", "Mul", ["~z", "~n"]), ("new", "AddV2", ["~zn", "~switch:1"]),
+            ("next", "NextIteration", ["~new"]), ("exit", "Exit", ["~switch"]),
+        )
+    ]  # fmt: skip
+    kernels = [*product(f"{scope}/in", f"{scope}/data", 24, 3 * units)]
+    return [*nodes, *kernels, *product(f"{scope}/state", f"{scope}/switch:1", units, 3 * units)]
+
+
+def read_twice(second: str, reverse: str) -> dict[str, str | None]:
+    """Two GRUs in one scope; the second reads `second` through an op."""
+    turned: dict[str, object] = {"name": "rnn/b/turn", "op": reverse, "input": [second]}
+    ends: dict[str, object] = {"name": "rnn/join", "op": "ConcatV2", "input": ["rnn/a/exit", "rnn/b/exit"]}
+    return words(IMAGE, *gru("rnn/a", "image", 16), turned, *gru("rnn/b", "rnn/b/turn", 16), ends)
+
+
+def test_cells_side_by_side_are_one_layer_if_one_reads_backwards() -> None:
+    assert read_twice("image", "ReverseV2")["rnn/a"] == "GRU 16"
+    assert read_twice("image", "ReverseV2")["rnn"] == "bi GRU 2 × 16"
+    assert "bi" not in (read_twice("image", "Identity")["rnn"] or "")
+    assert "bi" not in (read_twice("rnn/a/exit", "ReverseV2")["rnn"] or "")

@@ -449,10 +449,10 @@ class FlowItems:
     edges: ChildEdges
 
 
-def find_flow_items(level: Siblings, symbols: SymbolTable) -> FlowItems:
+def find_flow_items(level: Siblings, context: FoldContext) -> FlowItems:
     """Return the boxes of a level: a graph without cycles, and the children off the flow."""
     edges = level.edges
-    boxes = _make_child_boxes(level, symbols)
+    boxes = _make_child_boxes(level, context.symbols)
     sorting = _sort_children(level, boxes, edges.handle | edges.store)
     # e.g. an optimizer or a saver, most of which feeds storage
     if edges.store.any() and sorting.count_ops(sorting.stored) > MAX_STORAGE_SHARE * sorting.count_ops(
@@ -464,7 +464,12 @@ def find_flow_items(level: Siblings, symbols: SymbolTable) -> FlowItems:
     before = [[place[source] for source in sorting.before[child] if source in place] for child in kept]
     rings = [[place[child] for child in ring if child in place] for ring in sorting.rings]
     dag = make_dag([boxes[child] for child in kept], before)
-    loops = [(ring, _make_loop_box([dag.boxes[child] for child in ring], symbols)) for ring in rings if ring]
+    loops = [(ring, _make_loop_box([dag.boxes[spot] for spot in ring], context.symbols)) for ring in rings if ring]
+    for ring, loop in loops:
+        # A loop of several values flows from the cycle of one to that of the next; cut by length, it would not.
+        if total_child_count(loop.members) > context.most:
+            inside = _fold_as_level([kept[spot] for spot in ring], boxes, edges, context)
+            loop.members = inside[0].members if len(inside) == 1 else inside
     return FlowItems(contract_groups(dag, loops), sorted(sorting.away), boxes, edges)
 
 
@@ -522,7 +527,7 @@ def fold_boxes_aside(
         if len(members) < MIN_ASIDE_BOXES:
             folded += [boxes[child] for child in members]
             continue
-        inside = _fold_with_storage_edges(members, boxes, edges, context)
+        inside = _fold_as_level(members, boxes, edges, context)
         symbol = context.symbols.symbol_of("aside", *sorted(boxes[child].symbol for child in members))
         folded.append(inside[0] if len(inside) == 1 else make_group(GroupOrigin.SEGMENT, inside, symbol))
     return narrow_to_limit(folded, context, context.most) if total_child_count(folded) > context.most else folded
@@ -553,7 +558,7 @@ def _closed_subset(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
     return kept
 
 
-def _fold_with_storage_edges(
+def _fold_as_level(
     members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, context: FoldContext
 ) -> list[FlowBox]:
     """Fold some children as a level by themselves, storage edges included."""

@@ -168,7 +168,7 @@ def _name_layers_as_in_code(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> N
 
 def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldContext) -> list[FlowBox]:
     symbols = context.symbols
-    items = find_flow_items(level, symbols)
+    items = find_flow_items(level, context)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
