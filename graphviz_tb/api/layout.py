@@ -311,12 +311,7 @@ def _close_until_legible(
     if options.paper:
         return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target, least_open=1)
     stacks, open_stacks = _count_drawn_stacks(layout.scene)
-
-    def shows_enough(tried: Layout, min_stacks: int = 0) -> bool:
-        left, left_open = _count_drawn_stacks(tried.scene)
-        enough = left >= min_stacks and left_open >= min(1, open_stacks)
-        return enough and _count_closed_boxes(tried.scene) >= MIN_PICTURE_BOXES
-
+    members = min(1, open_stacks)
     for min_name_px, min_stacks in (
         (LEGIBLE_NAME_PX, stacks),
         (LEGIBLE_NAME_PX, 0),
@@ -324,12 +319,12 @@ def _close_until_legible(
         (SMALLEST_NAME_PX, 0),
     ):
         fewer = _largest_legible_layout(layout, lay_out_first, len(units), min_name_px, target)
-        if shows_enough(fewer, min_stacks):
+        if _shows_enough(fewer.scene, min_stacks, members):
             break
     else:
         return layout
     count = len(_opening_units(model.hierarchy, fewer.opened, options))
-    return _close_what_shrinks_names(fewer, lay_out_first, count, shows_enough, target)
+    return _close_what_shrinks_names(fewer, lay_out_first, count, members, target)
 
 
 def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
@@ -374,15 +369,15 @@ def _largest_legible_layout(
 
 
 def _close_what_shrinks_names(
-    layout: Layout, first: Callable[[int], Layout], count: int, is_enough: Callable[[Layout], bool], target: SheetTarget
+    layout: Layout, first: Callable[[int], Layout], count: int, members: int, target: SheetTarget
 ) -> Layout:
     """Return the layout without the groups opened last that make names below `LEGIBLE_NAME_PX` still smaller, such as a
-    second tower; `count` groups are open in it."""
+    second tower, if `members` of stacks still show; `count` groups are open in it."""
     while count > MIN_OPEN_UNITS and not _is_legible(layout.scene, LEGIBLE_NAME_PX, target):
         count -= 1
         fewer = first(count)
         scale, larger = (target.scale(*drawn_size(each.scene)) for each in (layout, fewer))
-        if larger <= scale or not is_enough(fewer):
+        if larger <= scale or not _shows_enough(fewer.scene, 0, members):
             break
         layout = fewer
     return layout
@@ -413,6 +408,12 @@ def _count_drawn_stacks(scene: Scene) -> tuple[int, int]:
     """Return the number of stacks in a picture, and of those that show a member."""
     stacks = [box.open for box in scene.boxes if box.sheets > 0]
     return len(stacks), sum(stacks)
+
+
+def _shows_enough(scene: Scene, stacks: int, members: int) -> bool:
+    """Return whether a picture has as many stacks and shown members, and enough boxes."""
+    left, left_open = _count_drawn_stacks(scene)
+    return left >= stacks and left_open >= members and _count_closed_boxes(scene) >= MIN_PICTURE_BOXES
 
 
 def _count_closed_boxes(scene: Scene) -> int:
