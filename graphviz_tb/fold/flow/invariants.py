@@ -123,7 +123,7 @@ def narrow_to_limit(
 
 def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]:
     """Return a stretch of boxes of a level in parts: each flow that begins in it and is worth a segment, and the rest,
-    which are branches of what is before; in the order of their first boxes."""
+    which are branches of what is before, or mostly single boxes; in the order of their first boxes."""
     place = {id(box): number for number, box in enumerate(stretch)}
     spot = [place.get(id(box), -1) for box in dag.boxes]
     pairs = [
@@ -132,9 +132,10 @@ def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]
     fed = {box for source, box in pairs if source < 0}
     found = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
     flows = [part for part in found if len(part) >= MIN_SEGMENT_BOXES and fed.isdisjoint(part)]
-    begun = {number for part in flows for number in part}
-    rest = [number for number in range(len(stretch)) if number not in begun]
-    return [[stretch[number] for number in part] for part in sorted([*flows, rest]) if part]
+    rest = [part for part in found if len(part) < MIN_SEGMENT_BOXES or not fed.isdisjoint(part)]
+    if 2 * sum(len(part) == 1 for part in rest) < sum(map(len, rest)):
+        rest = [sorted(number for part in rest for number in part)]
+    return [[stretch[number] for number in part] for part in sorted(flows + rest)]
 
 
 def total_child_count(boxes: Sequence[FlowBox]) -> int:
