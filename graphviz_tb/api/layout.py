@@ -286,7 +286,7 @@ def _close_until_legible(
 
     Stages on the legs of a U are closed, which keeps the lines between them level. The first opened group stays open.
     Stacks are hidden before smaller names are accepted, and smaller names are accepted before no stack shows a member
-    or too few boxes are left. If nothing helps, all groups stay open.
+    or too few boxes are left; then no other group makes them smaller still. If nothing helps, all groups stay open.
     """
     frames, labels = FrameCache(), _node_labels(model, options, second, opened, narrow)
 
@@ -311,6 +311,7 @@ def _close_until_legible(
     if options.paper:
         return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target, least_open=1)
     stacks, open_stacks = _count_drawn_stacks(layout.scene)
+    members = min(1, open_stacks)
     for min_name_px, min_stacks in (
         (LEGIBLE_NAME_PX, stacks),
         (LEGIBLE_NAME_PX, 0),
@@ -318,11 +319,12 @@ def _close_until_legible(
         (SMALLEST_NAME_PX, 0),
     ):
         fewer = _largest_legible_layout(layout, lay_out_first, len(units), min_name_px, target)
-        left, left_open = _count_drawn_stacks(fewer.scene)
-        enough = left >= min_stacks and left_open >= min(1, open_stacks)
-        if enough and _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES:
-            return fewer
-    return layout
+        if _shows_enough(fewer.scene, min_stacks, members):
+            break
+    else:
+        return layout
+    count = len(_opening_units(model.hierarchy, fewer.opened, options))
+    return _close_what_shrinks_names(fewer, lay_out_first, count, members, target)
 
 
 def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
@@ -366,6 +368,21 @@ def _largest_legible_layout(
     return best
 
 
+def _close_what_shrinks_names(
+    layout: Layout, first: Callable[[int], Layout], count: int, members: int, target: SheetTarget
+) -> Layout:
+    """Return the layout without the groups opened last that make names below `LEGIBLE_NAME_PX` still smaller, such as a
+    second tower, if `members` of stacks still show; `count` groups are open in it."""
+    while count > MIN_OPEN_UNITS and not _is_legible(layout.scene, LEGIBLE_NAME_PX, target):
+        count -= 1
+        fewer = first(count)
+        scale, larger = (target.scale(*drawn_size(each.scene)) for each in (layout, fewer))
+        if larger <= scale or not _shows_enough(fewer.scene, 0, members):
+            break
+        layout = fewer
+    return layout
+
+
 def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[RowPath, list[RowPath]]:
     """Return the groups that open as one box, keyed by the group that owns the box.
 
@@ -391,6 +408,12 @@ def _count_drawn_stacks(scene: Scene) -> tuple[int, int]:
     """Return the number of stacks in a picture, and of those that show a member."""
     stacks = [box.open for box in scene.boxes if box.sheets > 0]
     return len(stacks), sum(stacks)
+
+
+def _shows_enough(scene: Scene, stacks: int, members: int) -> bool:
+    """Return whether a picture has as many stacks and shown members, and enough boxes."""
+    left, left_open = _count_drawn_stacks(scene)
+    return left >= stacks and left_open >= members and _count_closed_boxes(scene) >= MIN_PICTURE_BOXES
 
 
 def _count_closed_boxes(scene: Scene) -> int:

@@ -119,9 +119,16 @@ def test_groups_inside_keep_to_their_bounds() -> None:
     assert len(found.members[1].members) == 40
 
 
-def test_what_is_not_connected_is_in_no_common_segment() -> None:
+def test_separate_flows_are_in_no_common_segment() -> None:
     # b0 ─▶ b1 ─▶ b2 and b3 ─▶ b4 ─▶ b5, then a stack
     dag = wired(7, (0, 1), (1, 2), (3, 4), (4, 5), (2, 6), (5, 6))
     dag.boxes[6].how = GroupOrigin.REPEAT
     assert names(narrow_to_limit(dag.boxes, context(), 3)) == ["(b0 b1 b2 b3 b4 b5)", "b6"]
     assert names(narrow_to_limit(dag.boxes, context(), 3, dag)) == ["(b0 b1 b2)", "(b3 b4 b5)", "b6"]
+
+
+def test_branches_of_a_cell_are_one_segment() -> None:
+    # a stack ─▶ b1 ─▶ b2 ─▶ b3, a stack ─▶ b4 ─▶ b5, and b6 reads what is given to the level; they meet in a stack
+    dag = wired(8, (0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (3, 7), (5, 7), (6, 7))
+    dag.boxes[0].how = dag.boxes[7].how = GroupOrigin.REPEAT
+    assert names(narrow_to_limit(dag.boxes, context(), 3, dag)) == ["b0", "(b1 b2 b3 b4 b5 b6)", "b7"]

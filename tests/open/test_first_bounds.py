@@ -172,3 +172,18 @@ def test_towers_of_one_structure_are_not_all_open_beside_the_open_one() -> None:
     model = load(*inputs, *left, *net, *again, {"name": "joined", "op": "Dot", "input": ends})
     stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
     assert stacks == {"left": True, "net": False, "net_1": False}
+
+
+@pytest.mark.parametrize(("least", "both"), [(8, True), (16, False)])
+def test_a_second_tower_is_closed_if_it_makes_small_names_smaller(
+    least: int, both: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # x ─▶ left ────────────────┬▶ joined   with 16 px, no name is as large
+    # y ─▶ net: right ─▶ a ─▶ b ┘
+    monkeypatch.setattr("graphviz_tb.api.layout.LEGIBLE_NAME_PX", least)
+    left, right = blocks("left", 12, "x"), blocks("net/right", 13, "y")
+    right += chain("net", 2, right[-1]["name"])
+    ends = [left[-1]["name"], right[-1]["name"]]
+    model = load({"name": "y", "op": "Placeholder"}, *left, *right, {"name": "joined", "op": "Dot", "input": ends})
+    stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
+    assert stacks == {"left": both, "net/right": True}

@@ -99,8 +99,8 @@ def narrow_to_limit(
 ) -> list[FlowBox]:
     """Return at most `limit` boxes if stretches between groups can be folded; never more than `most`.
 
-    After: segments in place of stretches, in the same order. Where `dag` tells what feeds what, what is not connected
-    is in no common segment: the end of an encoder, and the embedding of a decoder.
+    After: segments in place of stretches, in the same order. Where `dag` tells what feeds what, separate flows are in
+    no common segment: the end of an encoder, and the embedding of a decoder.
     """
     if total_child_count(boxes) <= limit:
         return list(boxes)
@@ -110,7 +110,7 @@ def narrow_to_limit(
         if box is not None and box.how == GroupOrigin.NONE and box.ops <= MAX_PLAIN_OPS:
             stretch.append(box)
             continue
-        parts = _connected_parts(stretch, dag) if dag is not None and len(stretch) < len(boxes) else [stretch]
+        parts = _separate_flows(stretch, dag) if dag is not None and len(stretch) < len(boxes) else [stretch]
         for part in parts:
             kept += _make_segments(part, context) if MIN_SEGMENT_BOXES <= len(part) < len(boxes) else part
         stretch = []
@@ -121,15 +121,21 @@ def narrow_to_limit(
     return kept
 
 
-def _connected_parts(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]:
-    """Return the connected parts of a stretch of boxes of a level, in their order."""
+def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]:
+    """Return a stretch of boxes of a level in parts: each flow that begins in it and is worth a segment, and the rest,
+    which are branches of what is before, or mostly single boxes; in the order of their first boxes."""
     place = {id(box): number for number, box in enumerate(stretch)}
     spot = [place.get(id(box), -1) for box in dag.boxes]
     pairs = [
         (spot[source], spot[box]) for box, sources in enumerate(dag.before) if spot[box] >= 0 for source in sources
     ]
+    fed = {box for source, box in pairs if source < 0}
     found = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
-    return [[stretch[number] for number in sorted(part)] for part in sorted(found, key=min)]
+    flows = [part for part in found if len(part) >= MIN_SEGMENT_BOXES and fed.isdisjoint(part)]
+    rest = [part for part in found if len(part) < MIN_SEGMENT_BOXES or not fed.isdisjoint(part)]
+    if 2 * sum(len(part) == 1 for part in rest) < sum(map(len, rest)):
+        rest = [sorted(number for part in rest for number in part)]
+    return [[stretch[number] for number in part] for part in sorted(flows + rest)]
 
 
 def total_child_count(boxes: Sequence[FlowBox]) -> int:
