@@ -132,3 +132,9 @@ def test_branches_of_a_cell_are_one_segment() -> None:
     dag = wired(8, (0, 1), (1, 2), (2, 3), (0, 4), (4, 5), (3, 7), (5, 7), (6, 7))
     dag.boxes[0].how = dag.boxes[7].how = GroupOrigin.REPEAT
     assert names(narrow_to_limit(dag.boxes, context(), 3, dag)) == ["b0", "(b1 b2 b3 b4 b5 b6)", "b7"]
+
+
+def test_boxes_of_which_none_feeds_another_are_no_segment() -> None:
+    dag = wired(5, (0, 1), (0, 2), (0, 3), (0, 4))
+    dag.boxes[0].how = GroupOrigin.REPEAT
+    assert names(narrow_to_limit(dag.boxes, context(), 3, dag)) == ["b0", "b1", "b2", "b3", "b4"]
