@@ -48,18 +48,18 @@ def stack_applications(dag: Dag, context: FoldContext) -> Dag:
 def _applied_pieces(dag: Dag, kernels: list[frozenset[int]], context: FoldContext) -> list[list[int]]:
     """Return the connected pieces of boxes with shared kernels, and of boxes without layers between them."""
     head = list(range(len(dag)))  # union-find
-    held: dict[int, None] = {}  # in the order of the flow
+    kept: dict[int, None] = {}  # in the order of the flow
     for box in topological_order(dag.after):
-        before = [source for source in dag.before[box] if source in held]
+        before = [source for source in dag.before[box] if source in kept]
         roots = {union_root(head, source) for source in before}
         alone = len(roots) == 1 and len(before) == len(dag.before[box]) and not (dag.outside and dag.outside[box])
         if kernels[box] or (alone and not context.types.maps_channels(dag.boxes[box])):
-            held[box] = None
+            kept[box] = None
             for root in roots:
                 head[root] = box
     pieces: dict[int, list[int]] = {}
     leading: set[int] = set()  # to a shared kernel, or to an end
-    for box in reversed(held):
+    for box in reversed(kept):
         if kernels[box] or not dag.after[box] or not leading.isdisjoint(dag.after[box]):
             leading.add(box)
             pieces.setdefault(union_root(head, box), []).append(box)

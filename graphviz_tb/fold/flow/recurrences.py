@@ -60,7 +60,7 @@ def fold_recurrences(dag: Dag, context: FoldContext) -> Dag:
 
 def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     """Yield the boxes of each scan."""
-    ends = [end for end, held in enumerate(dag.before) if len(held) >= MIN_SCAN_STEPS and _joins(dag.boxes[end])]
+    ends = [end for end, results in enumerate(dag.before) if len(results) >= MIN_SCAN_STEPS and _joins(dag.boxes[end])]
     parts = _count_parts(dag, range(len(dag))) if ends else 0
     for end in ends:
         results = dag.before[end]
@@ -83,7 +83,7 @@ def _needed_by(dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> list[i
     users = _Counts(lambda box: len(dag.after[box]) if is_part(dag.boxes[box]) else -1)
     needed = needed_only_by([end, *unused], dag.before.__getitem__, users)[::-1]
     inside = {*needed}
-    sources = [[source for source in held if source in inside] for held in dag.before]
+    sources = [[source for source in before if source in inside] for before in dag.before]
     found = reachable_from([end], sources.__getitem__)
     needs = {box: reachable_from([box], sources.__getitem__) for box in unused}
     states = [box for box in unused if found & needs[box]]
@@ -109,9 +109,9 @@ def _selecting_layers(dag: Dag, scan: Sequence[int], end: int, context: FoldCont
     def is_part(box: FlowBox) -> bool:
         return _is_part(box, context) or (box.ops <= MAX_LAYER_OPS and context.types.maps_channels(box))
 
-    held = {*scan, end}
-    found = [box for box in _needed_by(dag, end, is_part) if box not in held]
-    taken, given = ({source for box in each for source in dag.before[box]} - held for each in (found, scan))
+    inside = {*scan, end}
+    found = [box for box in _needed_by(dag, end, is_part) if box not in inside]
+    taken, given = ({source for box in each for source in dag.before[box]} - inside for each in (found, scan))
     given -= {*found}
     return found if taken - {*found} <= given else []
 
@@ -168,10 +168,10 @@ def _cells(dag: Dag, context: FoldContext, how: GroupOrigin) -> Iterator[list[in
     """Yield the boxes of each cell of a kind, its layers too unless others use these."""
     gates: dict[frozenset[int], set[int]] = defaultdict(set)  # by what their layers take
     layers: dict[frozenset[int], set[int]] = defaultdict(set)
-    for box, held in enumerate(dag.boxes):
-        if plain_op_name(held.op) in SIGMOID_TYPES and (found := _layers_before(dag, box, context)):
+    for gate, box in enumerate(dag.boxes):
+        if _is_gate(box) and (found := _layers_before(dag, gate, context)):
             given = frozenset(source for layer in found for source in dag.before[layer])
-            gates[given].add(box)
+            gates[given].add(gate)
             layers[given] |= found
     for given, found in layers.items():
         if len(gates[given]) == CELL_GATES[how][0] and len(found) <= MAX_CELL_LAYERS:
@@ -201,12 +201,13 @@ def _layers_before(dag: Dag, gate: int, context: FoldContext) -> set[int]:
     seen, todo = {gate: None}, [gate]
     for box in todo:  # grows while it is walked through
         for source in dag.before[box]:
-            held = dag.boxes[source]
-            if held.ops <= MAX_LAYER_OPS and context.types.maps_channels(held):
+            before = dag.boxes[source]
+            passes = before.op in BIAS_OPS or before.op in PASSING_OPS or _takes_part(before)
+            if before.ops <= MAX_LAYER_OPS and context.types.maps_channels(before):
                 found.add(source)
-            elif context.widths.is_made_of_weights(held) or source in seen:
+            elif context.widths.is_made_of_weights(before) or source in seen:
                 continue
-            elif len(seen) < MAX_CELL_BOXES and (held.op in BIAS_OPS or held.op in PASSING_OPS or _takes_part(held)):
+            elif passes and len(seen) < MAX_CELL_BOXES:
                 seen[source] = None
                 todo.append(source)
             else:
@@ -219,15 +220,14 @@ def _computed_from(dag: Dag, layers: set[int], given: Set[int], context: FoldCon
     inside, todo = set(layers), sorted(user for box in layers | (given - layers) for user in dag.after[box])
     while todo and len(inside) <= MAX_CELL_BOXES:
         box = todo.pop()
-        held = dag.boxes[box]
+        op = dag.boxes[box].op
         own = [source for source in dag.before[box] if source in inside]
         others = [source for source in dag.before[box] if source not in inside and source not in given]
         weights = all(context.widths.is_made_of_weights(dag.boxes[source]) for source in others)
-        lets_through = held.op in MULTIPLY_OPS and len(own) == 1 and _is_gate(dag.boxes[own[0]])
+        lets_through = op in MULTIPLY_OPS and len(own) == 1 and _is_gate(dag.boxes[own[0]])
         if box in inside or not own or not (weights or (lets_through and len(others) == 1)):
             continue
-        kind = plain_op_name(held.op)
-        if is_elementwise(held.op) or held.op in BIAS_OPS or held.op in PASSING_OPS or kind in PARTING_TYPES:
+        if is_elementwise(op) or op in BIAS_OPS or op in PASSING_OPS or plain_op_name(op) in PARTING_TYPES:
             inside.add(box)
             todo += dag.after[box]
     return inside
@@ -240,8 +240,7 @@ def _is_gate(box: FlowBox) -> bool:
 def _is_cell(dag: Dag, inside: set[int], gates: set[int], how: GroupOrigin) -> bool:
     """Return whether boxes are a cell: they have its gates, and what leaves them needs all that enters them."""
     tanhs = sum(plain_op_name(dag.boxes[box].op) == "tanh" for box in inside)
-    held = {box for box in inside if _is_gate(dag.boxes[box])}
-    if held != gates or (len(gates), tanhs) != CELL_GATES[how]:
+    if {box for box in inside if _is_gate(dag.boxes[box])} != gates or (len(gates), tanhs) != CELL_GATES[how]:
         return False
     entering = {source for box in inside for source in dag.before[box]} - inside
     leaving = [box for box in inside if not inside.issuperset(dag.after[box]) or not dag.after[box]]
