@@ -244,7 +244,7 @@ def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
     """Return the templates by row, with one for the ops of each kind that are whole layers."""
     looks = hierarchy.template.copy()
     rows = np.array([row for row in layer_rows(hierarchy) if hierarchy.kind[row] == OP_ROW], np.int64)
-    kinds = of_op[hierarchy.op_prefix_sum[rows]]
+    kinds = of_op[hierarchy.op_prefix_sum[rows]].astype(np.int64)  # a template may be any number
     looks[rows[kinds < OTHER]] = int(np.max(looks)) + 1 + kinds[kinds < OTHER]
     return freeze_array(looks)
 

@@ -185,6 +185,15 @@ def test_an_op_that_is_a_whole_layer_has_the_hue_of_its_kind() -> None:
     assert [row.label for row in found.legend_rows([(row,) for row in rows.values()])] == ["convolution", "dense"]
 
 
+def test_an_op_that_is_a_layer_has_its_hue_beside_many_structures() -> None:
+    nodes = ['node { name: "x" op: "Placeholder" }', 'node { name: "v" op: "VariableV2" }']
+    nodes += [f'node {{ name: "s{at}/x" op: "Op{at}" input: "x" }}' for at in range(300)]
+    nodes.append('node { name: "n" op: "MatMul" input: "x" input: "v" }')
+    model = load("\n".join(nodes).encode(), folds=False, series_min=1000)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    assert found.fill_of((model.hierarchy.name.index("n"),)).hued
+
+
 def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> None:
     # stage/b0 has a projection, which the others lack; stage holds nothing else
     nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
