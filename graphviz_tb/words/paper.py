@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -469,7 +469,9 @@ class PaperWords:
         nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop] & ~held]
         if len(nodes) > MOST_NODES:
             return ""
-        steps = [step for node in nodes[self.parameters.of_model[nodes]].tolist() for step in self._node_steps(node)]
+        computing = nodes[self.parameters.of_model[nodes]].tolist()
+        among = set(computing)
+        steps = [step for node in computing for step in self._node_steps(node, among)]
         chosen = {step.word for step in steps if step.kind == "top"}
         routes = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
         return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
@@ -537,19 +539,20 @@ class PaperWords:
         return int(below.stop - below.start)
 
     @cached_property
-    def _scans(self) -> dict[int, tuple[LayerStep, ...]]:
-        """Return the steps of the ops in scans: a scan is one, at its end."""
-        found: dict[int, tuple[LayerStep, ...]] = {}
+    def _scans(self) -> dict[int, int]:
+        """Return the ends of scans, by op of a scan."""
+        found: dict[int, int] = {}
         for row in np.flatnonzero(self.hierarchy.how == SCAN_ORIGIN).tolist():
             rows = slice(row, self.hierarchy.end[row])
             nodes = self.hierarchy.node[rows][self.hierarchy.is_ordinary_op[rows]]
-            found.update(dict.fromkeys(nodes.tolist(), ()))
-            found[scan_end(self.steps, nodes)[0]] = (SCAN_STEP,)
+            found.update(dict.fromkeys(nodes.tolist(), scan_end(self.steps, nodes)[0]))
         return found
 
-    def _node_steps(self, node: int) -> tuple[LayerStep, ...]:
-        if node in self._scans:
-            return self._scans[node]
+    def _node_steps(self, node: int, among: Set[int]) -> tuple[LayerStep, ...]:
+        """Return the steps of an op `among` others: a scan that is whole among them is one step, at its end."""
+        end = self._scans.get(node, -1)
+        if end in among:
+            return (SCAN_STEP,) if node == end else ()
         row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1
         layer = self._layer_steps(row) if row >= 0 else None
         return self.steps.steps_of(node) if layer is None else layer
@@ -563,9 +566,11 @@ class PaperWords:
 
     def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
-        made = (
-            list(map(self._node_steps, listed)) if self.graph.layers or self._scans else self.steps.steps_of_all(listed)
-        )
+        if self.graph.layers or self._scans:
+            among = set(listed)
+            made = [self._node_steps(node, among) for node in listed]
+        else:
+            made = self.steps.steps_of_all(listed)
         steps = tuple([step for steps in made for step in steps])
         if len(steps) < 2:  # only saves time: nothing is linked
             alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
