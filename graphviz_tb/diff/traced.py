@@ -82,7 +82,7 @@ WIDTH_OPS = {
 }
 
 
-WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the same words
+RECORDED_WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the same words
 
 
 def module_graph(graph: Graph) -> GraphDef:

@@ -26,7 +26,7 @@ from graphviz_tb.diff.columns.values import (
     tensor_text,
 )
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import OWN_PARAMETER, WIDTH_KEYS
+from graphviz_tb.diff.traced import OWN_PARAMETER, RECORDED_WIDTH_KEYS
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
@@ -119,7 +119,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         written = [(node.op, value) for node, value in zip((mine, other), sides, strict=True) if value is not None]
         if len(written) == 1 and is_default(written[0][0], key, written[0][1]):
             continue
-        if key in WIDTH_KEYS and None in sides and m.a.graph.has_module_scopes:
+        if key in RECORDED_WIDTH_KEYS and None in sides and m.a.graph.has_module_scopes:
             continue  # only one trace has recorded shapes
         if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
             continue

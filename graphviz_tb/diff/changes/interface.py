@@ -19,7 +19,7 @@ from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import WIDTH_KEYS
+from graphviz_tb.diff.traced import RECORDED_WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting, Sides, SignaturePort, WholeSignature
@@ -441,7 +441,7 @@ def _cause_of_sizes(signature: Change, changes: Sequence[Change]) -> Change | No
         change
         for change in changes
         if change.setting
-        and (change.key in WIDTH_KEYS or change.key == "shape")
+        and (change.key in RECORDED_WIDTH_KEYS or change.key == "shape")
         and all(pairs and pairs <= _other_sizes(change.setting.old, change.setting.new) for pairs in sizes)
     ]
     return same[-1] if same else None

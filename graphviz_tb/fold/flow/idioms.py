@@ -67,7 +67,8 @@ PARTING_TYPES = frozenset(
 )  # fmt: skip
 REPEATING_TYPES = frozenset(("expand", "repeatinterleave"))
 JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
-GATE_TYPES = frozenset(("tanh", "erf", "erfc", "sigmoid", "logistic"))
+SIGMOID_TYPES = frozenset(("sigmoid", "logistic"))
+GATE_TYPES = SIGMOID_TYPES | {"tanh", "erf", "erfc"}
 COMPLEX_TYPES, FROM_COMPLEX_TYPES = frozenset(("complex", "viewascomplex")), frozenset(("real", "imag", "viewasreal"))
 WAVE_TYPES = {"cos", "sin"}
 PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))

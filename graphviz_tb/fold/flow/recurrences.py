@@ -23,6 +23,7 @@ from graphviz_tb.fold.flow.idioms import (
     JOINING_TYPES,
     PARTING_TYPES,
     PASSING_OPS,
+    SIGMOID_TYPES,
     SUM_TYPES,
     fold_found,
     is_plain_product,
@@ -34,7 +35,6 @@ from graphviz_tb.ops.roles import BIAS_OPS, EMBEDDING_LOOKUP_OPS, MULTIPLY_OPS, 
 from graphviz_tb.ops.table import plain_op_name
 
 CELL_GATES = {GroupOrigin.GRU_CELL: (2, 1), GroupOrigin.LSTM_CELL: (3, 2)}  # sigmoids and tanhs
-SIGMOID_TYPES = frozenset(("sigmoid", "logistic"))
 MAX_CELL_LAYERS, MAX_CELL_BOXES = 8, 64
 MAX_LAYER_OPS = 4  # of a scope: the product, its bias and what turns its axes
 MIN_SCAN_STEPS = 3  # of two, both are shown

@@ -318,14 +318,14 @@ class ChannelWidths:
         result; one that takes larger steps is taken to be odd. Empty if it is unknown."""
         graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
         inputs = graph.source[begins[node] : begins[node + 1]].tolist()
-        told = [
+        numbers = [
             graph.labels.get(source, "").strip("[]").split(", ") for source in inputs[STRIDE_SLOT : STRIDE_SLOT + 3]
         ]
         before, after = (self._recorded_shape(each)[2:] for each in (inputs[0], node))
-        if len(told) < 3 or not all(each.isdecimal() for several in told for each in several):
+        if len(numbers) < 3 or not all(each.isdecimal() for several in numbers for each in several):
             return ()
         window = []
-        for size, result, step, pad, apart in zip(before, after, *(map(int, each) for each in told), strict=False):
+        for size, result, step, pad, apart in zip(before, after, *(map(int, each) for each in numbers), strict=False):
             spread = 2 * pad + (size - result if step == 1 and size and result else 0)
             window.append(spread // apart + 1 if apart and (step == 1 or pad) else 0)
         return tuple(window) if window and min(window) > 0 else ()
