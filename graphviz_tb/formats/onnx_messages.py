@@ -374,9 +374,11 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
 
     >>> decode_model(bytes.fromhex("0808 3a0b 0a09 0a0178 2204 52656c75"), "m.onnx").graph.nodes[0].op_type
     'Relu'
-    >>> decode_model(b"\\x08\\x08\\x3a\\x09\\x0a", "m.onnx")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    graphviz_tb.errors.MalformedProto: m.onnx: not a whole ONNX model: it is cut short or damaged (at byte 2)...
+    >>> try:
+    ...     decode_model(b"\\x08\\x08\\x3a\\x09\\x0a", "m.onnx")
+    ... except MalformedProto as error:
+    ...     print(error)
+    m.onnx: not a whole ONNX model: it is cut short or damaged (at byte 2)
     """
     try:
         small = _without_large_values(data, ModelValue, 0, len(data))
