@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -349,32 +349,11 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
         blocks += [_as_one(last, context)] if last else []
         word = ("stack", element.symbol)
         whole += last
-        if start and _continue_stage(folded[start - 1], whole, element.box, context):
-            start -= 1
-            before = folded[start]
-            blocks = [*(before.box.members if before.box.is_repetition else [before.box]), *blocks]
-            whole = [before, *whole]
         made = make_stack(context.symbols, blocks, element.symbol)
         folded[start:] = [
             SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
         ]
     return folded
-
-
-def _continue_stage(
-    before: SequenceElement, whole: Sequence[SequenceElement], block: FlowBox, context: FoldContext
-) -> bool:
-    """Return whether elements around a block are of the stage of the block or stack before them: two kinds of blocks in
-    turn."""
-    stacked, widths = before.box.is_repetition, context.widths
-    if stacked and before.word != ("stack", block.symbol):
-        return False
-    held = before.box.members if stacked else [before.box]
-    like = next((member for member in reversed(held) if member.symbol == block.symbol), None)
-    if like is None or widths.halves([element.box for element in whole]):
-        return False
-    channels = widths.output_channels([block])
-    return bool(channels) and channels == widths.output_channels([like])
 
 
 def _fold_single_units(
@@ -451,10 +430,6 @@ def _fold_repetitions(
     else:
         equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
-    if period > 1 and not half and (paired := _stages_of_pairs(turns, context)):
-        return [*first, *_as_stages(paired, context), *last]
-    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
-        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, context, half)), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
     # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
@@ -496,27 +471,6 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext)
     return stages
 
 
-def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
-    return [list(run) for _, run in groupby(turns, lambda turn: [element.symbol for element in turn])]
-
-
-def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
-    """Return whether equal repetitions are not stages: three or more, without repeats inside."""
-    return len(run) >= MIN_STACKED_STAGES and not any(
-        each.box.is_repetition or holds_stack(each.box) for each in run[0]
-    )
-
-
-def _fold_equal_run(
-    run: Sequence[list[SequenceElement]], period: int, context: FoldContext, half: int
-) -> list[SequenceElement]:
-    """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
-    if not _is_long_run(run):
-        return _as_stages(run, context)
-    elements = [element for turn in run for element in turn]
-    return _fold_repetitions(elements, period, context, half=half) or elements
-
-
 def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
     """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
     empty range if there are no such blocks."""
@@ -531,24 +485,6 @@ def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
     start = nearly_before(line, 0, turn[last : last + 1], stop, context)
     alike = 2 * sum(element.box.ops for element in line[start:stop]) >= turn[last].box.ops
     return range(max(0, start - len(ends)), last) if alike else range(0)
-
-
-def _stages_of_pairs(turns: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
-    """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
-    each to the next, or all but the first take larger steps."""
-    widths = [context.widths.output_channels([element.box for element in turn]) for turn in turns]
-    steps = all(context.widths.halves([element.box for element in turn]) for turn in turns[1:])
-    if not steps and any(one == other for one, other in pairwise(widths)):
-        return []
-    first = _pair_in(turns[-1], context)
-    stages = []
-    for turn in turns if first else ():
-        block = turn[first.stop]
-        boxes = [_as_one(turn[first.start : first.stop], context), block.box]
-        box = make_stack(context.symbols, boxes, block.symbol)
-        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, turn[first.start].fork)
-        stages.append([*turn[: first.start], pair, *turn[first.stop + 1 :]])
-    return stages
 
 
 def _part_at_borders(
