@@ -8,7 +8,6 @@ down block×3 …`) becomes stages side by side.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
@@ -41,7 +40,6 @@ from graphviz_tb.model.hierarchy import GroupOrigin
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
 MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
-MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
@@ -230,10 +228,9 @@ def _best_alignment(
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and context.budget.take(period) and find_matching_ends(sequence, repeat).count
             near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
-            paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
-            return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
+            return not uneven, -wide, template(repeat) == known, more, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
@@ -432,18 +429,12 @@ def _fold_repetitions(
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
-    # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
-    if (
-        equal
-        and period == 1
-        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and context.widths.are_stages(boxes)))
-    ):
+    # A group whose flow parts and joins again is a block, not a stage.
+    if equal and period == 1 and not once[0].fork and context.widths.are_stages(boxes):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
-    staged = period > 1 and (
-        context.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
-        or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
-    )
+    least = MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS
+    staged = period > 1 and context.widths.are_stages(boxes, least)
     if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
@@ -471,22 +462,6 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext)
     return stages
 
 
-def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
-    """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
-    empty range if there are no such blocks."""
-    last = len(turn) - 1
-    while last > 0 and not turn[last].fork and not context.types.maps_channels(turn[last].box):
-        last -= 1
-    ends = turn[last + 1 :]
-    if not turn[last].shortcut:
-        return range(0)
-    # The norm before the first block may be at the end of the stage before it.
-    line, stop = [*ends, *turn[: last + 1]], last + len(ends)
-    start = nearly_before(line, 0, turn[last : last + 1], stop, context)
-    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= turn[last].box.ops
-    return range(max(0, start - len(ends)), last) if alike else range(0)
-
-
 def _part_at_borders(
     first: Sequence[SequenceElement],
     turns: Sequence[Sequence[SequenceElement]],
@@ -509,26 +484,6 @@ def _part_at_borders(
 
 def _as_one(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
     return elements[0].box if len(elements) == 1 else make_block(context, elements)
-
-
-def _is_stage(box: FlowBox) -> bool:
-    """Return whether a group is mostly one stack, or a run of equal names with numbers or letters."""
-    if not holds_stack(box) and box.how != GroupOrigin.NAME:
-        return False
-    parts = [member for member in box.members if member.is_repetition and not member.sideways]
-    if not parts:
-        large = [named for named in box.members if named.how == GroupOrigin.NAME]
-        forms = Counter(name_form(named.name) for named in large)
-        common = max(forms, key=forms.__getitem__, default="")
-        parts = [named for named in large if name_form(named.name) == common]
-        if len(parts) < 2:
-            return False
-    return sum(member.ops for member in parts) >= box.ops / 2
-
-
-def _shows_stack(box: FlowBox) -> bool:
-    """Return whether a box shows a repetition count: a stack of three or more, or a stack inside."""
-    return (box.is_repetition and len(box.members) > 2) or holds_stack(box)
 
 
 def make_block(context: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
