@@ -16,7 +16,6 @@ from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_s
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
-    are_numbered_in_order,
     are_two_blocks,
     begins_stage_behind,
     halves_of,
@@ -28,8 +27,8 @@ from graphviz_tb.fold.flow.sequence import (
     SequenceElement,
     candidate_periods,
     covering_stretch,
-    extend_with_ends,
-    find_matching_ends,
+    extend_to_first_repetition,
+    find_first_repetition,
     has_same_content,
     number_words,
     periodic_stretches,
@@ -226,7 +225,7 @@ def _best_alignment(
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = period > 1 and context.budget.take(period) and find_matching_ends(sequence, repeat).count
+            more = period > 1 and context.budget.take(period) and bool(find_first_repetition(sequence, repeat)[1])
             near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
@@ -290,7 +289,7 @@ def _apply_repeats(
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns, context)
         else:
-            before, turns, stop = extend_with_ends(sequence, done, limit, repeat)
+            before, turns = extend_to_first_repetition(sequence, done, repeat)
         start, end = done + len(before), stop
         half = halves_of(turns[: repeat.period], context)
         if before == sequence[done:start]:
@@ -421,11 +420,7 @@ def _fold_repetitions(
     (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
     symbols = context.symbols
     ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
-    if period > 1 and are_numbered_in_order(elements, context):
-        period, ends = 1, [[element.box for element in end] for end in (first, last)]
-        equal = True
-    else:
-        equal = not _count_unlike(elements, period)[-1]
+    equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
