@@ -46,6 +46,13 @@ class Likeness:
         """Return whether a stretch contains only content of a repetition, and at least half of it."""
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
+    def lacks_layers(self, ops: Counter[str]) -> bool:
+        """Return whether a stretch lacks half of the layers of a repetition: half a block is none."""
+        layers, missing = (
+            sum(count for kind, count in each.items() if is_layer_type(kind)) for each in (self.ops, self.ops - ops)
+        )
+        return 0 < layers <= 2 * missing
+
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
@@ -191,7 +198,7 @@ def nearly_behind(
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
-        if like.is_reduced(ops):
+        if like.is_reduced(ops) and not like.lacks_layers(ops):
             less = place + 1
         if closing and closing <= {*_last_types(element, context)} and all(ops[op] >= like.ops[op] for op in closing):
             break  # the sum that ends a repetition

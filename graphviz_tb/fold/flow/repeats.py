@@ -27,8 +27,8 @@ from graphviz_tb.fold.flow.sequence import (
     SequenceElement,
     candidate_periods,
     covering_stretch,
-    extend_to_first_repetition,
-    find_first_repetition,
+    extend_with_ends,
+    find_matching_ends,
     has_same_content,
     number_words,
     periodic_stretches,
@@ -39,6 +39,7 @@ from graphviz_tb.model.hierarchy import GroupOrigin
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
 MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
+MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
@@ -225,11 +226,12 @@ def _best_alignment(
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = period > 1 and context.budget.take(period) and bool(find_first_repetition(sequence, repeat)[1])
+            more = period > 1 and context.budget.take(period) and find_matching_ends(sequence, repeat).count
             near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
+            paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
-            return not uneven, -wide, template(repeat) == known, more, near, *borders
+            return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
@@ -289,7 +291,7 @@ def _apply_repeats(
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns, context)
         else:
-            before, turns = extend_to_first_repetition(sequence, done, repeat)
+            before, turns, stop = extend_with_ends(sequence, done, limit, repeat)
         start, end = done + len(before), stop
         half = halves_of(turns[: repeat.period], context)
         if before == sequence[done:start]:
@@ -345,11 +347,32 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
         blocks += [_as_one(last, context)] if last else []
         word = ("stack", element.symbol)
         whole += last
+        if start and _continue_stage(folded[start - 1], whole, element.box, context):
+            start -= 1
+            before = folded[start]
+            blocks = [*(before.box.members if before.box.is_repetition else [before.box]), *blocks]
+            whole = [before, *whole]
         made = make_stack(context.symbols, blocks, element.symbol)
         folded[start:] = [
             SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
         ]
     return folded
+
+
+def _continue_stage(
+    before: SequenceElement, whole: Sequence[SequenceElement], block: FlowBox, context: FoldContext
+) -> bool:
+    """Return whether elements around a block are of the stage of the block or stack before them: two kinds of blocks in
+    turn."""
+    stacked, widths = before.box.is_repetition, context.widths
+    if stacked and before.word != ("stack", block.symbol):
+        return False
+    held = before.box.members if stacked else [before.box]
+    like = next((member for member in reversed(held) if member.symbol == block.symbol), None)
+    if like is None or widths.halves([element.box for element in whole]):
+        return False
+    channels = widths.output_channels([block])
+    return bool(channels) and channels == widths.output_channels([like])
 
 
 def _fold_single_units(
@@ -422,14 +445,18 @@ def _fold_repetitions(
     ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
     equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
+    if period > 1 and not half and (paired := _stages_of_pairs(turns, context)):
+        return [*first, *_as_stages(paired, context), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
     # A group whose flow parts and joins again is a block, not a stage.
     if equal and period == 1 and not once[0].fork and context.widths.are_stages(boxes):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
-    least = MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS
-    staged = period > 1 and context.widths.are_stages(boxes, least)
+    staged = period > 1 and (
+        context.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
+        or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
+    )
     if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
@@ -457,6 +484,40 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext)
     return stages
 
 
+def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
+    """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
+    empty range if there are no such blocks."""
+    last = len(turn) - 1
+    while last > 0 and not turn[last].fork and not context.types.maps_channels(turn[last].box):
+        last -= 1
+    ends = turn[last + 1 :]
+    if not turn[last].shortcut:
+        return range(0)
+    # The norm before the first block may be at the end of the stage before it.
+    line, stop = [*ends, *turn[: last + 1]], last + len(ends)
+    start = nearly_before(line, 0, turn[last : last + 1], stop, context)
+    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= turn[last].box.ops
+    return range(max(0, start - len(ends)), last) if alike else range(0)
+
+
+def _stages_of_pairs(turns: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
+    """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
+    each to the next, or all but the first take larger steps."""
+    widths = [context.widths.output_channels([element.box for element in turn]) for turn in turns]
+    steps = all(context.widths.halves([element.box for element in turn]) for turn in turns[1:])
+    if not steps and any(one == other for one, other in pairwise(widths)):
+        return []
+    first = _pair_in(turns[-1], context)
+    stages = []
+    for turn in turns if first else ():
+        block = turn[first.stop]
+        boxes = [_as_one(turn[first.start : first.stop], context), block.box]
+        box = make_stack(context.symbols, boxes, block.symbol)
+        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, turn[first.start].fork)
+        stages.append([*turn[: first.start], pair, *turn[first.stop + 1 :]])
+    return stages
+
+
 def _part_at_borders(
     first: Sequence[SequenceElement],
     turns: Sequence[Sequence[SequenceElement]],
@@ -479,6 +540,11 @@ def _part_at_borders(
 
 def _as_one(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
     return elements[0].box if len(elements) == 1 else make_block(context, elements)
+
+
+def _shows_stack(box: FlowBox) -> bool:
+    """Return whether a box shows a repetition count: a stack of three or more, or a stack inside."""
+    return (box.is_repetition and len(box.members) > 2) or holds_stack(box)
 
 
 def make_block(context: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:

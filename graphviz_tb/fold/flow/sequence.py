@@ -4,8 +4,8 @@ line of boxes   a  b  c  d  b  c  d  e      places 0 … 7
 elements        a [b  c  d][b  c  d] e      an element is one box: a row, a region or a stack
 repetition         └─ period 1, count 2 ─┘  of elements, start 1
 
-The first repetition often has different inputs, and thus other symbols. `find_first_repetition` looks for it in the line
-of boxes, right before a repetition, by content and inner wiring.
+The first and last repetition often have different inputs or users, and thus different symbols. `find_matching_ends`
+looks for them in the line of boxes, right before and after a repetition, by content and inner wiring.
 """
 
 from __future__ import annotations
@@ -74,6 +74,9 @@ def periodic_stretches(symbols: Longs, period: int) -> list[tuple[int, int]]:
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
 
 
+MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repetition
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxLine:
     """The boxes of a level along its flow. The box at place p is box `order[p]` of the level, at `place[order[p]]`;
@@ -88,16 +91,58 @@ class BoxLine:
         """Return the places that feed the box at `place`."""
         return [self.place[source] for source in self.sources_of[self.order[place]]]
 
-    def match_before(self, once: Stretch) -> range:
-        """Return the places right before a stretch with equal content and inner wiring; empty if there are none."""
-        places = range(2 * once.start - once.stop, once.start)
-        alike = places.start >= 0 and all(map(has_same_content, self.boxes[places.start : places.stop], once.boxes()))
-        return places if alike and self.inner_wiring(places) == self.inner_wiring(once.places()) else range(0)
+    def match_before(self, once: Stretch) -> tuple[list[int], list[int]]:
+        """Return the places right before a stretch with equal content and inner wiring, and stray places among these.
+
+        Both are empty if there is no such stretch.
+        """
+        places: list[int] = []
+        strays: list[int] = []
+        spot = once.start - 1
+        for box in reversed(once.boxes()):
+            while spot >= 0 and not has_same_content(self.boxes[spot], box) and _is_small_state(self.boxes[spot]):
+                if len(strays) == MAX_STRAYS:
+                    return [], []
+                strays.append(spot)
+                spot -= 1
+            if spot < 0 or not has_same_content(self.boxes[spot], box):
+                return [], []
+            places.append(spot)
+            spot -= 1
+        places.reverse()
+        strays.reverse()
+        # A stray that needs one of these boxes, or an input that only they have, is a shortcut.
+        own = {*places, *self.feeding_places(places)} - self.feeding_places(once.places())
+        if not own.isdisjoint(self.feeding_places(strays)) or self.inner_wiring(places) != self.inner_wiring(
+            once.places()
+        ):
+            return [], []
+        return places, strays
+
+    def match_behind(self, last: Stretch) -> list[int]:
+        """Return the places right after a stretch with equal content and inner wiring that it feeds as it is fed
+        itself; empty if there are none."""
+        length = last.stop - last.start
+        places = range(last.stop, last.stop + length)
+        if places.stop > len(self.boxes) or not all(
+            map(has_same_content, self.boxes[places.start : places.stop], last.boxes())
+        ):
+            return []
+        fed = self.inner_wiring(places) == self.inner_wiring(last.places()) and self.is_fed_from(last.start, places)
+        return list(places) if fed == self.is_fed_from(last.start - length, last.places()) else []
 
     def inner_wiring(self, places: Sequence[int]) -> list[list[int]]:
         """Return, for each of some places, which of them feed it."""
         step_of = {place: step for step, place in enumerate(places)}
         return [sorted([step_of[each] for each in self.source_places(place) if each in step_of]) for place in places]
+
+    def feeding_places(self, places: Sequence[int]) -> set[int]:
+        """Return the places that feed some places."""
+        return {source for place in places for source in self.source_places(place)}
+
+    def is_fed_from(self, start: int, places: Sequence[int]) -> bool:
+        """Return whether a place from `start` on feeds one of the later `places`."""
+        return any(start <= source < places[0] for place in places for source in self.source_places(place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +159,11 @@ class Stretch:
 
     def places(self) -> Sequence[int]:
         return range(self.start, self.stop)
+
+
+def _is_small_state(box: FlowBox) -> bool:
+    """Return whether a box may be an initial state: a few ops, no weights."""
+    return box.ops < MIN_STACK_OPS and not box.feeders and not box.members
 
 
 def has_same_content(box: FlowBox, other: FlowBox) -> bool:
@@ -183,18 +233,46 @@ class Repetition:
         return [(start, start + self.period) for start in range(self.start, self.stop, self.period)]
 
 
-def find_first_repetition(sequence: Sequence[SequenceElement], repeat: Repetition) -> tuple[int, Sequence[int]]:
-    """Return the places right before a repeat with the content of a repetition but different inputs, and the element
-    that they begin with; the start of the repeat and no places if there are none."""
+@dataclass(frozen=True, slots=True, eq=False)
+class StretchEnds:
+    """Repetitions next to a repeat: from element `start` on one at the places `before`, with `strays` among them, and
+    one at the places `behind` up to element `stop`."""
+
+    start: int
+    strays: Sequence[int]
+    before: Sequence[int]
+    behind: Sequence[int]
+    stop: int
+
+    @property
+    def count(self) -> int:
+        """Number of these repetitions."""
+        return bool(self.before) + bool(self.behind)
+
+
+def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repetition) -> StretchEnds:
+    """Return the repetitions right before and after a repeat with equal content but different inputs."""
     once = covering_stretch(sequence[repeat.start : repeat.start + repeat.period])
-    places = once.line.match_before(once) if once is not None else range(0)
-    if once is None or not places or not _is_worth_extending(sequence[repeat.start : repeat.stop], once):
-        return repeat.start, ()
-    start = repeat.start
-    while start and (place := sequence[start].place) is not None and place.start > places.start:
-        start -= 1
+    last = covering_stretch(sequence[repeat.stop - repeat.period : repeat.stop])
+    before, strays = once.line.match_before(once) if once is not None else ([], [])
+    behind = last.line.match_behind(last) if last is not None else []
+    if once is None or not (before or behind) or not _is_worth_extending(sequence[repeat.start : repeat.stop], once):
+        return StretchEnds(repeat.start, (), (), (), repeat.stop)
     # Only at the border of an element: never split a region.
-    return (start, places) if _begins_at(sequence[start], places.start) else (repeat.start, ())
+    start, stop = repeat.start, repeat.stop
+    if before:
+        begin = min([*before[:1], *strays[:1]])
+        while start and (place := sequence[start].place) is not None and place.start > begin:
+            start -= 1
+        before = before if _begins_at(sequence[start], begin) else []
+    if behind:
+        while stop < len(sequence) and (place := sequence[stop].place) is not None and place.stop <= behind[-1]:
+            stop += 1
+        place = sequence[stop].place if stop < len(sequence) else None
+        behind = behind if place is not None and place.stop == behind[-1] + 1 else []
+    return StretchEnds(
+        start if before else repeat.start, strays if before else (), before, behind, stop + 1 if behind else repeat.stop
+    )
 
 
 def _is_worth_extending(elements: Sequence[SequenceElement], once: Stretch) -> bool:
@@ -206,15 +284,23 @@ def _begins_at(element: SequenceElement, place: int) -> bool:
     return element.place is not None and element.place.start == place
 
 
-def extend_to_first_repetition(
-    sequence: list[SequenceElement], done: int, repeat: Repetition
-) -> tuple[list[SequenceElement], list[SequenceElement]]:
-    """Return the elements between `done` and a repeat, and its repetitions with a first one whose inputs differ."""
-    turns = sequence[repeat.start : repeat.stop]
-    start, places = find_first_repetition(sequence, repeat)
-    if not places or start < done:
-        return sequence[done : repeat.start], turns
-    return sequence[done:start], _copy_turn_onto(turns[: repeat.period], places) + turns
+def extend_with_ends(
+    sequence: list[SequenceElement], done: int, limit: int, repeat: Repetition
+) -> tuple[list[SequenceElement], list[SequenceElement], int]:
+    """Return the elements between `done` and a repeat, its repetitions including matching ends, and where they end: at
+    `limit` at the latest."""
+    turns, stop = sequence[repeat.start : repeat.stop], repeat.stop
+    ends = find_matching_ends(sequence, repeat)
+    first, last = turns[: repeat.period], turns[-repeat.period :]
+    if ends.behind and ends.stop <= limit:
+        turns, stop = turns + _copy_turn_onto(last, ends.behind), ends.stop
+    if not ends.before or ends.start < done:
+        return sequence[done : repeat.start], turns, stop
+    line = first[0].place.line if first[0].place else None
+    strays = [
+        SequenceElement(box, box.symbol, box.symbol) for place in ends.strays if line for box in [line.boxes[place]]
+    ]
+    return [*sequence[done : ends.start], *strays], _copy_turn_onto(first, ends.before) + turns, stop
 
 
 def _copy_turn_onto(turn: Sequence[SequenceElement], places: Sequence[int]) -> list[SequenceElement]:
