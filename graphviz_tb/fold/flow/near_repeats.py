@@ -17,7 +17,7 @@ from graphviz_tb.fold.flow.sequence import Repetition, SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import ADD_OPS, BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS
+from graphviz_tb.ops.roles import ADD_OPS, BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, is_elementwise
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
@@ -52,6 +52,15 @@ class Likeness:
             sum(count for kind, count in each.items() if is_layer_type(kind)) for each in (self.ops, self.ops - ops)
         )
         return 0 < layers <= 2 * missing
+
+    def has_same_layers(self, ops: Counter[str]) -> bool:
+        """Return whether a stretch has the layers and the elementwise ops of a repetition, such as a first one that
+        dilates or pads less; the sum of a shortcut may lack."""
+        missing = self.ops - ops
+        sums = missing.keys() & ADD_OPS
+        unlike = (missing if sum(missing[kind] for kind in sums) != 1 else missing - Counter(sums)) + (ops - self.ops)
+        computing = any(is_layer_type(kind) or is_elementwise(kind) for kind in unlike)
+        return any(map(is_layer_type, ops)) and not computing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
@@ -167,7 +176,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
-        if larger == stop and like.is_extended(ops, ops.total()):
+        if larger == stop and (like.is_extended(ops, ops.total()) or like.has_same_layers(ops)):
             larger = start
     cuts = [sequence[start - 1].cut if start else 0 for start in (larger, best)]
     narrower = larger < best and cuts[0] < cuts[1]  # what begins in the middle of a block is none
