@@ -203,14 +203,12 @@ def _fold_training_level(level: Siblings, series: list[SeriesRun], context: Fold
         how = GroupOrigin.EVALUATION if part == LevelPart.EVALUATION else GroupOrigin.TRAINING
         # A single row needs no group.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
-        boxes += inside if alone or not inside else [make_group(how, _open_wrapping_groups(inside), symbol, name)]
+        boxes += inside if alone or not inside else [make_group(how, _open_cycles(inside), symbol, name)]
     return boxes
 
 
-def _open_wrapping_groups(boxes: list[FlowBox]) -> list[FlowBox]:
-    """Open a group around all boxes, and boxes of cycles: inside training, sums lead back into them."""
-    while len(boxes) == 1 and boxes[0].members and not boxes[0].is_repetition:
-        boxes = [*boxes[0].feeders, *boxes[0].members]
+def _open_cycles(boxes: list[FlowBox]) -> list[FlowBox]:
+    """Open boxes of cycles: inside training, sums lead back into them."""
     return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == GroupOrigin.LOOP else [box])]
 
 
