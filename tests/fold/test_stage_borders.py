@@ -455,3 +455,41 @@ def test_a_group_of_blocks_is_one_of_its_like_where_a_long_shortcut_leaves_it() 
     conv(net.op("onnx::Add", first, conv(x)))
     found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
     assert [height for height in found if height > 3] == [4, 5, 5, 5, 5]
+
+
+def test_a_convolution_of_other_channels_that_halves_leads_to_a_stage_of_equal_ones() -> None:
+    # As in EfficientNetV2: the blocks of its first stage are one convolution each, like the stem.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 3
+    w.bias = True
+
+    def convolution(x: str, width: int, stride: int = 1) -> str:
+        x = w.norm(w.conv(x, width, 3, stride))
+        for kind in ("Tanh", "Elu", "Selu", "Sin", "Cos", "Exp", "Erf", "Relu"):  # a tenth is more than a sum
+            x = w.act(x, kind)
+        return x
+
+    x = convolution(w.op("Placeholder", name="x"), 40, 2)
+    for width, count in ((16, 2), (64, 3)):
+        for block in range(count):
+            before, y = w.width, convolution(x, width, 2 if width > 16 and not block else 1)
+            y = y if width == 16 else w.norm(w.conv(y, width, 1))
+            x = w.add(x, y) if before == width else y
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(4)))) if height > 1] == [2, 3]
+
+
+def test_a_stage_of_two_blocks_may_keep_the_resolution_of_the_stem() -> None:
+    w = Writer("nameless", random.Random(9))
+    w.style, w.width = "const", 3
+    x = w.act(w.norm(w.conv(w.op("Placeholder", name="x"), 40, 3, 2)), "Relu6")
+    for block in range(2):
+        y = w.act(w.norm(w.depthwise(x)), "Relu6")
+        y = w.norm(w.conv(y, 24, 1))
+        x = w.add(x, y) if block else y
+    for width, count in ((32, 3), (48, 3)):
+        for block in range(count):
+            x = inverted(w, x, width, 1 if block else 2, not block)
+    w.op("Mean", x, w.constant(2, dtype=3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(9))))
+    assert [height for height in found if height > 1] == [2, 3, 3]

@@ -52,9 +52,11 @@ def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> lis
 
 def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, context: FoldContext) -> bool:
     """Return whether elements that are like a block may be its head: before a block that occurs once only if they take
-    larger steps."""
+    larger steps, or share channels with it."""
     before, widths = [element.box for element in head], context.widths
-    return repeated or (widths.halves(before) and not widths.halves([block.box]))
+    if repeated or not widths.output_channels(before).isdisjoint(widths.output_channels([block.box])):
+        return True
+    return widths.halves(before) and not widths.halves([block.box])
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: FoldContext) -> int:
