@@ -493,3 +493,27 @@ def test_a_stage_of_two_blocks_may_keep_the_resolution_of_the_stem() -> None:
     w.op("Mean", x, w.constant(2, dtype=3))
     found = heights(load(formed(w.graph, "nameless", random.Random(9))))
     assert [height for height in found if height > 1] == [2, 3, 3]
+
+
+@pytest.mark.parametrize(("form", "counts"), [("nameless", (3, 6, 4)), ("scopes", (1, 2, 6, 2))])
+def test_a_stage_of_layers_begins_with_the_attention_that_widens(form: str, counts: tuple[int, ...]) -> None:
+    # As in Hiera: the first layer of a stage projects a norm of its input, and its attention rearranges less.
+    w = Writer(form, random.Random(4))
+    w.style, w.bias, w.eps, w.width = "const", True, True, 64
+    x, number = w.dense(w.op("Placeholder", name="x"), 64), 0
+    for stage, count in enumerate(counts):
+        for block in range(count):
+            with w.scope(f"block_{number}"):
+                y = w.layer_norm(x)
+                if stage and not block:
+                    x = w.op("Max", w.dense(y, 2 * w.width), w.constant(1, dtype=3))
+                    for kind in ("Tanh", "Elu", "Selu", "Sin", "Cos", "Exp"):  # more than a tenth of a layer
+                        x = w.op(kind, x)
+                for at in range(0 if stage and not block else 2 + stage):
+                    y = w.op(("Reshape", "Transpose")[at % 2], y, w.constant(3, dtype=3))
+                x = w.add(x, w.attention(y))
+                x = w.add(x, w.feed_forward(w.layer_norm(x)))
+            number += 1
+    w.op("Mean", x, w.constant(1, dtype=3))
+    found = heights(load(formed(w.graph, form, random.Random(4))))
+    assert [height for height in found if height > 1] == [count for count in counts if count > 1]
