@@ -517,3 +517,33 @@ def test_a_stage_of_layers_begins_with_the_attention_that_widens(form: str, coun
     w.op("Mean", x, w.constant(1, dtype=3))
     found = heights(load(formed(w.graph, form, random.Random(4))))
     assert [height for height in found if height > 1] == [count for count in counts if count > 1]
+
+
+def test_a_reduction_behind_a_module_is_no_module_of_the_next_stage() -> None:
+    """Inception v4: what ends its stem has the layers of a module, and then takes larger steps on two ways."""
+    net = Export()
+
+    def layers(x: str, width: int, count: int, stride: int = 1) -> str:
+        for place in range(count):
+            steps = {"strides": {"list": {"i": [stride, stride]}}} if place == count - 1 else {}
+            weight = net.weight(width, width, 3, 3)
+            x = net.op("onnx::Relu", net.op("onnx::Conv", x, weight, **steps))
+        return x
+
+    def module(x: str, width: int, *counts: int) -> str:
+        ways = [layers(x, width, count) for count in counts]
+        return net.op("onnx::Concat", layers(net.op("onnx::AveragePool", x), width, 1), *ways)
+
+    def reduction(x: str, width: int, *counts: int) -> str:
+        pool = net.op("onnx::MaxPool", x, strides={"list": {"i": [2, 2]}})
+        return net.op("onnx::Concat", pool, *(layers(x, width, count, 2) for count in counts))
+
+    x = reduction(layers(net.op("Placeholder", dtype={"type": 1}), 32, 3), 96, 1)
+    x = reduction(net.op("onnx::Concat", layers(x, 96, 2), layers(x, 96, 4)), 96, 1)
+    for width, ways, stage, ends in ((96, (1, 2, 3), 4, (1, 3)), (128, (1, 3, 5), 7, (2, 4)), (256, (1, 4, 4), 3, ())):
+        for _ in range(stage):
+            x = module(x, width, *ways)
+        x = reduction(x, width, *ends) if ends else net.op("onnx::GlobalAveragePool", x)
+    hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
+    stacks = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
+    assert [len(hierarchy.children(row)) for row in stacks if hierarchy.op_count(row) > 40] == [4, 7, 3]

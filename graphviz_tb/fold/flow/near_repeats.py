@@ -172,10 +172,13 @@ def _same_stage(
         return False
     if not context.widths.kernels(turn) <= context.widths.kernels(stretch):
         return False
-    *before, last = stretch
-    if context.widths.halves(turn) or not context.widths.halves([last]):
-        return context.widths.halves(stretch) or not context.widths.halves(turn)
-    return not any(map(context.types.maps_channels, before))  # else it ends what leads to the stage
+    widths, steps = context.widths, context.widths.halves(stretch)
+    if widths.halves(turn) or not steps:
+        return steps or not widths.halves(turn)
+    # What ends with larger steps behind other layers leads to the stage.
+    first = next(at for at, box in enumerate(stretch) if widths.halves([box]))
+    maps = context.types.maps_channels
+    return not any(map(maps, stretch[:first])) or any(maps(box) and not widths.halves([box]) for box in stretch[first:])
 
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, context: FoldContext) -> bool:
