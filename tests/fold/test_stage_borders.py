@@ -547,3 +547,30 @@ def test_a_reduction_behind_a_module_is_no_module_of_the_next_stage() -> None:
     hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
     stacks = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
     assert [len(hierarchy.children(row)) for row in stacks if hierarchy.op_count(row) > 40] == [4, 7, 3]
+
+
+def test_the_first_unit_of_a_stage_may_split_nothing() -> None:
+    # As ShuffleNet v2: a unit works on half of the channels, the first of a stage with larger steps on all, twice.
+    net = Export()
+
+    def conv(x: str, width: int, stride: int = 1, window: int = 1) -> str:
+        weight = net.weight(width, width, window, window)
+        return net.op("onnx::Conv", x, weight, strides={"list": {"i": [stride, stride]}})
+
+    def branch(x: str, width: int, stride: int) -> str:
+        x = conv(net.op("onnx::Relu", conv(x, width)), width, stride, 3)
+        return net.op("onnx::Relu", conv(x, width))
+
+    x = net.op("onnx::Relu", conv(net.op("Placeholder", dtype={"type": 1}), 24, 2, 3))
+    for width, count in ((58, 4), (116, 8), (232, 4)):
+        for unit in range(count):
+            if unit:
+                middle = net.op("onnx::Mul", net.weight(1), net.weight(1))
+                kept, x = (net.op("onnx::Slice", x, middle, net.weight(1)) for _ in range(2))
+            else:
+                kept = net.op("onnx::Relu", conv(conv(x, width, 2, 3), width))
+            x = net.op("onnx::Concat", kept, branch(x, width, 1 if unit else 2))
+            x = net.op("onnx::Reshape", net.op("onnx::Transpose", net.op("onnx::Reshape", x)))
+    net.op("onnx::GlobalAveragePool", x)
+    found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
+    assert [height for height in found if height > 1] == [4, 8, 4]

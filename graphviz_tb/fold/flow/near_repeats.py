@@ -23,7 +23,9 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    INDEX_OPS,
     REARRANGE_OPS,
+    SIZE_ARITHMETIC_OPS,
     is_elementwise,
 )
 
@@ -31,6 +33,7 @@ UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+ARRANGING_OPS = REARRANGE_OPS | ALIAS_OPS | INDEX_OPS
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # of each of two blocks in turn
 MAX_WEIGHTLESS = 6  # elements before the first of a block that has weights: norms, activations, paddings
@@ -72,10 +75,11 @@ class Likeness:
         return any(map(is_layer_type, ops)) and not computing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
-        """Return whether a stretch holds all of a repetition, however that is arranged, and little more."""
-        return size <= MORE * self.size and all(
-            ops[kind] >= count or kind in REARRANGE_OPS or kind in ALIAS_OPS for kind, count in self.ops.items()
-        )
+        """Return whether a stretch holds all of a repetition, however that is arranged, and little more; a tenth that
+        may compute sizes can be missing."""
+        missing = {kind: many for kind, many in (self.ops - ops).items() if kind not in ARRANGING_OPS}
+        sizes = missing.keys() <= SIZE_ARITHMETIC_OPS and sum(missing.values()) <= UNLIKE * self.size
+        return size <= MORE * self.size and sizes
 
 
 def _likeness(turn: Sequence[SequenceElement], types: OpTypes, layers: bool = False) -> Likeness | None:
