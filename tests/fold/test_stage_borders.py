@@ -455,3 +455,122 @@ def test_a_group_of_blocks_is_one_of_its_like_where_a_long_shortcut_leaves_it() 
     conv(net.op("onnx::Add", first, conv(x)))
     found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
     assert [height for height in found if height > 3] == [4, 5, 5, 5, 5]
+
+
+def test_a_convolution_of_other_channels_that_halves_leads_to_a_stage_of_equal_ones() -> None:
+    # As in EfficientNetV2: the blocks of its first stage are one convolution each, like the stem.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 3
+    w.bias = True
+
+    def convolution(x: str, width: int, stride: int = 1) -> str:
+        x = w.norm(w.conv(x, width, 3, stride))
+        for kind in ("Tanh", "Elu", "Selu", "Sin", "Cos", "Exp", "Erf", "Relu"):  # a tenth is more than a sum
+            x = w.act(x, kind)
+        return x
+
+    x = convolution(w.op("Placeholder", name="x"), 40, 2)
+    for width, count in ((16, 2), (64, 3)):
+        for block in range(count):
+            before, y = w.width, convolution(x, width, 2 if width > 16 and not block else 1)
+            y = y if width == 16 else w.norm(w.conv(y, width, 1))
+            x = w.add(x, y) if before == width else y
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(4)))) if height > 1] == [2, 3]
+
+
+def test_a_stage_of_two_blocks_may_keep_the_resolution_of_the_stem() -> None:
+    w = Writer("nameless", random.Random(9))
+    w.style, w.width = "const", 3
+    x = w.act(w.norm(w.conv(w.op("Placeholder", name="x"), 40, 3, 2)), "Relu6")
+    for block in range(2):
+        y = w.act(w.norm(w.depthwise(x)), "Relu6")
+        y = w.norm(w.conv(y, 24, 1))
+        x = w.add(x, y) if block else y
+    for width, count in ((32, 3), (48, 3)):
+        for block in range(count):
+            x = inverted(w, x, width, 1 if block else 2, not block)
+    w.op("Mean", x, w.constant(2, dtype=3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(9))))
+    assert [height for height in found if height > 1] == [2, 3, 3]
+
+
+@pytest.mark.parametrize(("form", "counts"), [("nameless", (3, 6, 4)), ("scopes", (1, 2, 6, 2))])
+def test_a_stage_of_layers_begins_with_the_attention_that_widens(form: str, counts: tuple[int, ...]) -> None:
+    # As in Hiera: the first layer of a stage projects a norm of its input, and its attention rearranges less.
+    w = Writer(form, random.Random(4))
+    w.style, w.bias, w.eps, w.width = "const", True, True, 64
+    x, number = w.dense(w.op("Placeholder", name="x"), 64), 0
+    for stage, count in enumerate(counts):
+        for block in range(count):
+            with w.scope(f"block_{number}"):
+                y = w.layer_norm(x)
+                if stage and not block:
+                    x = w.op("Max", w.dense(y, 2 * w.width), w.constant(1, dtype=3))
+                    for kind in ("Tanh", "Elu", "Selu", "Sin", "Cos", "Exp"):  # more than a tenth of a layer
+                        x = w.op(kind, x)
+                for at in range(0 if stage and not block else 2 + stage):
+                    y = w.op(("Reshape", "Transpose")[at % 2], y, w.constant(3, dtype=3))
+                x = w.add(x, w.attention(y))
+                x = w.add(x, w.feed_forward(w.layer_norm(x)))
+            number += 1
+    w.op("Mean", x, w.constant(1, dtype=3))
+    found = heights(load(formed(w.graph, form, random.Random(4))))
+    assert [height for height in found if height > 1] == [count for count in counts if count > 1]
+
+
+def test_a_reduction_behind_a_module_is_no_module_of_the_next_stage() -> None:
+    """Inception v4: what ends its stem has the layers of a module, and then takes larger steps on two ways."""
+    net = Export()
+
+    def layers(x: str, width: int, count: int, stride: int = 1) -> str:
+        for place in range(count):
+            steps = {"strides": {"list": {"i": [stride, stride]}}} if place == count - 1 else {}
+            weight = net.weight(width, width, 3, 3)
+            x = net.op("onnx::Relu", net.op("onnx::Conv", x, weight, **steps))
+        return x
+
+    def module(x: str, width: int, *counts: int) -> str:
+        ways = [layers(x, width, count) for count in counts]
+        return net.op("onnx::Concat", layers(net.op("onnx::AveragePool", x), width, 1), *ways)
+
+    def reduction(x: str, width: int, *counts: int) -> str:
+        pool = net.op("onnx::MaxPool", x, strides={"list": {"i": [2, 2]}})
+        return net.op("onnx::Concat", pool, *(layers(x, width, count, 2) for count in counts))
+
+    x = reduction(layers(net.op("Placeholder", dtype={"type": 1}), 32, 3), 96, 1)
+    x = reduction(net.op("onnx::Concat", layers(x, 96, 2), layers(x, 96, 4)), 96, 1)
+    for width, ways, stage, ends in ((96, (1, 2, 3), 4, (1, 3)), (128, (1, 3, 5), 7, (2, 4)), (256, (1, 4, 4), 3, ())):
+        for _ in range(stage):
+            x = module(x, width, *ways)
+        x = reduction(x, width, *ends) if ends else net.op("onnx::GlobalAveragePool", x)
+    hierarchy = load(GraphDef(node=net.nodes)).hierarchy  # type: ignore[arg-type]
+    stacks = [row for row, kind in enumerate(hierarchy.kind.tolist()) if kind == SERIES_ROW]
+    assert [len(hierarchy.children(row)) for row in stacks if hierarchy.op_count(row) > 40] == [4, 7, 3]
+
+
+def test_the_first_unit_of_a_stage_may_split_nothing() -> None:
+    # As ShuffleNet v2: a unit works on half of the channels, the first of a stage with larger steps on all, twice.
+    net = Export()
+
+    def conv(x: str, width: int, stride: int = 1, window: int = 1) -> str:
+        weight = net.weight(width, width, window, window)
+        return net.op("onnx::Conv", x, weight, strides={"list": {"i": [stride, stride]}})
+
+    def branch(x: str, width: int, stride: int) -> str:
+        x = conv(net.op("onnx::Relu", conv(x, width)), width, stride, 3)
+        return net.op("onnx::Relu", conv(x, width))
+
+    x = net.op("onnx::Relu", conv(net.op("Placeholder", dtype={"type": 1}), 24, 2, 3))
+    for width, count in ((58, 4), (116, 8), (232, 4)):
+        for unit in range(count):
+            if unit:
+                middle = net.op("onnx::Mul", net.weight(1), net.weight(1))
+                kept, x = (net.op("onnx::Slice", x, middle, net.weight(1)) for _ in range(2))
+            else:
+                kept = net.op("onnx::Relu", conv(conv(x, width, 2, 3), width))
+            x = net.op("onnx::Concat", kept, branch(x, width, 1 if unit else 2))
+            x = net.op("onnx::Reshape", net.op("onnx::Transpose", net.op("onnx::Reshape", x)))
+    net.op("onnx::GlobalAveragePool", x)
+    found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
+    assert [height for height in found if height > 1] == [4, 8, 4]

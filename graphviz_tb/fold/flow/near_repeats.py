@@ -17,11 +17,22 @@ from graphviz_tb.fold.flow.sequence import Repetition, SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import ADD_OPS, BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, is_elementwise
+from graphviz_tb.ops.roles import (
+    ADD_OPS,
+    ALIAS_OPS,
+    BATCH_PRODUCT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    INDEX_OPS,
+    REARRANGE_OPS,
+    SIZE_ARITHMETIC_OPS,
+    is_elementwise,
+)
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+ARRANGING_OPS = REARRANGE_OPS | ALIAS_OPS | INDEX_OPS
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # of each of two blocks in turn
 MAX_WEIGHTLESS = 6  # elements before the first of a block that has weights: norms, activations, paddings
@@ -63,8 +74,11 @@ class Likeness:
         return any(map(is_layer_type, ops)) and not computing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
-        """Return whether a stretch holds all of a repetition and little more."""
-        return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
+        """Return whether a stretch holds all of a repetition, however that is arranged, and little more; a tenth that
+        may compute sizes can be missing."""
+        missing = {kind: many for kind, many in (self.ops - ops).items() if kind not in ARRANGING_OPS}
+        sizes = missing.keys() <= SIZE_ARITHMETIC_OPS and sum(missing.values()) <= UNLIKE * self.size
+        return size <= MORE * self.size and sizes
 
 
 def _likeness(turn: Sequence[SequenceElement], types: OpTypes, layers: bool = False) -> Likeness | None:
@@ -104,8 +118,12 @@ def nearly_before(
     tapers = again and _has_other_channels(
         context.widths.output_channels(_boxes_of(turn)), context.widths.output_channels(_boxes_of(after))
     )
-    stretch = _boxes_of(sequence[start:stop])
-    return start if start < stop and _same_stage(stretch, _boxes_of(turn), context, tapers) else stop
+    whole, stretch = _boxes_of(turn), _boxes_of(sequence[start:stop])
+    if start < stop and sequence[start].shortcut and not tapers:
+        own, other = (context.widths.output_channels(boxes) for boxes in (stretch[:1], whole))
+        if own and other and own.isdisjoint(other):
+            return stop  # a whole block of the stage before
+    return start if start < stop and _same_stage(stretch, whole, context, tapers) else stop
 
 
 def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
@@ -129,10 +147,13 @@ def _same_stage(
         return False
     if not context.widths.kernels(turn) <= context.widths.kernels(stretch):
         return False
-    *before, last = stretch
-    if context.widths.halves(turn) or not context.widths.halves([last]):
-        return context.widths.halves(stretch) or not context.widths.halves(turn)
-    return not any(map(context.types.maps_channels, before))  # else it ends what leads to the stage
+    widths, steps = context.widths, context.widths.halves(stretch)
+    if widths.halves(turn) or not steps:
+        return steps or not widths.halves(turn)
+    # What ends with larger steps behind other layers leads to the stage.
+    first = next(at for at, box in enumerate(stretch) if widths.halves([box]))
+    maps = context.types.maps_channels
+    return not any(map(maps, stretch[:first])) or any(maps(box) and not widths.halves([box]) for box in stretch[first:])
 
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, context: FoldContext) -> bool:
@@ -290,13 +311,14 @@ def _is_named_scope(box: FlowBox) -> bool:
 
 def are_two_blocks(pair: Sequence[SequenceElement], context: FoldContext) -> bool:
     """Return whether two elements are blocks of one stage: scopes of one class, numbered in order, with at least nine
-    tenths of their ops in common; only the first may take larger steps."""
+    tenths of their ops in common; only the first may take larger steps, or have more."""
     boxes = _boxes_of(pair)
     like = _likeness(pair[1:], context.types) if are_numbered(boxes) else None
+    first = context.types.type_counts(boxes[0])
     return (
         like is not None
         and bool(context.widths.output_channels(boxes) or context.widths.halves(boxes[:1]))
-        and like.count_unlike_ops(context.types.type_counts(boxes[0])) >= 0
+        and (like.count_unlike_ops(first) >= 0 or like.is_extended(first, first.total()))
         and _same_stage(boxes[:1], boxes[1:], context)
         and not context.widths.halves(boxes[1:])
     )

@@ -10,6 +10,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import holds_stack, make_block
 from graphviz_tb.fold.flow.sequence import SequenceElement, covering_stretch
 from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import ADD_OPS
 
 # Heads: blocks without their shortcut. The first block of a stage changes the shape, the rest add their input.
 #
@@ -52,9 +53,12 @@ def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> lis
 
 def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, context: FoldContext) -> bool:
     """Return whether elements that are like a block may be its head: before a block that occurs once only if they take
-    larger steps."""
+    larger steps, or give some of the channels to which it adds."""
     before, widths = [element.box for element in head], context.widths
-    return repeated or (widths.halves(before) and not widths.halves([block.box]))
+    sums = not ADD_OPS.isdisjoint(context.types.type_counts(block.box.last_row()))
+    if repeated or (sums and not widths.output_channels(before).isdisjoint(widths.output_channels([block.box]))):
+        return True
+    return widths.halves(before) and not widths.halves([block.box])
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: FoldContext) -> int:

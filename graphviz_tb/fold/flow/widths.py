@@ -351,7 +351,8 @@ class ChannelWidths:
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
         """Return the numbers of the blocks at which the channels of equal blocks change or, if they are unknown, that
-        take larger steps; none where all stages but one were a single block."""
+        take larger steps; none where all stages but one were a single block, unless it leads to the other: its larger
+        steps are the only ones."""
         given = [self.output_channels([block]) for block in blocks] if self._hierarchy is not None else []
         if any(given):
             ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
@@ -360,7 +361,8 @@ class ChannelWidths:
         borders = [at for at, border in enumerate(ends, 1) if border]
         sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
         several = sum(size > 1 for size in sizes)
-        return borders if several >= MIN_SHRINKING_STAGES else []
+        leads = borders == [1] and sizes[1] > 1 and self.halves(blocks[:1]) and not self.halves(blocks[1:])
+        return borders if several >= MIN_SHRINKING_STAGES or leads else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """Return the equal parts that hold most of a box."""
