@@ -104,6 +104,18 @@ def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
     assert [height for height in found if height > 2] == [3, 4, 3]
 
 
+@pytest.mark.parametrize(("kernels", "expected"), [((3, 5, 7, 9), [4]), ((3, 3, 3, 5, 5), [3, 2])])
+def test_blocks_of_which_each_has_its_own_kernel_are_one_stack(kernels: tuple[int, ...], expected: list[int]) -> None:
+    # As the blocks of a QuartzNet, or the strided convolutions of an audio codec. A kernel of several parts stages.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 16
+    x = w.conv(w.op("Placeholder", name="x"), 16, 1)
+    for kernel in kernels:
+        x = w.act(w.add(x, w.norm(w.conv(w.act(w.norm(w.depthwise(x, kernel))), 16, 1))))
+    w.op("Softmax", x)
+    assert heights(load(formed(w.graph, "nameless", random.Random(4)))) == expected
+
+
 @pytest.mark.parametrize("known", [True, False])  # whether the weights have shapes
 def test_equal_blocks_in_a_chain_part_where_channels_change(known: bool) -> None:
     # As in MobileNet: nothing but channels and steps tells its stages apart. What grows with each block is one stack.
