@@ -99,7 +99,7 @@ def tapering_stretches(words: Longs, plain: Longs, period: int) -> list[tuple[in
 def _are_all_unlike(words: Longs, period: int) -> bool:
     """Return whether no whole repetition of a stretch equals another."""
     turns = words[: len(words) // period * period].reshape(-1, period)
-    return len(np.unique(turns, axis=0)) == len(turns)
+    return len(set(map(tuple, turns.tolist()))) == len(turns)
 
 
 MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repetition
