@@ -467,3 +467,18 @@ def test_a_group_of_blocks_is_one_of_its_like_where_a_long_shortcut_leaves_it() 
     conv(net.op("onnx::Add", first, conv(x)))
     found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
     assert [height for height in found if height > 3] == [4, 5, 5, 5, 5]
+
+
+def test_the_first_block_that_makes_what_all_are_given_is_of_their_stage() -> None:
+    # As in an exported diffusion U-Net: the first of three blocks holds the activation of the time, once for all.
+    w = Writer("scopes", random.Random(3))
+    w.style, w.width = "const", 16
+    x, time = w.conv(w.op("Placeholder", name="x"), 16), w.op("Placeholder", name="time")
+    for number in range(3):
+        with w.scope(f"down_0_{number}"):
+            time = w.act(time, "Sigmoid", "silu") if not number else time
+            y = w.act(w.norm(w.conv(w.act(w.norm(x, "bn1")), 16, 3, 1, "conv1"), "bn2"), name="act2")
+            given = w.op("MatMul", time, w.weight("given", 16, 16))
+            x = w.add(x, w.conv(w.op("BiasAdd", y, given), 16, 3, 1, "conv2"))
+    w.op("Softmax", w.conv(x, 32, 3, 2, "down"))
+    assert heights(load(w.graph)) == [3]

@@ -183,8 +183,8 @@ def _shared_name(box: FlowBox, context: FoldContext) -> str:
 
 
 def _heaviest_part(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
-    """Return the name of the part with most parameters, and of those numbered with it, where people named it; "" if they
-    did not, or none has any."""
+    """Return the name of the part with most parameters, and of those numbered with it, where people named it; "" if
+    they did not, or none has any."""
     weights = [context.widths.parameters(member) for member in box.members]
     most = max(weights)
     heaviest = [member for member, weight in zip(box.members, weights, strict=True) if weight == most]
