@@ -7,6 +7,7 @@ arguments  unused placeholders that freezing left in place of a loop's inputs
 rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
 borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
 tuples     that a PyTorch trace packs and takes apart again, so that each tensor seemed to need all of them
+layers     of which a PyTorch trace has a node for each result: an LSTM is one op, and not three side by side
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import MAX_INLINED_LETTERS
 from graphviz_tb.ops.roles import GROUP_OPS, INPUT_OPS, RESULT_OPS, TRACED_RESULT_OPS
-from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.proto import GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.unwrap.calls import input_node, reachable_functions, tensor_inputs
 
 BARRIER_NAME = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
@@ -33,7 +34,9 @@ INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+",
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
 TUPLE_OP, ELEMENT_OP = "prim::TupleConstruct", "prim::TupleUnpack"  # a trace has a node for each element
-ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS | {TUPLE_OP, ELEMENT_OP}
+RESULT_COUNTS = {"aten::lstm": 3, "aten::gru": 2, "aten::rnn_tanh": 2, "aten::rnn_relu": 2, "aten::lstm_cell": 2}
+ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS | {TUPLE_OP, ELEMENT_OP, *RESULT_COUNTS}
+SHAPES = "_output_shapes"
 
 
 def possible_artifacts(graph: GraphDef) -> dict[str, NodeDef]:
@@ -48,7 +51,8 @@ def may_have_artifacts(nodes: NodeColumns) -> bool:
     has_results = any(op in RESULT_OPS for op in nodes.op_numbers)
     prefixes = (*ARTIFACT_PREFIXES, *sorted(TRACED_RESULT_OPS)) if has_results else ARTIFACT_PREFIXES
     rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
-    return ELEMENT_OP in nodes.op_numbers or any(nodes.name[row].startswith(prefixes) for row in rows)
+    traced = (ELEMENT_OP, *RESULT_COUNTS)
+    return any(op in nodes.op_numbers for op in traced) or any(nodes.name[row].startswith(prefixes) for row in rows)
 
 
 def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
@@ -59,7 +63,7 @@ def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> 
 def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     """Remove artifacts among the nodes. Returns the same graph if there are none."""
     # Most graphs have none, as op types and prefixes show: return without a copy.
-    usual = (*RESULT_OPS, ELEMENT_OP)
+    usual = (*RESULT_OPS, ELEMENT_OP, *RESULT_COUNTS)
     if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in usual for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if INLINED_BORDER_NAME.fullmatch(name) and suspects[name].op not in INPUT_OPS}
@@ -67,6 +71,8 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     borders |= _traced_result_identities(inputs, suspects)
     left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
     elements, tuples = _traced_tuples(inputs, suspects)
+    results = _traced_results(inputs)
+    elements |= results
     borders |= elements.keys()
     left |= elements.keys() | tuples
     if not left:
@@ -83,6 +89,12 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     for place, (node, texts) in enumerate(kept if gone else ()):
         if not gone.isdisjoint(texts):
             made.node[place].input[:] = _rewired_inputs(node, left, handed)
+    shapes: dict[str, list[TensorShapeProto]] = {}
+    for name, tensor in results.items():
+        shapes.setdefault(input_node(tensor), []).extend(suspects[name].attr[SHAPES].list.shape)
+    for node in made.node if shapes else ():
+        if node.name in shapes:
+            node.attr[SHAPES].list.shape.extend(shapes[node.name])
     return made
 
 
@@ -202,6 +214,22 @@ def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tupl
             if all(user in found or user in tuples for user in users[name]):
                 tuples.add(name)
     return found, tuples
+
+
+def _traced_results(inputs: GraphInputs) -> dict[str, str]:
+    """Return the tensor that each further node of a layer with several results is. They are in the order of the file,
+    which is that of the results."""
+    of_layer: dict[tuple[str, ...], list[str]] = {}
+    for node, texts in inputs.of_nodes:
+        if node.op in RESULT_COUNTS:
+            of_layer.setdefault((node.op, *texts), []).append(node.name)
+    return {
+        name: f"{names[place - place % count]}:{place % count}"
+        for (op, *_), names in of_layer.items()
+        if len(names) % (count := RESULT_COUNTS[op]) == 0
+        for place, name in enumerate(names)
+        if place % count
+    }
 
 
 def _resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:

@@ -293,7 +293,7 @@ class ExportedSteps(TensorFlowSteps):
         return LayerStep("embedding", word, weight=weight) if len(shape) == 2 else None
 
     def _multiply(self, op: str, node: int) -> LayerStep | None:
-        kernels = [*self._kernels(node), *self._kernel_part(node)]
+        kernels = [*self.factors_of(node), *self._kernel_part(node)]
         if not kernels:
             return LayerStep("product", "", heads=self._product_heads(node))
         weight, shape = kernels[0]

@@ -31,6 +31,7 @@ from graphviz_tb.ops.roles import (
     has_role,
     is_elementwise,
 )
+from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
@@ -395,8 +396,16 @@ class TensorFlowSteps:
 
     # Layers.
 
+    def factors_of(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
+        """Return the weights that a product multiplies with, with the sizes of each. Of two the second is first: the
+        other is a first state, or queries that are learned."""
+        names, weights = weight_input_names(self.op_of(node)), self.weights_of(node)
+        factors = [(origin, shape) for _, origin, shape in weights if len(shape) > 1]
+        both = len(weights) > 1 and all(names.get(slot) == "kernel" for slot, _, _ in weights[:2])
+        return factors[1::-1] if both else factors
+
     def _product(self, op: str, node: int) -> LayerStep | None:
-        kernels = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 1]
+        kernels = self.factors_of(node)
         if kernels:
             found = self._weighted_step(op, node, *kernels[0])
             return UNKNOWN_STEP if found is None else found

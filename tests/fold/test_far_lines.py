@@ -93,3 +93,15 @@ def test_a_sum_of_what_all_blocks_give_is_one_box_and_each_block_has_its_part_of
     assert heights(hierarchy) == [10]
     (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == int(RowKind.SERIES))
     assert hierarchy.op_count(int(hierarchy.children(stack)[1])) == 5  # the skip too
+
+
+def test_the_first_step_that_is_given_twice_what_all_steps_are_given_is_a_member() -> None:
+    # x₀ ─▶ dense ─▶ × x₀ ─▶ + x ─▶ …          in a cross network the first x is x₀, so nothing goes around its dense
+    made = Network()
+    ids = made.op("Placeholder")
+    top = given = made.op("ConcatV2", *[made.chain(ids, ("StridedSlice", "GatherV2")) for _ in range(8)])
+    deep = made.chain(given, ("MatMul", "Relu") * 3)
+    for _ in range(3):
+        top = made.op("AddV2", made.op("Mul", made.op("MatMul", top), given), top)
+    made.chain(made.op("ConcatV2", top, deep), ("MatMul", "Sigmoid"))
+    assert 3 in heights(made.hierarchy())

@@ -104,6 +104,18 @@ def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
     assert [height for height in found if height > 2] == [3, 4, 3]
 
 
+@pytest.mark.parametrize(("kernels", "expected"), [((3, 5, 7, 9), [4]), ((3, 3, 3, 5, 5), [3, 2])])
+def test_blocks_of_which_each_has_its_own_kernel_are_one_stack(kernels: tuple[int, ...], expected: list[int]) -> None:
+    # As the blocks of a QuartzNet, or the strided convolutions of an audio codec. A kernel of several parts stages.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 16
+    x = w.conv(w.op("Placeholder", name="x"), 16, 1)
+    for kernel in kernels:
+        x = w.act(w.add(x, w.norm(w.conv(w.act(w.norm(w.depthwise(x, kernel))), 16, 1))))
+    w.op("Softmax", x)
+    assert heights(load(formed(w.graph, "nameless", random.Random(4)))) == expected
+
+
 @pytest.mark.parametrize("known", [True, False])  # whether the weights have shapes
 def test_equal_blocks_in_a_chain_part_where_channels_change(known: bool) -> None:
     # As in MobileNet: nothing but channels and steps tells its stages apart. What grows with each block is one stack.
@@ -574,3 +586,18 @@ def test_the_first_unit_of_a_stage_may_split_nothing() -> None:
     net.op("onnx::GlobalAveragePool", x)
     found = heights(load(GraphDef(node=net.nodes)))  # type: ignore[arg-type]
     assert [height for height in found if height > 1] == [4, 8, 4]
+
+
+def test_the_first_block_that_makes_what_all_are_given_is_of_their_stage() -> None:
+    # As in an exported diffusion U-Net: the first of three blocks holds the activation of the time, once for all.
+    w = Writer("scopes", random.Random(3))
+    w.style, w.width = "const", 16
+    x, time = w.conv(w.op("Placeholder", name="x"), 16), w.op("Placeholder", name="time")
+    for number in range(3):
+        with w.scope(f"down_0_{number}"):
+            time = w.act(time, "Sigmoid", "silu") if not number else time
+            y = w.act(w.norm(w.conv(w.act(w.norm(x, "bn1")), 16, 3, 1, "conv1"), "bn2"), name="act2")
+            given = w.op("MatMul", time, w.weight("given", 16, 16))
+            x = w.add(x, w.conv(w.op("BiasAdd", y, given), 16, 3, 1, "conv2"))
+    w.op("Softmax", w.conv(x, 32, 3, 2, "down"))
+    assert heights(load(w.graph)) == [3]

@@ -13,6 +13,7 @@ from graphviz_tb.fold.flow.names import Vocabulary, is_generated_name
 from graphviz_tb.fold.flow.titles import (
     _end_repetitions,
     _extend_family_name,
+    _heaviest_part,
     _join_title_parts,
     _name_range,
     _range_words,
@@ -20,6 +21,7 @@ from graphviz_tb.fold.flow.titles import (
     _title_from_contents,
     title_groups,
 )
+from graphviz_tb.fold.flow.widths import ChannelWidths
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -243,3 +245,22 @@ def test_a_group_is_not_called_by_some_of_its_rows_where_others_are_of_a_type_of
         region = make_group(GroupOrigin.REGION, boxes, 1)
         title_groups([region, *rows("other", "box")], context(*names, "other", "box"), hierarchy)
         assert region.name == wanted
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        (["stem", "down_0", "down_1", "down_2"], "down_[0-2]"),  # not the last level alone, for all of them
+        (["stem", "down_0", "middle"], "middle"),
+        (["stem", "middle", "head"], "head"),
+    ],
+)
+def test_a_group_is_called_by_its_heaviest_part_and_those_numbered_with_it(
+    names: list[str], wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boxes = rows(*names, ops=5)
+    for box in boxes:
+        box.scope = True
+    monkeypatch.setattr(ChannelWidths, "parameters", lambda self, box: 10 * boxes.index(box) + 1)
+    group = make_group(GroupOrigin.REGION, boxes, 1)
+    assert _heaviest_part(group, context(*names), {id(box) for box in boxes}) == wanted

@@ -454,3 +454,20 @@ def test_blocks_of_two_stacks_are_not_counted_as_one() -> None:
     words = PaperWords(hierarchy)
     assert words.words_of_row(hierarchy.name.index("net/encoder")) == "4 heads × 8"  # of each of three
     assert words.words_of_row(hierarchy.name.index("net")) == "12 layers · 12.3 k"
+
+
+@each(
+    ("op", "attr"),
+    [("onnx::Gemm", {"transB": {"i": 1}}), ("onnx::MatMul", {}), ("MatMul", {"transpose_b": {"b": True}})],
+)
+def test_a_product_of_a_stored_state_and_a_kernel_says_the_kernel(op: str, attr: dict[str, object]) -> None:
+    # A first state of zeros, or learned queries, are stored as the kernel is.
+    turned = [4, 8] if attr else [8, 4]
+    nodes = [
+        {"name": name, "op": "VariableV2", "attr": {"shape": {"shape": sizes}, "dtype": {"type": 1}}}
+        for name, numbers in (("net/zeros", [2, 8]), ("net/kernel", turned))
+        for sizes in [{"dim": [{"size": size} for size in numbers]}]
+    ]
+    nodes.append({"name": "net/y", "op": op, "input": ["net/zeros", "net/kernel"], "attr": attr})
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
+    assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net/y")) == "→ 4"

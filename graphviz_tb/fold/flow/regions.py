@@ -377,7 +377,7 @@ def _make_elements(
     line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0
     along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
-    for end in ends:
+    for end in _part_equal_scopes(dag, line, ends):
         first = line[start]
         fork = start < end
         if fork:
@@ -394,6 +394,21 @@ def _make_elements(
         )
         start = end + 1
     return sequence
+
+
+def _part_equal_scopes(dag: Dag, line: Sequence[int], ends: Sequence[int]) -> Iterator[int]:
+    """Yield the places at which stretches end; one of equal scopes, each of which feeds the next, ends after each: what
+    else they are given, such as a table that the first layer of all makes, is no branch."""
+    start = 0
+    for end in ends:
+        first = dag.boxes[line[start]]
+        pairs = pairwise(line[start : end + 1])
+        if first.scope and all(
+            one in dag.before[other] and has_same_content(first, dag.boxes[other]) for one, other in pairs
+        ):
+            yield from range(start, end)
+        yield end
+        start = end + 1
 
 
 def _fold_region(

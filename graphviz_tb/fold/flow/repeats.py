@@ -32,6 +32,7 @@ from graphviz_tb.fold.flow.sequence import (
     has_same_content,
     number_words,
     periodic_stretches,
+    tapering_stretches,
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
@@ -99,9 +100,9 @@ def _fold_repeats_once(
     for element in sequence:
         if element.kernels is None:
             element.kernels = context.widths.kernels([element.box])
-    words = number_words([(element.word, element.kernels) for element in sequence])
-    for period in candidate_periods(words):
-        stretches = _find_repeats(sequence, words, period, context)
+    words, plain = number_words([(element.word, element.kernels) for element in sequence]), number_words(held)
+    for period in candidate_periods(plain):
+        stretches = _find_repeats(sequence, words, plain, period, context)
         if not stretches:
             continue
         # One without a choice decides the alignment of its template, else the first: later ones may follow an odd box.
@@ -136,12 +137,12 @@ def _mark_stack_units(sequence: list[SequenceElement]) -> None:
 
 
 def _find_repeats(
-    sequence: list[SequenceElement], words: Longs, period: int, context: FoldContext
+    sequence: list[SequenceElement], words: Longs, plain: Longs, period: int, context: FoldContext
 ) -> list[tuple[int, int]]:
     """Return maximal stretches that repeat with `period`, along the sequence."""
     return [
         (start, stop)
-        for start, stop in periodic_stretches(words, period)
+        for start, stop in [*periodic_stretches(words, period), *tapering_stretches(words, plain, period)]
         if _is_worth_folding(sequence, start, stop, period, context)
     ]
 
@@ -253,8 +254,8 @@ def _rotation_key(words: tuple[object, ...]) -> tuple[str, ...]:
 
 
 def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, context: FoldContext) -> tuple[object, ...]:
-    """Return the sort key of an alignment: narrow borders, side outputs kept with their sources, borders that agree
-    with names, the shape of a template."""
+    """Return the sort key of an alignment, by importance: narrow borders, side outputs kept with their sources, borders
+    that agree with names, the shape of a template."""
     borders = [border for border, _ in repeat.turns()] + [repeat.stop]
     inner = borders[bool(not repeat.start) : -1]
     cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # not the ends
@@ -266,7 +267,6 @@ def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, context:
         for border in inner
     )
     first, last = sequence[repeat.start], sequence[repeat.start + repeat.period - 1]
-    # In order of importance.
     return (
         -sum(cuts) / len(cuts),
         not first.side,
@@ -288,7 +288,7 @@ def _apply_repeats(
             continue
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         limit = _limit_of(sequence, repeats, number, context)
-        if repeat.period == 1:
+        if repeat.period == 1 and not turns[0].fork:
             before, turns = _extend_to_first(before, turns, context)
         else:
             before, turns, stop = extend_with_ends(sequence, done, limit, repeat)

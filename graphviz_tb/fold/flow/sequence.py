@@ -74,6 +74,34 @@ def periodic_stretches(symbols: Longs, period: int) -> list[tuple[int, int]]:
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
 
 
+MIN_TAPERING = 3  # repetitions, each with kernels of its own
+
+
+def tapering_stretches(words: Longs, plain: Longs, period: int) -> list[tuple[int, int]]:
+    """Return maximal stretches of words without kernels (`plain`) that repeat with `period`, if the words with kernels
+    of each repetition are its own: none is a stage of several.
+
+    >>> plain, period = np.array([0, 1, 0, 1, 0, 1]), 2
+    >>> tapering_stretches(np.array([3, 0, 5, 0, 7, 0]), plain, period)
+    [(0, 6)]
+    >>> tapering_stretches(np.array([3, 0, 3, 0, 7, 0]), plain, period)
+    []
+    """
+    if words.max() == plain.max():  # only saves time
+        return []
+    return [
+        (start, stop)
+        for start, stop in periodic_stretches(plain, period)
+        if stop - start >= MIN_TAPERING * period and _are_all_unlike(words[start:stop], period)
+    ]
+
+
+def _are_all_unlike(words: Longs, period: int) -> bool:
+    """Return whether no whole repetition of a stretch equals another."""
+    turns = words[: len(words) // period * period].reshape(-1, period)
+    return len(set(map(tuple, turns.tolist()))) == len(turns)
+
+
 MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repetition
 
 

@@ -181,14 +181,17 @@ def _shared_name(box: FlowBox, context: FoldContext) -> str:
 
 
 def _heaviest_part(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
-    """Return the name of the part with most parameters, where people named it; "" if they did not, or none has any."""
+    """Return the name of the part with most parameters, and of those numbered with it, where people named it; "" if
+    they did not, or none has any."""
     weights = [context.widths.parameters(member) for member in box.members]
     most = max(weights)
     heaviest = [member for member, weight in zip(box.members, weights, strict=True) if weight == most]
     named = most and all(id(member) in human_named and (member.scope or member.members) for member in heaviest)
     if not named or len(box.members) == len(heaviest):
         return ""
-    return _name_range([member.name for member in heaviest])
+    form = name_form(heaviest[0].name)
+    numbered = [member.name for member in box.members if form and name_form(member.name) == form]
+    return _name_range(numbered if len(numbered) > len(heaviest) else [member.name for member in heaviest])
 
 
 def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
