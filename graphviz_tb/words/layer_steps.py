@@ -400,12 +400,27 @@ class TensorFlowSteps:
         if kernels:
             found = self._weighted_step(op, node, *kernels[0])
             return UNKNOWN_STEP if found is None else found
-        if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
-            return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
+        weights = [int(self.graph.meaning.origin[source]) for _, (source, _) in self.inputs_of(node)]
+        if max(weights, default=-1) >= 0:
+            if op in EMBEDDING_LOOKUP_OPS:
+                return None
+            gives = self._restored_width(node) if op in MATRIX_PRODUCT_OPS else 0
+            return LayerStep("dense", f"→ {size_word(gives)}", 0, gives, weight=max(weights)) if gives else UNKNOWN_STEP
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
             heads = self.product_heads(node)
             return LayerStep("product", "", heads=heads) if _sums_an_axis(self.graph.node_def(node)) else None
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
+
+    def _restored_width(self, node: int) -> int:
+        """Return the width of a product that is brought back to the axes of what it was made of, as `tensordot` does;
+        0 if it is not."""
+        for user in self._users_of(node):
+            shape = self.inputs_of(user)[-1][1][0]
+            if self.op_of(user) == "Reshape" and self.op_of(shape) == "ConcatV2":
+                *parts, _ = [source for _, (source, _) in self.inputs_of(shape)]
+                width = self._constant(parts[-1], 2) if len(parts) == 2 else []
+                return int(width[0]) if len(width) == 1 and width[0] > 0 else 0
+        return 0
 
     def product_heads(self, node: int) -> tuple[int, int]:
         """Return the heads of a product of two tensors with four axes, as of queries and keys, and the size of each,

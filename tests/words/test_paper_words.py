@@ -74,6 +74,30 @@ def test_nothing_is_guessed_where_a_kernel_is_unknown() -> None:
     assert words(IMAGE, handle, read, conv, pool)["net"] is None
 
 
+def tensordot(name: str, source: str, width: int) -> list[dict[str, object]]:
+    """A product with a weight of unknown size, brought back to the axes of what it is made of."""
+    return [
+        {"name": f"{name}/w", "op": "VarHandleOp"},
+        {"name": f"{name}/read", "op": "ReadVariableOp", "input": [f"{name}/w"]},
+        {"name": f"{name}/MatMul", "op": "MatMul", "input": [source, f"{name}/read"]},
+        {"name": f"{name}/Shape", "op": "Shape", "input": [source]},
+        numbers(f"{name}/width", width),
+        numbers(f"{name}/axis", 0),
+        {"name": f"{name}/concat", "op": "ConcatV2", "input": [f"{name}/{part}" for part in ("Shape", "width", "axis")]},
+        {"name": f"{name}/Reshape", "op": "Reshape", "input": [f"{name}/MatMul", f"{name}/concat"]},
+    ]
+
+
+def test_a_product_with_an_unknown_kernel_has_the_width_that_its_shape_is_restored_to() -> None:
+    # net: ─┬─▶ up ─▶ Relu ─▶ × ─▶ down
+    #       └─▶ gate ─────────┘
+    nodes = [*tensordot("net/up", "image", 64), *tensordot("net/gate", "image", 64)]
+    nodes.append({"name": "net/act", "op": "Relu", "input": ["net/up/Reshape"]})
+    nodes.append({"name": "net/mul", "op": "Mul", "input": ["net/act", "net/gate/Reshape"]})
+    said = words(IMAGE, *nodes, *tensordot("net/down", "net/mul", 32))
+    assert (said["net"], said["net/down"]) == ("gated 64, ReLU", "→ 32")
+
+
 def test_a_norm_says_nothing_and_a_large_group_its_parameters() -> None:
     layers = [
         node
