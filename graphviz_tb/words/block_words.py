@@ -122,7 +122,7 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
         after = []  # several are not a function of the layer alone
     if layer.kind in ("dense", "heads"):
         word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
-        return ", ".join([word, *(each for each in after if each != "norm")])
+        return ", ".join([word, *after])
     said = f"{layer.word} · {', '.join(after)}"
     return said if after and layer.kind != "embedding" and fits(said) else layer.word
 

@@ -62,6 +62,8 @@ DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
+ROW_RANGE_OPS = frozenset({"Slice", "StridedSlice"})
+BROADCAST_OPS = RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}  # bring rows to where they are added
 STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
@@ -147,6 +149,8 @@ class TensorFlowSteps:
             return self._resize(op, node)
         if op == "Tile":
             return self._repeat_along_image(node)
+        if op in ROW_RANGE_OPS:
+            return self._added_rows(node)
         if op in ("TopK", "TopKV2"):
             chosen = self.constant_input(node, KERNEL)
             return LayerStep("top", f"top {chosen[0]}") if len(chosen) == 1 and chosen[0] > 0 else None
@@ -486,6 +490,21 @@ class TensorFlowSteps:
             return None
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
 
+    def _added_rows(self, node: int) -> LayerStep | None:
+        """Return the step of an op that takes a range of the rows of a table, which are added to others: positions."""
+        tables = [(origin, shape) for slot, origin, shape in self.weights_of(node) if slot == 0 and len(shape) == 2]
+        for _ in range(MOST_SCALED if tables else 0):
+            users = self._users_of(node)
+            if len(users) != 1:
+                return None
+            if self.op_of(users[0]) in ADD_OPS:
+                word = " × ".join(size_word(size) for size in tables[0][1])
+                return LayerStep("embedding", word, weight=tables[0][0])
+            if self.op_of(users[0]) not in BROADCAST_OPS:
+                return None
+            node = users[0]
+        return None
+
     def _selects_rows(self, node: int) -> bool:
         """Return whether an op multiplies a weight by vectors with a single one, as a look-up does."""
         return any(plain_op_name(self.op_of(source)) == "onehot" for _, (source, _) in self.inputs_of(node))
@@ -620,7 +639,7 @@ def _is_step_type(op: str) -> bool:
     named = op in ACTIVATIONS or op in PLAIN or op in POOLS or op in REDUCTIONS or op in NORM_OPS
     products = op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS
     roles = has_role(op, Role.TRANSPOSED_CONVOLUTION, Role.NORMALIZATION)
-    named = named or op in ("Sqrt", "Tile")
+    named = named or op in ("Sqrt", "Tile") or op in ROW_RANGE_OPS
     return named or products or op in EMBEDDING_LOOKUP_OPS or roles or op.startswith(("Resize", "TopK"))
 
 

@@ -66,6 +66,21 @@ def test_an_embedding_says_its_table() -> None:
     assert words(IMAGE, *nodes, lookup)["embed"] == "30\u2009522 × 768"
 
 
+def test_rows_of_a_table_that_are_added_to_those_of_another_are_an_embedding_too() -> None:
+    # words ─▶ look up ─▶ + ─▶       positions ─▶ slice ─▶ expand ─▶ +
+    nodes = [weight("embed/words", 1000, 64), weight("embed/positions", 512, 64), numbers("embed/size", 32, 64)]
+    ops = [
+        ("rows", "GatherV2", ["embed/words", "image"]),
+        ("slice", "Slice", ["embed/positions", "embed/size", "embed/size"]),
+        ("expand", "ExpandDims", ["embed/slice", "embed/size"]),
+        ("sum", "AddV2", ["embed/rows", "embed/expand"]),
+        ("product", "MatMul", ["image", "embed/slice"]),
+    ]
+    made = [{"name": f"embed/{name}", "op": op, "input": inputs} for name, op, inputs in ops]
+    assert words(IMAGE, *nodes, *made[:-1])["embed"] == "1000 × 64, 512 × 64"
+    assert words(IMAGE, *nodes, *made)["embed"] != "1000 × 64, 512 × 64"  # a kernel in parts, as of an LSTM
+
+
 def test_nothing_is_guessed_where_a_kernel_is_unknown() -> None:
     handle: dict[str, object] = {"name": "net/w", "op": "VarHandleOp"}
     read: dict[str, object] = {"name": "net/read", "op": "ReadVariableOp", "input": ["net/w"]}
