@@ -6,7 +6,7 @@ level on the screen ─ auxiliary area ─ title ─ border
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from graphviz_tb.graphs.skyline import Skyline
 from graphviz_tb.model.frozen import dataclass
@@ -38,7 +38,8 @@ from graphviz_tb.place.level import (
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
-from graphviz_tb.place.ties import InnerPorts, Slot
+from graphviz_tb.place.side_ports import find_side_ports
+from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
 
@@ -344,6 +345,7 @@ class GroupLayout:
     `slots`: its children with the corner of their slot (None: not shown). `ports`: the place of each port of the
     skeleton on the border; `gates`: the port of each neighbour. `routes`: the polylines of the drawn wires. `labels`:
     the middle of each label. `lines`: the edges that each wire represents. `partings`: where wires leave others.
+    `side_ports`: the ports that may be on a side instead; `entered`: by open child, the ports that are, with their y.
     """
 
     width: int
@@ -357,6 +359,8 @@ class GroupLayout:
     texts: tuple[Text, ...] = ()
     rules: tuple[Separator, ...] = ()
     partings: Mapping[int, Point] = field(default_factory=dict)
+    side_ports: Mapping[int, SidePort] = field(default_factory=dict)
+    entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
 
 def lay_out_frame(
@@ -373,6 +377,7 @@ def lay_out_frame(
     inner = InnerPorts(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
+        {position: made.side_ports for position, made in below.items()},
     )
     # Each step needs the previous ones: the area the drawing, the title the width of both, ports the whole size.
     core = draw_core(view, pieces, lines, said, inner, direction)
@@ -389,13 +394,19 @@ def lay_out_frame(
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
     routes = {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()}
+    slots = _child_slots(view, pieces, core, area, shift)
+    labels = {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()}
+    drawn = {item: slot for item, slot in enumerate(slots) if slot is not None}
+    side_ports: dict[int, SidePort] = {}
+    if heading and is_vertical(direction):
+        side_ports = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels)
     return GroupLayout(
         *size,
-        _child_slots(view, pieces, core, area, shift),
+        slots,
         ports,
         port_gates(view),
         routes,
-        {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()},
+        labels,
         lines,
         (
             *(move_text(text, 0, top) for text in bar.texts),
@@ -406,7 +417,19 @@ def lay_out_frame(
             for r in (*core.rules, *area.rules)
         ),
         find_partings(view.skeleton, routes),
+        side_ports,
+        core.entered,
     )
+
+
+def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -> GroupLayout:
+    """Return a frame that lines enter at side ports; `entered` are these with their y."""
+    ports, routes = [*made.ports], {**made.routes}
+    for port, y in entered.items():
+        side = made.side_ports[port]
+        ports[port] = (side.place[0], y)
+        routes[side.wire] = [ports[port], (side.end[0], y)]
+    return replace(made, ports=tuple(ports), routes=routes, partings=find_partings(view.skeleton, routes))
 
 
 def _auxiliary_area(

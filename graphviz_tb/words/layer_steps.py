@@ -63,7 +63,9 @@ KERNEL = 1  # the slot of a kernel, a shape, an axis
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
 ROW_RANGE_OPS = frozenset({"Slice", "StridedSlice"})
-BROADCAST_OPS = RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}  # bring rows to where they are added
+BROADCAST_OPS = (
+    RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}
+)  # bring rows to where they are added
 STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`

@@ -98,7 +98,11 @@ def tensordot(name: str, source: str, width: int) -> list[dict[str, object]]:
         {"name": f"{name}/Shape", "op": "Shape", "input": [source]},
         numbers(f"{name}/width", width),
         numbers(f"{name}/axis", 0),
-        {"name": f"{name}/concat", "op": "ConcatV2", "input": [f"{name}/{part}" for part in ("Shape", "width", "axis")]},
+        {
+            "name": f"{name}/concat",
+            "op": "ConcatV2",
+            "input": [f"{name}/{part}" for part in ("Shape", "width", "axis")],
+        },
         {"name": f"{name}/Reshape", "op": "Reshape", "input": [f"{name}/MatMul", f"{name}/concat"]},
     ]
 
