@@ -43,18 +43,20 @@ from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
 
+MOST_BARE_BOXES = 3  # of a group whose frame is not drawn, with its stack
 Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
     """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
-    edges on the level outside."""
+    edges on the level outside. `bare`: its frame is not drawn."""
 
     view: View
     heading: Heading | None
     below: Mapping[int, int]
     outside: OutsideLabels
+    bare: bool = False
 
     @property
     def node_labels(self) -> tuple[NodeLabel, ...]:
@@ -70,7 +72,8 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
-        groups.append(OpenGroup(current, heading, below, outside))
+        bare = heading is not None and _is_around_one_stack(current)
+        groups.append(OpenGroup(current, None if bare else heading, below, outside, bare))
         node_labels = (*current.node_labels, *current.functions)
         shown = {
             *current.metagraph.core_children(),
@@ -80,10 +83,24 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         labels = _outside_line_labels(current) if current.opened else {}
         for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
             if child in shown:
-                todo.append(
-                    (inner, (node_labels[child], current.words.seconds[child]), labels.get(child, {}), below, child)
-                )
+                node, second = node_labels[child], current.words.seconds[child]
+                if bare and heading is not None:
+                    node = replace(node, label=f"{heading[0].label} / {node.label}")
+                todo.append((inner, (node, second), labels.get(child, {}), below, child))
     return groups
+
+
+def _is_around_one_stack(view: View) -> bool:
+    """Return whether the frame of a group would only repeat that of the open stack in it: nothing else is on its main
+    path, and few closed boxes beside it feed the stack."""
+    skeleton, boxes = view.skeleton, len(view.metagraph.core_children())
+    if len(view.opened) != 1 or boxes < 2 or boxes > MOST_BARE_BOXES or skeleton.plain or view.functions:
+        return False
+    stacks = {child for child in view.opened if view.node_labels[child].stacked}
+    chains = [skeleton.wires[wire].chain for wire in skeleton.main_path]
+    main = {end for chain in chains for end in (chain[0], chain[-1]) if end < skeleton.children}
+    alone = not view.metagraph.mask.extracted_children and not view.words.notes and not loose_boxes(skeleton)
+    return len(stacks) == 1 and main == stacks and alone
 
 
 def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
@@ -380,7 +397,7 @@ def lay_out_frame(
         {position: made.side_ports for position, made in below.items()},
     )
     # Each step needs the previous ones: the area the drawing, the title the width of both, ports the whole size.
-    core = draw_core(view, pieces, lines, said, inner, direction)
+    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None)
     area = _auxiliary_area(view, core, said, pieces, direction)
     bar = _frame_title(view, heading, core, area, direction)
     # The picture itself has neither title bar nor border.

@@ -268,8 +268,9 @@ def draw_core(
     said: Mapping[int, LineLabel],
     inner: InnerPorts,
     direction: Direction,
+    framed: bool,
 ) -> CoreDrawing:
-    """Lay out and draw the level.
+    """Lay out and draw the level; a `framed` one has a border and a title bar around it.
 
     Labels of the main path that stick out at the sides count in its size.
     """
@@ -279,7 +280,7 @@ def draw_core(
     entering = _bar_entries(ranked, pieces) if upright else {}
     turns = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
     said = _labels_said_once(view, said, inner.gates)
-    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties)
+    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed)
     return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner)
 
 
@@ -456,6 +457,7 @@ def _lay_out_level(
     turns: SideEntries,
     entering: Mapping[int, int],
     ties: Mapping[int, Tie],
+    framed: bool,
 ) -> LevelLayout:
     """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars,
     `ties` the lines that run beside the ranks."""
@@ -479,6 +481,7 @@ def _lay_out_level(
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     gaps = _level_gaps(strokes, ties, direction, narrow=view.narrow >= SMALL_GAPS)
+    gaps = gaps if framed else replace(gaps, beyond=0, bar=(0, 0))
     skeleton = _drop_loose_parts(
         _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     )

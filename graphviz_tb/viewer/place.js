@@ -454,7 +454,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "", surplus = false) {
+  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "", surplus = false, bare = false) {
     this.address = address;
     this.row = row;
     this.kind = kind;
@@ -473,6 +473,7 @@ class Box {
     this.title = title;
     this.sign = sign;
     this.surplus = surplus;
+    this.bare = bare;
   }
 }
 class Route {
@@ -502,7 +503,7 @@ class Web {
   }
 }
 class Port {
-  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = []) {
+  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = [], bare = false) {
     this.x = x;
     this.y = y;
     this.box = box;
@@ -513,6 +514,7 @@ class Port {
     this.slot = slot;
     this.first = first;
     this.others = others;
+    this.bare = bare;
   }
 }
 class Stub {
@@ -3992,7 +3994,7 @@ class CoreDrawing {
     return sky;
   }
 }
-function draw_core(view, pieces, lines, said, inner, direction) {
+function draw_core(view, pieces, lines, said, inner, direction, framed) {
   let ties, ranked, upright, entering, turns, level;
   ties = find_ties(view, pieces, said, inner, direction);
   ranked = (ties.size ? _without_ties(view, py_min(ties.keys())) : view);
@@ -4000,7 +4002,7 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
   turns = find_side_entries(ranked, pieces, inner, upright, new Set(entering.keys()), tied_sides(ties));
   said = _labels_said_once(view, said, inner.gates);
-  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties);
+  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed);
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner);
 }
 function _labels_said_once(view, said, gates) {
@@ -4131,7 +4133,7 @@ function _label_parts(view, lines, routes, labelled) {
   }
   return parts;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties, framed) {
   let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
@@ -4156,6 +4158,7 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
   gaps = _level_gaps(strokes, ties, direction, (view.narrow >= SMALL_GAPS));
+  gaps = (framed ? gaps : py_replace(gaps, {beyond: 0, bar: [0, 0]}));
   skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
@@ -4212,36 +4215,55 @@ function _extend_to_boxes(view, wire, points, slots, turn, turns) {
 }
 
 // place.frames
+const MOST_BARE_BOXES = 3;
 class OpenGroup {
-  constructor(view, heading, below, outside) {
+  constructor(view, heading, below, outside, bare = false) {
     this.view = view;
     this.heading = heading;
     this.below = below;
     this.outside = outside;
+    this.bare = bare;
   }
   get node_labels() {
     return [...this.view.node_labels, ...this.view.functions];
   }
 }
 function list_open_groups(view) {
-  let groups, todo, current, heading, outside, above, position, below, node_labels, shown, labels, child, inner;
+  let groups, todo, current, heading, outside, above, position, below, bare, node_labels, shown, labels, child, inner, node, second;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
     [current, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below = new Map();
-    groups.push(new OpenGroup(current, heading, below, outside));
+    bare = ((heading != null) && _is_around_one_stack(current));
+    groups.push(new OpenGroup(current, (bare ? null : heading), below, outside, bare));
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core_children(), ...current.metagraph.mask.extracted_children, ...py_range(current.node_labels.length, node_labels.length)]);
     labels = (current.opened.size ? _outside_line_labels(current) : new Map());
     for ([child, inner] of py_sorted(current.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
-        todo.push([inner, [node_labels.at(child), current.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
+        [node, second] = [node_labels.at(child), current.words.seconds.at(child)];
+        if ((bare && (heading != null))) {
+          node = py_replace(node, {label: (String(heading[0].label) + " / " + String(node.label))});
+        }
+        todo.push([inner, [node, second], py_get(labels, child, new TupleMap()), below, child]);
       }
     }
   }
   return groups;
+}
+function _is_around_one_stack(view) {
+  let skeleton, boxes, stacks, chains, main, alone;
+  [skeleton, boxes] = [view.skeleton, view.metagraph.core_children().length];
+  if (((view.opened.size !== 1) || (boxes < 2) || (boxes > MOST_BARE_BOXES) || skeleton.plain || view.functions.length)) {
+    return false;
+  }
+  stacks = (() => { const out = new Set(); for (const child of view.opened.keys()) if (view.node_labels.at(child).stacked) { out.add(child); } return out; })();
+  chains = (() => { const out = []; for (const wire of skeleton.main_path) { out.push(skeleton.wires.at(wire).chain); } return out; })();
+  main = (() => { const out = new Set(); for (const chain of chains) for (const end of [chain[0], chain.at(-1)]) if ((end < skeleton.children)) { out.add(end); } return out; })();
+  alone = (!view.metagraph.mask.extracted_children.size && !view.words.notes.length && !loose_boxes(skeleton).length);
+  return ((stacks.size === 1) && py_equal(main, stacks) && alone);
 }
 function _outside_line_labels(view) {
   let texts, wire, line, text, rows;
@@ -4476,7 +4498,7 @@ function lay_out_frame(view, heading, below, outside, direction) {
   lines = view.drawn_lines();
   said = line_label_sizes(view, lines, outside);
   inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })());
-  core = draw_core(view, pieces, lines, said, inner, direction);
+  core = draw_core(view, pieces, lines, said, inner, direction, (heading != null));
   area = _auxiliary_area(view, core, said, pieces, direction);
   bar = _frame_title(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(FRAME_PADDING + bar.shift), (TITLE_BAR_HEIGHT + FRAME_PADDING)] : [0, 0]);
@@ -4789,7 +4811,7 @@ class SceneSketch {
     return lines;
   }
   _draw_boxes(number, parent, depth, origin) {
-    let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
+    let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, bare, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn, loops] = [_child_areas(group.view), new StubIdentities(group.view), loop_index_by_child(group.view)];
@@ -4804,7 +4826,8 @@ class SceneSketch {
       corner = _point_sum(_point_sum(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(_scene_box(node, slot, corner, parent, depth, opened, area, title));
+      bare = (opened && this.groups.at(group.below.get(position)).bare);
+      this.boxes.push(_scene_box(node, slot, corner, parent, depth, opened, area, title, bare));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(move_text(text, ...corner, box)); } return out; })());
       py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(_scene_stub(stub, corner, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
@@ -4850,7 +4873,7 @@ class SceneSketch {
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
   _draw_port(number, port, wires, box, origin) {
-    let made, view, kinds, kind, slot, point, others, title;
+    let made, view, kinds, kind, slot, point, others, title, bare;
     [made, view] = [this.frames.get(number), this.groups.at(number).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
@@ -4858,7 +4881,8 @@ class SceneSketch {
     point = _point_sum(made.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
     title = view.words.ports.at(port);
-    this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others));
+    bare = this.groups.at(number).bare;
+    this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others, bare));
   }
 }
 function _point_sum(point, shift) {
@@ -4872,8 +4896,8 @@ function _child_areas(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _scene_box(node, slot, corner, parent, depth, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign, node.surplus);
+function _scene_box(node, slot, corner, parent, depth, opened, area, title, bare) {
+  return new Box(node.address, node.row, node.kind, parent, (bare ? (depth - 1) : depth), ...corner, ...slot[0].box, opened, ((opened || !!node.openable) && !bare), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign, node.surplus, bare);
 }
 function _scene_stub(stub, corner, number, undrawn) {
   let points, identities;
@@ -4900,7 +4924,7 @@ class FrameCache {
   }
 }
 function place(view, options, cache = null) {
-  let known, levels, groups, frames, number, group, below, last, position, entered, child, sketch, where, box, depth, x, y, numbers, slot;
+  let known, levels, groups, frames, number, group, below, last, position, entered, child, sketch, where, box, depth, x, y, numbers, slot, inside;
   known = (cache || new FrameCache()).known;
   levels = list_open_groups(view);
   groups = lead_main_path(levels);
@@ -4929,7 +4953,8 @@ function place(view, options, cache = null) {
     numbers = sketch.draw_group(number, box, depth, [x, y]);
     for ([position, child] of group.below.entries()) {
       slot = frames.get(number).slots.at(position);
-      where.set(child, [numbers.get(position), (depth + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
+      inside = (groups.at(child).bare ? depth : (depth + 1));
+      where.set(child, [numbers.get(position), inside, [(slot[1][0] + x), (slot[1][1] + y)]]);
     }
   }
   return sketch.to_scene(options.direction);
@@ -4937,7 +4962,7 @@ function place(view, options, cache = null) {
 function _is_frame_unchanged(last, group, level, below) {
   let was;
   was = last.level;
-  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
+  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && (last.group.bare === group.bare) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
 }
 
 // words.line_labels
@@ -6312,6 +6337,9 @@ function _stub_group(theme, mark, fill, tint) {
 function _node_group(scene, index, paint, texts, chosen) {
   let box, fill, theme, shapes, halo, text, title;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
+  if (box.bare) {
+    return _bare_group(box);
+  }
   shapes = (box.open ? draw_frame(box, fill, theme) : draw_closed_box(box, fill, theme));
   if (chosen.has(index)) {
     shapes.push(_selection_outline(box, theme));
@@ -6369,7 +6397,9 @@ function _free_text_group(text, scene, theme, whole = -1) {
   return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }
 function _port_group(port, theme) {
-  return new Group([new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))], undefined, port.title);
+  let dots;
+  dots = (port.bare ? [] : [new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))]);
+  return new Group(dots, undefined, port.title);
 }
 
 // arrange.wrap
