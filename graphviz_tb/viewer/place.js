@@ -2347,6 +2347,25 @@ function wires_at_joints(skeleton, chains) {
   }
   return passing;
 }
+function wires_across_to_gutter(skeleton, chains) {
+  let place_, found, wire, chain, part, rank, rows, end, passed, leaves;
+  if (!py_any(skeleton.breaks)) {
+    return new Set();
+  }
+  place_ = item_ranks(skeleton);
+  found = new Set();
+  for ([wire, chain] of py_enumerate(chains)) {
+    [part, rank] = place_.get(chain[0]);
+    rows = skeleton.parts.at(part);
+    end = py_min((() => { const out = []; for (const start of skeleton.breaks.at(part)) if ((start > rank)) { out.push(start); } return out; })(), {default: -1});
+    passed = py_range((rank + 1), end);
+    leaves = ((((rank + 1) < end) && (end < (rank + chain.length))) && (rows.at(rank).at(-1) !== chain[0]));
+    if ((leaves && (() => { for (const r of passed) { if (!(rows.at(r).at(-1) === chain.at((r - rank)))) return false; } return true; })())) {
+      found.add(wire);
+    }
+  }
+  return found;
+}
 function place_columns(skeleton, layers, lefts, widths, between, margin) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines, entry;
   for ([p, passing] of py_enumerate(between)) {
@@ -2876,13 +2895,14 @@ function _rank_distances(row, skeleton, widths, thick, gaps, room) {
   return result;
 }
 function _item_alignments(skeleton, chains, ends, count, trained) {
-  let above, below, first, heads, trunks, main, capped, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
+  let above, below, first, heads, trunks, main, capped, turning, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
   heads = column_heads(skeleton);
   trunks = new TupleSet();
   [main, capped] = [new Set(skeleton.main_path), capped_wires(skeleton)];
+  turning = wires_across_to_gutter(skeleton, chains);
   order = [...skeleton.main_path, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
@@ -2890,6 +2910,9 @@ function _item_alignments(skeleton, chains, ends, count, trained) {
     for (number of py_range((final + 1))) {
       [upper, lower] = [chain.at(number), chain.at((number + 1))];
       if ((heads.has(lower) || (trained.has(upper) !== trained.has(lower)) || ((number === final) && capped.has(wire)))) {
+        continue;
+      }
+      if ((!number && turning.has(wire) && (upper < skeleton.children))) {
         continue;
       }
       if (((upper >= first) || (lower >= first))) {
