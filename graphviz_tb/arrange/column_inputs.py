@@ -9,15 +9,25 @@ takes a result, moves to new first ranks of the column of its user:
     targets ──┴───┘                                 └───┘  targets
 
 A port of the last side that only lines from the columns before a break reach is on a new last rank of these columns.
+A line to the next column passes the boxes of its own on the side of the gutter, where it need not run round them:
+
+    ╭─────────╮                           ┌─────┐
+    │ ┌─────┐ │  ┌─▶ decoder              │ enc │ ┌─▶ decoder
+    │ │ enc │ │  │                not     └──▲──┘ │
+    │ └──▲──┘ ╰──╯            (left)         │    │
+   mask  │                               mask┼────╯
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from graphviz_tb.model.skeleton import Skeleton
 
+MAX_COMPARED_LINES = 120  # of a level: more are not compared pair by pair
 MAX_MOVED_RANKS = 4  # an input, what embeds it, and what is added to that: longer chains are a column of their own
 
 ItemChain = tuple[int, ...]
@@ -36,6 +46,8 @@ def move_ends_to_columns(skeleton: Skeleton) -> Skeleton:
         # The last break first: it shifts none before it, and its ports are the rightmost.
         for number in range(len(breaks) - 1, -1, -1):
             skeleton = _ColumnInputs(skeleton, part, number).moved_skeleton()
+        for number in range(len(breaks)):
+            skeleton = _ColumnInputs(skeleton, part, number).with_lines_beside_gutter()
     return skeleton
 
 
@@ -86,6 +98,26 @@ class _ColumnInputs:
     def steps_before(self, wire: int) -> int:
         """Return how many items of a line are before the break."""
         return self.start - self.rank[self.chains[wire][0]]
+
+    def with_lines_beside_gutter(self) -> Skeleton:
+        """Return the skeleton with lines to the next column that pass left of boxes moved to the right of them, if no
+        more lines cross."""
+        skeleton, crossing = self.skeleton, self.crossing_wires()
+        shared = Counter(item for chain in self.chains for item in chain)
+        rows = [*self.rows]
+        for wire in crossing if len(self.chains) <= MAX_COMPARED_LINES else ():
+            before = {*self.chains[wire][1 : self.steps_before(wire)]}
+            after = {*self.chains[wire][self.steps_before(wire) : -1]}
+            apart = any(rows[self.rank[item]][-1] != item for item in before)  # from the gutter
+            if not apart or any(shared[item] > 1 for item in before | after):
+                continue
+            beside = {item for other in crossing if other != wire for item in self.chains[other][1:-1]} - before - after
+            moved = [_with_item_right(row, before, after, beside) for row in rows]
+            if _count_inversions(moved, self.chains) <= _count_inversions(rows, self.chains):
+                rows = moved
+        parts = [*skeleton.parts]
+        parts[self.part] = tuple(rows)
+        return replace(skeleton, parts=tuple(parts))
 
     def with_outputs_before(self) -> Skeleton:
         """Return the skeleton with each port on the last side that only columns before the break reach moved to the end
@@ -193,6 +225,32 @@ class _ColumnInputs:
         if not all(above) or (shifted and ports[-len(shifted) :] != shifted):
             return skeleton
         return self.renumbered_skeleton([*above, *fresh, *self.rows[start:]], chains, count, self.number + 1)
+
+
+def _with_item_right(row: ItemChain, ending: set[int], entering: set[int], beside: set[int]) -> ItemChain:
+    """Return a rank with its item in `ending` at the right end, and its item in `entering` right of those in `beside`.
+
+    >>> _with_item_right((7, 1, 2), {7}, set(), set()), _with_item_right((7, 8, 1), set(), {7}, {8})
+    ((1, 2, 7), (8, 7, 1))
+    """
+    last = [item for item in row if item in ending]
+    rest = [item for item in row if item not in ending]
+    moved = [item for item in rest if item in entering]
+    others = [item for item in rest if item not in entering]
+    at = max([place + 1 for place, item in enumerate(others) if item in beside], default=0)
+    if moved and at > rest.index(moved[0]):
+        rest = [*others[:at], *moved, *others[at:]]
+    return (*rest, *last)
+
+
+def _count_inversions(rows: Sequence[ItemChain], chains: Sequence[ItemChain]) -> int:
+    """Return how many lines cross between the ranks of a part."""
+    place = {item: (r, at) for r, row in enumerate(rows) for at, item in enumerate(row)}
+    hops: list[set[tuple[int, int]]] = [set() for _ in rows]
+    for chain in chains:
+        for upper, lower in pairwise(chain) if chain[0] in place else ():
+            hops[place[upper][0]].add((place[upper][1], place[lower][1]))
+    return sum(one[0] < two[0] and one[1] > two[1] for gap in hops for one in gap for two in gap)
 
 
 def _number_waypoints(skeleton: Skeleton, chains: Sequence[ItemChain]) -> Skeleton:

@@ -68,7 +68,7 @@ class Box:
     inside the given rectangle), `connected` decides the direction of their offset, `member` is the kind of the front
     sheet, `sign` what a circle shows in place of a name. `area` is "main", "in_extract", "out_extract" or "functions".
     `title` is the full account for a tooltip. `surplus`: what another member of a stack has more than the one that is
-    open, with the row of that member; its outline is dashed.
+    open, with the row of that member; its outline is dashed. `bare`: an open box of which only the content is drawn.
     """
 
     address: str
@@ -89,6 +89,7 @@ class Box:
     title: str = ""
     sign: str = ""
     surplus: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,8 @@ class Port:
     """A dot on the frame of box `box`; `count` is how many neighbours share it (1, or more for a "+N" port).
 
     `group` is the address of the open group, `slot` the number of the port in its skeleton, `first` true on the
-    side where the flow begins, `others` the addresses of the neighbours that share it.
+    side where the flow begins, `others` the addresses of the neighbours that share it. `bare`: the frame, and so the
+    dot, is not drawn.
     """
 
     x: int
@@ -150,6 +152,7 @@ class Port:
     slot: int = -1
     first: bool = True
     others: tuple[str, ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

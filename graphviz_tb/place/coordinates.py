@@ -25,6 +25,7 @@ from graphviz_tb.place.lanes import (
     shorten_detours,
     split_off_training,
     training_rules,
+    wires_across_to_gutter,
     wires_at_joints,
 )
 from graphviz_tb.place.tracks import RankHop
@@ -278,6 +279,7 @@ def _item_alignments(
     heads = column_heads(skeleton)
     trunks: set[tuple[int, int]] = set()
     main, capped = set(skeleton.main_path), capped_wires(skeleton)
+    turning = wires_across_to_gutter(skeleton, chains)
     order = [*skeleton.main_path, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
     for wire in order:
         chain, (start, end) = chains[wire], ends[wire]
@@ -286,6 +288,8 @@ def _item_alignments(
             upper, lower = chain[number], chain[number + 1]
             if lower in heads or (upper in trained) != (lower in trained) or (number == final and wire in capped):
                 continue
+            if not number and wire in turning and upper < skeleton.children:
+                continue  # it runs across at once
             if upper >= first or lower >= first:
                 if (upper, lower) in trunks:  # lines that share waypoints pull once
                     continue

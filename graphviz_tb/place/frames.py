@@ -6,7 +6,7 @@ level on the screen ─ auxiliary area ─ title ─ border
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from graphviz_tb.graphs.skyline import Skyline
 from graphviz_tb.model.frozen import dataclass
@@ -38,22 +38,25 @@ from graphviz_tb.place.level import (
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
-from graphviz_tb.place.ties import InnerPorts, Slot
+from graphviz_tb.place.side_ports import find_side_ports
+from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
 
+MOST_BARE_BOXES = 3  # of a group whose frame is not drawn, with its stack
 Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
     """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
-    edges on the level outside."""
+    edges on the level outside. `bare`: its frame is not drawn."""
 
     view: View
     heading: Heading | None
     below: Mapping[int, int]
     outside: OutsideLabels
+    bare: bool = False
 
     @property
     def node_labels(self) -> tuple[NodeLabel, ...]:
@@ -69,7 +72,8 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
-        groups.append(OpenGroup(current, heading, below, outside))
+        bare = heading is not None and _is_around_one_stack(current)
+        groups.append(OpenGroup(current, None if bare else heading, below, outside, bare))
         node_labels = (*current.node_labels, *current.functions)
         shown = {
             *current.metagraph.core_children(),
@@ -79,10 +83,24 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         labels = _outside_line_labels(current) if current.opened else {}
         for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
             if child in shown:
-                todo.append(
-                    (inner, (node_labels[child], current.words.seconds[child]), labels.get(child, {}), below, child)
-                )
+                node, second = node_labels[child], current.words.seconds[child]
+                if bare and heading is not None:
+                    node = replace(node, label=f"{heading[0].label} / {node.label}")
+                todo.append((inner, (node, second), labels.get(child, {}), below, child))
     return groups
+
+
+def _is_around_one_stack(view: View) -> bool:
+    """Return whether the frame of a group would only repeat that of the open stack in it: nothing else is on its main
+    path, and few closed boxes beside it feed the stack."""
+    skeleton, boxes = view.skeleton, len(view.metagraph.core_children())
+    if len(view.opened) != 1 or boxes < 2 or boxes > MOST_BARE_BOXES or skeleton.plain or view.functions:
+        return False
+    stacks = {child for child in view.opened if view.node_labels[child].stacked}
+    chains = [skeleton.wires[wire].chain for wire in skeleton.main_path]
+    main = {end for chain in chains for end in (chain[0], chain[-1]) if end < skeleton.children}
+    alone = not view.metagraph.mask.extracted_children and not view.words.notes and not loose_boxes(skeleton)
+    return len(stacks) == 1 and main == stacks and alone
 
 
 def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
@@ -344,6 +362,7 @@ class GroupLayout:
     `slots`: its children with the corner of their slot (None: not shown). `ports`: the place of each port of the
     skeleton on the border; `gates`: the port of each neighbour. `routes`: the polylines of the drawn wires. `labels`:
     the middle of each label. `lines`: the edges that each wire represents. `partings`: where wires leave others.
+    `side_ports`: the ports that may be on a side instead; `entered`: by open child, the ports that are, with their y.
     """
 
     width: int
@@ -357,6 +376,8 @@ class GroupLayout:
     texts: tuple[Text, ...] = ()
     rules: tuple[Separator, ...] = ()
     partings: Mapping[int, Point] = field(default_factory=dict)
+    side_ports: Mapping[int, SidePort] = field(default_factory=dict)
+    entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
 
 def lay_out_frame(
@@ -373,9 +394,10 @@ def lay_out_frame(
     inner = InnerPorts(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
+        {position: made.side_ports for position, made in below.items()},
     )
     # Each step needs the previous ones: the area the drawing, the title the width of both, ports the whole size.
-    core = draw_core(view, pieces, lines, said, inner, direction)
+    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None)
     area = _auxiliary_area(view, core, said, pieces, direction)
     bar = _frame_title(view, heading, core, area, direction)
     # The picture itself has neither title bar nor border.
@@ -389,13 +411,19 @@ def lay_out_frame(
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
     routes = {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()}
+    slots = _child_slots(view, pieces, core, area, shift)
+    labels = {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()}
+    drawn = {item: slot for item, slot in enumerate(slots) if slot is not None}
+    side_ports: dict[int, SidePort] = {}
+    if heading and is_vertical(direction):
+        side_ports = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels)
     return GroupLayout(
         *size,
-        _child_slots(view, pieces, core, area, shift),
+        slots,
         ports,
         port_gates(view),
         routes,
-        {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()},
+        labels,
         lines,
         (
             *(move_text(text, 0, top) for text in bar.texts),
@@ -406,7 +434,19 @@ def lay_out_frame(
             for r in (*core.rules, *area.rules)
         ),
         find_partings(view.skeleton, routes),
+        side_ports,
+        core.entered,
     )
+
+
+def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -> GroupLayout:
+    """Return a frame that lines enter at side ports; `entered` are these with their y."""
+    ports, routes = [*made.ports], {**made.routes}
+    for port, y in entered.items():
+        side = made.side_ports[port]
+        ports[port] = (side.place[0], y)
+        routes[side.wire] = [ports[port], (side.end[0], y)]
+    return replace(made, ports=tuple(ports), routes=routes, partings=find_partings(view.skeleton, routes))
 
 
 def _auxiliary_area(

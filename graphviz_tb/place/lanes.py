@@ -44,6 +44,24 @@ def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list
     return passing
 
 
+def wires_across_to_gutter(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> set[int]:
+    """Return the wires that pass boxes of their column at its right end, on the way to the next one, and begin left of
+    other items of their rank: they run across at once."""
+    if not any(skeleton.breaks):
+        return set()
+    place = item_ranks(skeleton)
+    found: set[int] = set()
+    for wire, chain in enumerate(chains):
+        part, rank = place[chain[0]]
+        rows = skeleton.parts[part]
+        end = min([start for start in skeleton.breaks[part] if start > rank], default=-1)
+        passed = range(rank + 1, end)
+        leaves = rank + 1 < end < rank + len(chain) and rows[rank][-1] != chain[0]
+        if leaves and all(rows[r][-1] == chain[r - rank] for r in passed):
+            found.add(wire)
+    return found
+
+
 def place_columns(
     skeleton: Skeleton,
     layers: Sequence[Sequence[Band]],

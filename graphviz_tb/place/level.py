@@ -6,7 +6,7 @@ pieces ─ lines ─ level with its flow running down ─ turned to the screen �
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from graphviz_tb.graphs.skyline import Skyline, SkylineRect
 from graphviz_tb.model.frozen import dataclass
@@ -38,6 +38,7 @@ from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import SideEntries, find_side_entries, shift_to_boxes, side_point
+from graphviz_tb.place.side_ports import enter_at_sides
 from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
 # Boxes without lines: if they are few, they go into a free corner of their level.
@@ -226,7 +227,8 @@ class CoreDrawing:
 
     `slots` are the children in the main area with the corner of their slot; `ports` the place of each port of the
     skeleton (`first`: on the side where the flow begins); `routes` the polylines of the drawn wires; `labels` the
-    middle of each label; `rules` separate the model from what trains it, and `headings` say so.
+    middle of each label; `rules` separate the model from what trains it, and `headings` say so; `entered` are by open
+    child its ports on a side, with their y.
     """
 
     width: int
@@ -237,6 +239,7 @@ class CoreDrawing:
     labels: Mapping[int, Point]
     rules: tuple[Separator, ...] = ()
     headings: tuple[Text, ...] = ()
+    entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
     def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
         """Return the outline of the drawing; lines of ports on its last side extend without end."""
@@ -265,8 +268,9 @@ def draw_core(
     said: Mapping[int, LineLabel],
     inner: InnerPorts,
     direction: Direction,
+    framed: bool,
 ) -> CoreDrawing:
-    """Lay out and draw the level.
+    """Lay out and draw the level; a `framed` one has a border and a title bar around it.
 
     Labels of the main path that stick out at the sides count in its size.
     """
@@ -276,8 +280,8 @@ def draw_core(
     entering = _bar_entries(ranked, pieces) if upright else {}
     turns = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
     said = _labels_said_once(view, said, inner.gates)
-    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties)
-    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties)
+    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed)
+    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner)
 
 
 def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
@@ -313,6 +317,7 @@ def _draw_level(
     level: LevelLayout,
     turns: SideEntries,
     ties: Mapping[int, Tie],
+    inner: InnerPorts,
 ) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
     aside = set(loose_boxes(view.skeleton))
@@ -328,6 +333,7 @@ def _draw_level(
         else tie_points(ties[wire], slots, level, turn)
         for wire in lines
     }
+    entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
     axis = 0 if turn.runs_vertically else 1
     # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.
     before, after = label_overhang(routes, said, turn.screen_size[axis], axis)
@@ -348,7 +354,8 @@ def _draw_level(
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
-    return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels, rules, headings)
+    drawn_ports = tuple((x + left, y + top) for x, y in ports)
+    return CoreDrawing(*size, slots, drawn_ports, routes, labels, rules, headings, entered)
 
 
 def _around_rule(rule: Separator) -> SkylineRect:
@@ -450,6 +457,7 @@ def _lay_out_level(
     turns: SideEntries,
     entering: Mapping[int, int],
     ties: Mapping[int, Tie],
+    framed: bool,
 ) -> LevelLayout:
     """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars,
     `ties` the lines that run beside the ranks."""
@@ -473,6 +481,7 @@ def _lay_out_level(
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     gaps = _level_gaps(strokes, ties, direction, narrow=view.narrow >= SMALL_GAPS)
+    gaps = gaps if framed else replace(gaps, beyond=0, bar=(0, 0))
     skeleton = _drop_loose_parts(
         _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     )

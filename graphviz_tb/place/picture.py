@@ -31,6 +31,7 @@ from graphviz_tb.place.frames import (
     loop_identity,
     loop_index_by_child,
     wire_identity,
+    with_side_ports,
 )
 from graphviz_tb.place.level import level_webs
 from graphviz_tb.place.picture_path import lead_main_path
@@ -120,7 +121,8 @@ class SceneSketch:
             corner = _point_sum(_point_sum(slot[1], (slot[0].x, slot[0].y)), origin)
             opened = position in group.below
             area, title = areas.get(position, "main"), words.titles[position]
-            self.boxes.append(_scene_box(node, slot, corner, parent, depth, opened, area, title))
+            bare = opened and self.groups[group.below[position]].bare
+            self.boxes.append(_scene_box(node, slot, corner, parent, depth, opened, area, title, bare))
             self.texts += [move_text(text, *corner, box) for text in slot[0].texts]
             self.stubs += [_scene_stub(stub, corner, box, undrawn) for stub in slot[0].stubs]
             if slot[0].loop:
@@ -199,7 +201,10 @@ class SceneSketch:
         point = _point_sum(made.ports[port], origin)
         others = tuple(view.addresses.get(row, "") for row, _ in slot.others)
         title = view.words.ports[port]
-        self.ports.append(Port(*point, box, kind, len(slot.others), title, view.address, port, slot.first, others))
+        bare = self.groups[number].bare
+        self.ports.append(
+            Port(*point, box, kind, len(slot.others), title, view.address, port, slot.first, others, bare)
+        )
 
 
 def _point_sum(point: Point, shift: Point) -> Point:
@@ -216,18 +221,26 @@ def _child_areas(view: View) -> dict[int, AreaName]:
 
 
 def _scene_box(
-    node: NodeLabel, slot: Slot, corner: Point, parent: int, depth: int, opened: bool, area: AreaName, title: str
+    node: NodeLabel,
+    slot: Slot,
+    corner: Point,
+    parent: int,
+    depth: int,
+    opened: bool,
+    area: AreaName,
+    title: str,
+    bare: bool,
 ) -> Box:
     return Box(
         node.address,
         node.row,
         node.kind,
         parent,
-        depth,
+        depth - 1 if bare else depth,
         *corner,
         *slot[0].box,
         open=opened,
-        openable=opened or bool(node.openable),
+        openable=(opened or bool(node.openable)) and not bare,
         sheets=slot[0].sheets,
         connected=node.connected,
         area=area,
@@ -235,6 +248,7 @@ def _scene_box(
         title=title,
         sign=slot[0].sign,
         surplus=node.surplus,
+        bare=bare,
     )
 
 
@@ -289,6 +303,10 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
             continue
         frames[number] = lay_out_frame(group.view, group.heading, below, group.outside, options.direction)
         known[group.view.path] = CachedFrame(group, levels[number].view, below, frames[number])
+    for number, group in enumerate(groups):
+        for position, entered in frames[number].entered.items():
+            child = group.below[position]
+            frames[child] = with_side_ports(frames[child], groups[child].view, entered)
     sketch = SceneSketch(groups, frames)
     where: dict[int, tuple[int, int, Point]] = {0: (-1, 0, (0, 0))}  # of each group: its box, depth and corner
     for number, group in enumerate(groups):
@@ -297,7 +315,8 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
         for position, child in group.below.items():
             slot = frames[number].slots[position]
             assert slot is not None
-            where[child] = (numbers[position], depth + 1, (slot[1][0] + x, slot[1][1] + y))
+            inside = depth if groups[child].bare else depth + 1
+            where[child] = (numbers[position], inside, (slot[1][0] + x, slot[1][1] + y))
     return sketch.to_scene(options.direction)
 
 
@@ -312,6 +331,7 @@ def _is_frame_unchanged(last: CachedFrame, group: OpenGroup, level: View, below:
         and len(last.below) == len(below)
         and all(last.below.get(position) is made for position, made in below.items())
         and last.group.heading == group.heading
+        and last.group.bare == group.bare
         and last.group.outside == group.outside
         and was.node_labels == level.node_labels
         and was.functions == level.functions

@@ -27,11 +27,27 @@ Slot = tuple[Piece, Point]
 
 
 @dataclass(frozen=True, slots=True)
+class SidePort:
+    """Where the line `wire` of a frame may enter at its left (`side` -1) or right (1) border: at `place`, straight to
+    `end` on a box, with `room` px above and below for more lines; it saves length and bends inside."""
+
+    wire: int
+    side: int
+    place: Point
+    end: Point
+    room: int
+    saved_length: int
+    saved_bends: int
+
+
+@dataclass(frozen=True, slots=True)
 class InnerPorts:
-    """The ports of the open children: by position the port of each neighbour, and the place of each port."""
+    """The ports of the open children: by position the port of each neighbour, the place of each port, and those that
+    may be on a side."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]
+    side_ports: Mapping[int, Mapping[int, SidePort]]
 
 
 @dataclass(frozen=True, slots=True)

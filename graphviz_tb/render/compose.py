@@ -225,6 +225,8 @@ def _stub_group(theme: Theme, mark: Stub, fill: RowFill | None, tint: LineTint |
 def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:
     """Draw one box as a group with its name."""
     box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
+    if box.bare:
+        return _bare_group(box)
     shapes = boxes.draw_frame(box, fill, theme) if box.open else boxes.draw_closed_box(box, fill, theme)
     if index in chosen:
         shapes.append(_selection_outline(box, theme))
@@ -284,7 +286,8 @@ def _free_text_group(text: Text, scene: Scene, theme: Theme, whole: int = -1) ->
 
 
 def _port_group(port: Port, theme: Theme) -> Group:
-    return Group((Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme)),), tooltip=port.title)
+    dots = () if port.bare else (Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme)),)
+    return Group(dots, tooltip=port.title)
 
 
 # A figure to print in its true size, without signs of a screen, readable without colours.

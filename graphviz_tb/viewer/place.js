@@ -454,7 +454,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "", surplus = false) {
+  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "", surplus = false, bare = false) {
     this.address = address;
     this.row = row;
     this.kind = kind;
@@ -473,6 +473,7 @@ class Box {
     this.title = title;
     this.sign = sign;
     this.surplus = surplus;
+    this.bare = bare;
   }
 }
 class Route {
@@ -502,7 +503,7 @@ class Web {
   }
 }
 class Port {
-  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = []) {
+  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = [], bare = false) {
     this.x = x;
     this.y = y;
     this.box = box;
@@ -513,6 +514,7 @@ class Port {
     this.slot = slot;
     this.first = first;
     this.others = others;
+    this.bare = bare;
   }
 }
 class Stub {
@@ -2345,6 +2347,25 @@ function wires_at_joints(skeleton, chains) {
   }
   return passing;
 }
+function wires_across_to_gutter(skeleton, chains) {
+  let place_, found, wire, chain, part, rank, rows, end, passed, leaves;
+  if (!py_any(skeleton.breaks)) {
+    return new Set();
+  }
+  place_ = item_ranks(skeleton);
+  found = new Set();
+  for ([wire, chain] of py_enumerate(chains)) {
+    [part, rank] = place_.get(chain[0]);
+    rows = skeleton.parts.at(part);
+    end = py_min((() => { const out = []; for (const start of skeleton.breaks.at(part)) if ((start > rank)) { out.push(start); } return out; })(), {default: -1});
+    passed = py_range((rank + 1), end);
+    leaves = ((((rank + 1) < end) && (end < (rank + chain.length))) && (rows.at(rank).at(-1) !== chain[0]));
+    if ((leaves && (() => { for (const r of passed) { if (!(rows.at(r).at(-1) === chain.at((r - rank)))) return false; } return true; })())) {
+      found.add(wire);
+    }
+  }
+  return found;
+}
 function place_columns(skeleton, layers, lefts, widths, between, margin) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines, entry;
   for ([p, passing] of py_enumerate(between)) {
@@ -2874,13 +2895,14 @@ function _rank_distances(row, skeleton, widths, thick, gaps, room) {
   return result;
 }
 function _item_alignments(skeleton, chains, ends, count, trained) {
-  let above, below, first, heads, trunks, main, capped, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
+  let above, below, first, heads, trunks, main, capped, turning, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
   heads = column_heads(skeleton);
   trunks = new TupleSet();
   [main, capped] = [new Set(skeleton.main_path), capped_wires(skeleton)];
+  turning = wires_across_to_gutter(skeleton, chains);
   order = [...skeleton.main_path, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
@@ -2888,6 +2910,9 @@ function _item_alignments(skeleton, chains, ends, count, trained) {
     for (number of py_range((final + 1))) {
       [upper, lower] = [chain.at(number), chain.at((number + 1))];
       if ((heads.has(lower) || (trained.has(upper) !== trained.has(lower)) || ((number === final) && capped.has(wire)))) {
+        continue;
+      }
+      if ((!number && turning.has(wire) && (upper < skeleton.children))) {
         continue;
       }
       if (((upper >= first) || (lower >= first))) {
@@ -3276,10 +3301,22 @@ const MIN_WRITE_PX = 40;
 const TIE_LABEL_MARGIN_PX = 24;
 const WRITE_LABEL_MARGIN_PX = 8;
 const UNDERPASS_PX = 20;
+class SidePort {
+  constructor(wire, side, place_, end, room, saved_length, saved_bends) {
+    this.wire = wire;
+    this.side = side;
+    this.place = place_;
+    this.end = end;
+    this.room = room;
+    this.saved_length = saved_length;
+    this.saved_bends = saved_bends;
+  }
+}
 class InnerPorts {
-  constructor(gates, ports) {
+  constructor(gates, ports, side_ports) {
     this.gates = gates;
     this.ports = ports;
+    this.side_ports = side_ports;
   }
 }
 class Tie {
@@ -3364,6 +3401,191 @@ function tie_points(tie, slots, level, turn) {
   ends = [[(start_x + tie.start), start_y], [(end_x + tie.end), end_y]];
   bends = (() => { const out = []; for (const [x, _] of ends) { out.push(turn.to_screen([x, across])); } return out; })();
   return [border_point(piece, corner, turn.to_screen(ends[0]), upright), ...bends, border_point(other, goal, turn.to_screen(ends[1]), upright)];
+}
+
+// place.side_ports
+const CLEARANCE_PX = 8;
+const START_PX = 11;
+const STEP_PX = 10;
+class SideEntry {
+  constructor(wire, item, port, before, place_) {
+    this.wire = wire;
+    this.item = item;
+    this.port = port;
+    this.before = before;
+    this.place = place_;
+  }
+}
+function find_side_ports(view, routes, slots, opened, borders, labelled) {
+  let skeleton, lines, wire, chain, item, found, port, wires, points, entered, before, end, side, door, others, boxes, piece, _, room;
+  skeleton = view.skeleton;
+  lines = new Map();
+  for (wire of routes.keys()) {
+    chain = skeleton.wires.at(wire).chain;
+    for (item of [chain[0], chain.at(-1)]) {
+      if ((item >= skeleton.children)) {
+        py_setdefault(lines, (item - skeleton.children), []).push(wire);
+      }
+    }
+  }
+  found = new Map();
+  for ([port, wires] of lines.entries()) {
+    wire = wires[0];
+    [points, chain] = [routes.get(wire), skeleton.wires.at(wire).chain];
+    entered = ((wires.length === 1) && skeleton.ports.at(port).first && slots.has(chain.at(-1)) && !opened.has(chain.at(-1)));
+    if ((!entered || (points.length < 3) || labelled.has(wire) || skeleton.main_path.includes(wire) || (view.line_of_wire(wire).kind === "reference"))) {
+      continue;
+    }
+    [before, end] = [points.at(-2), points.at(-1)];
+    if (((before[1] !== end[1]) || (points[0][1] === end[1]))) {
+      continue;
+    }
+    side = ((before[0] < end[0]) ? -1 : 1);
+    door = [[borders.at(((side < 0) ? 0 : 1)), end[1]], end];
+    others = (() => { const out = new Map(); for (const [other, line] of routes.entries()) if (!py_equal(line.at(-1), end)) { out.set(other, line); } return out; })();
+    boxes = (() => { const out = []; for (const [item, slot] of slots.entries()) if ((item !== chain.at(-1))) { out.push(_slot_box(slot)); } return out; })();
+    if ((!_is_clear(door, boxes, others) || (_crossings(door, others) > _crossings(points, others)))) {
+      continue;
+    }
+    [piece, _] = slots.get(chain.at(-1));
+    room = (Math.floor(piece.box[1] / 2) - CLEARANCE_PX);
+    found.set(port, new SidePort(wire, side, door[0], end, room, (_length_of_side_ports(points) - _length_of_side_ports(door)), (points.length - 2)));
+  }
+  return found;
+}
+function enter_at_sides(view, routes, slots, inner) {
+  let found, entry, port, entered, item, side, _, entries, room, number, y;
+  found = new TupleMap();
+  for ([entry, port] of _possible_entries(view, routes, slots, inner)) {
+    py_setdefault(found, [entry.item, port.side, port.end], []).push(entry);
+  }
+  entered = new Map();
+  for ([[item, side, _], entries] of found.entries()) {
+    room = py_min((() => { const out = []; for (const entry of entries) { out.push(inner.side_ports.get(item).get(entry.port).room); } return out; })());
+    if ((((entries.length - 1) * STEP_PX) > (2 * room))) {
+      continue;
+    }
+    py_sort(entries, {key: (entry) => _turn_order(entry, side)});
+    for ([number, entry] of py_enumerate(entries)) {
+      y = ((entry.place[1] + (number * STEP_PX)) - Math.floor(((entries.length - 1) * STEP_PX) / 2));
+      if (_improves(entry, y, view.skeleton, routes, slots)) {
+        routes.set(entry.wire, _line_to_side(entry, y));
+        py_setdefault(entered, item, new Map()).set(entry.port, (y - slots.get(item)[1][1]));
+      }
+    }
+  }
+  return entered;
+}
+function *_possible_entries(view, routes, slots, inner) {
+  let skeleton, taken, wire, item, port, wires, side, corner, place_, before, line, points;
+  skeleton = view.skeleton;
+  taken = new TupleMap();
+  for (wire of routes.keys()) {
+    item = skeleton.wires.at(wire).chain.at(-1);
+    port = ((inner.side_ports.has(item) && slots.has(item)) ? port_at_end(view, wire, 1, inner.gates) : null);
+    if (((port != null) && inner.side_ports.get(item).has(port))) {
+      py_setdefault(taken, [item, port], []).push(wire);
+    }
+  }
+  for ([[item, port], wires] of taken.entries()) {
+    wire = wires[0];
+    if (((wires.length > 1) || skeleton.wires.at(wire).turned || skeleton.main_path.includes(wire))) {
+      continue;
+    }
+    [side, corner] = [inner.side_ports.get(item).get(port), slots.get(item)[1]];
+    place_ = [(corner[0] + side.place[0]), (corner[1] + side.place[1])];
+    before = _points_beside(routes.get(wire), place_, side.side);
+    if ((before == null)) {
+      continue;
+    }
+    [line, points] = [[...before, [before.at(-1)[0], place_[1]], place_], routes.get(wire)];
+    if (((_length_of_side_ports(line) <= (_length_of_side_ports(points) + side.saved_length)) && (line.length < (points.length + side.saved_bends)))) {
+      yield [new SideEntry(wire, item, port, before, place_), side];
+    }
+  }
+}
+function _points_beside(points, place_, side) {
+  let number, x, y, other, end, onward;
+  for (number of py_range((points.length - 2), -1, -1)) {
+    [[x, y], [other, end]] = [points.at(number), points.at((number + 1))];
+    if (((x === other) && (y !== end) && (((x - place_[0]) * side) >= CLEARANCE_PX))) {
+      onward = ((place_[1] - y) * ((end > y) ? 1 : -1));
+      return ((number || (onward >= START_PX)) ? points.slice(0, (number + 1)) : null);
+    }
+  }
+  return null;
+}
+function _turn_order(entry, side) {
+  let x, y, below;
+  [x, y] = entry.before.at(-1);
+  below = (y > entry.place[1]);
+  return [below, (below ? (-side * x) : (side * x))];
+}
+function _line_to_side(entry, y) {
+  return [...entry.before, [entry.before.at(-1)[0], y], [entry.place[0], y]];
+}
+function _improves(entry, y, skeleton, routes, slots) {
+  let line, was, others, ends, boxes, apart, fresh;
+  [line, was] = [_line_to_side(entry, y), routes.get(entry.wire)];
+  others = (() => { const out = new Map(); for (const [wire, points] of routes.entries()) if ((wire !== entry.wire)) { out.set(wire, points); } return out; })();
+  ends = [skeleton.wires.at(entry.wire).chain[0], entry.item];
+  boxes = (() => { const out = []; for (const [item, slot] of slots.entries()) if (!ends.includes(item)) { out.push(_slot_box(slot)); } return out; })();
+  apart = (() => { const out = new Map(); for (const [wire, points] of others.entries()) if (!py_equal(points[0], line[0])) { out.set(wire, points); } return out; })();
+  fresh = (_is_between(line.at(-2), ...was.slice((entry.before.length - 1), (entry.before.length + 1))) ? line.slice(-2) : line.slice(-3));
+  return (_is_clear(fresh, boxes, apart) && (_crossings(line, others) <= _crossings(was, others)));
+}
+function _is_between(point, start, end) {
+  return ((Math.min(start[1], end[1]) <= point[1]) && (point[1] <= Math.max(start[1], end[1])));
+}
+function _slot_box(slot) {
+  let piece, x, y;
+  [piece, [x, y]] = slot;
+  return [x, y, (x + piece.width), (y + piece.height)];
+}
+function _is_clear(points, boxes, routes) {
+  let start, end, left, right, top, bottom, along, line, one, two, parallel, near, first, last;
+  for ([start, end] of py_pairwise(points)) {
+    [left, right] = [(Math.min(start[0], end[0]) - CLEARANCE_PX), (Math.max(start[0], end[0]) + CLEARANCE_PX)];
+    [top, bottom] = [(Math.min(start[1], end[1]) - CLEARANCE_PX), (Math.max(start[1], end[1]) + CLEARANCE_PX)];
+    if ((() => { for (const [x, y, other_x, other_y] of boxes) { if (((x < right) && (other_x > left) && (y < bottom) && (other_y > top))) return true; } return false; })()) {
+      return false;
+    }
+    along = ((start[1] === end[1]) ? 0 : 1);
+    for (line of routes.values()) {
+      for ([one, two] of py_pairwise(line)) {
+        parallel = (one.at((1 - along)) === two.at((1 - along)));
+        near = (Math.abs((one.at((1 - along)) - start.at((1 - along)))) < CLEARANCE_PX);
+        [first, last] = py_sorted([one.at(along), two.at(along)]);
+        if ((parallel && near && (first < Math.max(start.at(along), end.at(along))) && (last > Math.min(start.at(along), end.at(along))))) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+function _crossings(points, routes) {
+  let count, ax, ay, bx, by, line, cx, cy, dx, dy, crossed;
+  count = 0;
+  for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
+    for (line of routes.values()) {
+      for ([[cx, cy], [dx, dy]] of py_pairwise(line)) {
+        if ((ay === by)) {
+          crossed = ((cx === dx) && ((Math.min(ax, bx) < cx) && (cx < Math.max(ax, bx))) && ((Math.min(cy, dy) < ay) && (ay < Math.max(cy, dy))));
+        }
+        else {
+          crossed = ((cy === dy) && ((Math.min(cx, dx) < ax) && (ax < Math.max(cx, dx))) && ((Math.min(ay, by) < cy) && (cy < Math.max(ay, by))));
+        }
+        if (crossed) {
+          count += 1;
+        }
+      }
+    }
+  }
+  return count;
+}
+function _length_of_side_ports(points) {
+  return py_sum((() => { const out = []; for (const [a, b] of py_pairwise(points)) { out.push((Math.abs((a[0] - b[0])) + Math.abs((a[1] - b[1])))); } return out; })());
 }
 
 // place.side_entries
@@ -3606,7 +3828,7 @@ function _parting_point(line, main) {
     if (!py_equal(_direction(start, end), _direction(start, goal))) {
       return (py_equal(start, line[0]) ? null : start);
     }
-    [first, second] = [_length(start, end), _length(start, goal)];
+    [first, second] = [_length_of_side_entries(start, end), _length_of_side_entries(start, goal)];
     return ((first < second) ? end : goal);
   }
   return null;
@@ -3616,7 +3838,7 @@ function _direction(start, end) {
   [across, along] = [(end[0] - start[0]), (end[1] - start[1])];
   return [((across > 0) - (across < 0)), ((along > 0) - (along < 0))];
 }
-function _length(start, end) {
+function _length_of_side_entries(start, end) {
   return (Math.abs((end[0] - start[0])) + Math.abs((end[1] - start[1])));
 }
 
@@ -3757,7 +3979,7 @@ const HEADING_REACH = 72;
 const RULE_CLEARANCE = 4;
 const FRAME_OVERLAP = 9;
 class CoreDrawing {
-  constructor(width, height, slots, ports, routes, labels, rules = [], headings = []) {
+  constructor(width, height, slots, ports, routes, labels, rules = [], headings = [], entered = new Map()) {
     this.width = width;
     this.height = height;
     this.slots = slots;
@@ -3766,6 +3988,7 @@ class CoreDrawing {
     this.labels = labels;
     this.rules = rules;
     this.headings = headings;
+    this.entered = entered;
   }
   skyline(sizes, upright) {
     let sky, child, left, top, points, wire, x, y, wide, tall, rule, text;
@@ -3794,7 +4017,7 @@ class CoreDrawing {
     return sky;
   }
 }
-function draw_core(view, pieces, lines, said, inner, direction) {
+function draw_core(view, pieces, lines, said, inner, direction, framed) {
   let ties, ranked, upright, entering, turns, level;
   ties = find_ties(view, pieces, said, inner, direction);
   ranked = (ties.size ? _without_ties(view, py_min(ties.keys())) : view);
@@ -3802,8 +4025,8 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
   turns = find_side_entries(ranked, pieces, inner, upright, new Set(entering.keys()), tied_sides(ties));
   said = _labels_said_once(view, said, inner.gates);
-  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties);
-  return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);
+  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed);
+  return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner);
 }
 function _labels_said_once(view, said, gates) {
   let skeleton, words, heard, kept, wire, chain, label, ends, end;
@@ -3829,12 +4052,13 @@ function _without_ties(view, first) {
   main_path_ = [...(() => { const out = []; for (const wire of skeleton.main_path) if ((wire < first)) { out.push(wire); } return out; })()];
   return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), main_path: main_path_})});
 }
-function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
-  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels;
+function _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner) {
+  let aside, turn, slots, routes, entered, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels, drawn_ports;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
   routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, (!ties.has(wire) ? _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns) : tie_points(ties.get(wire), slots, level, turn))); } return out; })();
+  entered = (turn.runs_vertically ? enter_at_sides(view, routes, slots, inner) : new Map());
   axis = (turn.runs_vertically ? 0 : 1);
   [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
@@ -3851,7 +4075,8 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
-  return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels, rules, headings);
+  drawn_ports = [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()];
+  return new CoreDrawing(...size, slots, drawn_ports, routes, labels, rules, headings, entered);
 }
 function _around_rule(rule) {
   let left, right, top, bottom;
@@ -3931,7 +4156,7 @@ function _label_parts(view, lines, routes, labelled) {
   }
   return parts;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties, framed) {
   let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
@@ -3956,6 +4181,7 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
   gaps = _level_gaps(strokes, ties, direction, (view.narrow >= SMALL_GAPS));
+  gaps = (framed ? gaps : py_replace(gaps, {beyond: 0, bar: [0, 0]}));
   skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
@@ -4012,36 +4238,55 @@ function _extend_to_boxes(view, wire, points, slots, turn, turns) {
 }
 
 // place.frames
+const MOST_BARE_BOXES = 3;
 class OpenGroup {
-  constructor(view, heading, below, outside) {
+  constructor(view, heading, below, outside, bare = false) {
     this.view = view;
     this.heading = heading;
     this.below = below;
     this.outside = outside;
+    this.bare = bare;
   }
   get node_labels() {
     return [...this.view.node_labels, ...this.view.functions];
   }
 }
 function list_open_groups(view) {
-  let groups, todo, current, heading, outside, above, position, below, node_labels, shown, labels, child, inner;
+  let groups, todo, current, heading, outside, above, position, below, bare, node_labels, shown, labels, child, inner, node, second;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
     [current, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below = new Map();
-    groups.push(new OpenGroup(current, heading, below, outside));
+    bare = ((heading != null) && _is_around_one_stack(current));
+    groups.push(new OpenGroup(current, (bare ? null : heading), below, outside, bare));
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core_children(), ...current.metagraph.mask.extracted_children, ...py_range(current.node_labels.length, node_labels.length)]);
     labels = (current.opened.size ? _outside_line_labels(current) : new Map());
     for ([child, inner] of py_sorted(current.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
-        todo.push([inner, [node_labels.at(child), current.words.seconds.at(child)], py_get(labels, child, new TupleMap()), below, child]);
+        [node, second] = [node_labels.at(child), current.words.seconds.at(child)];
+        if ((bare && (heading != null))) {
+          node = py_replace(node, {label: (String(heading[0].label) + " / " + String(node.label))});
+        }
+        todo.push([inner, [node, second], py_get(labels, child, new TupleMap()), below, child]);
       }
     }
   }
   return groups;
+}
+function _is_around_one_stack(view) {
+  let skeleton, boxes, stacks, chains, main, alone;
+  [skeleton, boxes] = [view.skeleton, view.metagraph.core_children().length];
+  if (((view.opened.size !== 1) || (boxes < 2) || (boxes > MOST_BARE_BOXES) || skeleton.plain || view.functions.length)) {
+    return false;
+  }
+  stacks = (() => { const out = new Set(); for (const child of view.opened.keys()) if (view.node_labels.at(child).stacked) { out.add(child); } return out; })();
+  chains = (() => { const out = []; for (const wire of skeleton.main_path) { out.push(skeleton.wires.at(wire).chain); } return out; })();
+  main = (() => { const out = new Set(); for (const chain of chains) for (const end of [chain[0], chain.at(-1)]) if ((end < skeleton.children)) { out.add(end); } return out; })();
+  alone = (!view.metagraph.mask.extracted_children.size && !view.words.notes.length && !loose_boxes(skeleton).length);
+  return ((stacks.size === 1) && py_equal(main, stacks) && alone);
 }
 function _outside_line_labels(view) {
   let texts, wire, line, text, rows;
@@ -4253,7 +4498,7 @@ function _break_column(column, limit) {
 const FRAME_PADDING = 12;
 const NOTE_LINE_HEIGHT = 14;
 class GroupLayout {
-  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = [], partings = new Map()) {
+  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = [], partings = new Map(), side_ports = new Map(), entered = new Map()) {
     this.width = width;
     this.height = height;
     this.slots = slots;
@@ -4265,16 +4510,18 @@ class GroupLayout {
     this.texts = texts;
     this.rules = rules;
     this.partings = partings;
+    this.side_ports = side_ports;
+    this.entered = entered;
   }
 }
 function lay_out_frame(view, heading, below, outside, direction) {
-  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes;
+  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, side_ports;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
   said = line_label_sizes(view, lines, outside);
-  inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })());
-  core = draw_core(view, pieces, lines, said, inner, direction);
+  inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })());
+  core = draw_core(view, pieces, lines, said, inner, direction, (heading != null));
   area = _auxiliary_area(view, core, said, pieces, direction);
   bar = _frame_title(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(FRAME_PADDING + bar.shift), (TITLE_BAR_HEIGHT + FRAME_PADDING)] : [0, 0]);
@@ -4284,7 +4531,24 @@ function lay_out_frame(view, heading, below, outside, direction) {
   size = [(size[0] + right), (size[1] + top)];
   ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_border_port(slot.first, _shifted_point(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
   routes = (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })();
-  return new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), routes, (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of [...core.rules, ...area.rules]) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()], find_partings(view.skeleton, routes));
+  slots = _child_slots(view, pieces, core, area, shift);
+  labels = (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })();
+  drawn = (() => { const out = new Map(); for (const [item, slot] of py_enumerate(slots)) if ((slot != null)) { out.set(item, slot); } return out; })();
+  side_ports = new Map();
+  if ((py_truth(heading) && is_vertical(direction))) {
+    side_ports = find_side_ports(view, routes, drawn, new Set(below.keys()), [0, (size[0] - right)], labels);
+  }
+  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of [...core.rules, ...area.rules]) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()], find_partings(view.skeleton, routes), side_ports, core.entered);
+}
+function with_side_ports(made, view, entered) {
+  let ports, routes, port, y, side;
+  [ports, routes] = [[...made.ports], new Map([...made.routes])];
+  for ([port, y] of entered.entries()) {
+    side = made.side_ports.get(port);
+    ports[py_position(ports, port)] = [side.place[0], y];
+    routes.set(side.wire, [ports.at(port), [side.end[0], y]]);
+  }
+  return py_replace(made, {ports: [...ports], routes: routes, partings: find_partings(view.skeleton, routes)});
 }
 function _auxiliary_area(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -4570,7 +4834,7 @@ class SceneSketch {
     return lines;
   }
   _draw_boxes(number, parent, depth, origin) {
-    let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
+    let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, bare, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn, loops] = [_child_areas(group.view), new StubIdentities(group.view), loop_index_by_child(group.view)];
@@ -4585,7 +4849,8 @@ class SceneSketch {
       corner = _point_sum(_point_sum(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(_scene_box(node, slot, corner, parent, depth, opened, area, title));
+      bare = (opened && this.groups.at(group.below.get(position)).bare);
+      this.boxes.push(_scene_box(node, slot, corner, parent, depth, opened, area, title, bare));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(move_text(text, ...corner, box)); } return out; })());
       py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(_scene_stub(stub, corner, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
@@ -4631,7 +4896,7 @@ class SceneSketch {
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
   _draw_port(number, port, wires, box, origin) {
-    let made, view, kinds, kind, slot, point, others, title;
+    let made, view, kinds, kind, slot, point, others, title, bare;
     [made, view] = [this.frames.get(number), this.groups.at(number).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
@@ -4639,7 +4904,8 @@ class SceneSketch {
     point = _point_sum(made.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
     title = view.words.ports.at(port);
-    this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others));
+    bare = this.groups.at(number).bare;
+    this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others, bare));
   }
 }
 function _point_sum(point, shift) {
@@ -4653,8 +4919,8 @@ function _child_areas(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _scene_box(node, slot, corner, parent, depth, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign, node.surplus);
+function _scene_box(node, slot, corner, parent, depth, opened, area, title, bare) {
+  return new Box(node.address, node.row, node.kind, parent, (bare ? (depth - 1) : depth), ...corner, ...slot[0].box, opened, ((opened || !!node.openable) && !bare), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign, node.surplus, bare);
 }
 function _scene_stub(stub, corner, number, undrawn) {
   let points, identities;
@@ -4681,7 +4947,7 @@ class FrameCache {
   }
 }
 function place(view, options, cache = null) {
-  let known, levels, groups, frames, number, group, below, last, sketch, where, box, depth, x, y, numbers, position, child, slot;
+  let known, levels, groups, frames, number, group, below, last, position, entered, child, sketch, where, box, depth, x, y, numbers, slot, inside;
   known = (cache || new FrameCache()).known;
   levels = list_open_groups(view);
   groups = lead_main_path(levels);
@@ -4697,6 +4963,12 @@ function place(view, options, cache = null) {
     frames.set(number, lay_out_frame(group.view, group.heading, below, group.outside, options.direction));
     known.set(group.view.path, new CachedFrame(group, levels.at(number).view, below, frames.get(number)));
   }
+  for ([number, group] of py_enumerate(groups)) {
+    for ([position, entered] of frames.get(number).entered.entries()) {
+      child = group.below.get(position);
+      frames.set(child, with_side_ports(frames.get(child), groups.at(child).view, entered));
+    }
+  }
   sketch = new SceneSketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
   for ([number, group] of py_enumerate(groups)) {
@@ -4704,7 +4976,8 @@ function place(view, options, cache = null) {
     numbers = sketch.draw_group(number, box, depth, [x, y]);
     for ([position, child] of group.below.entries()) {
       slot = frames.get(number).slots.at(position);
-      where.set(child, [numbers.get(position), (depth + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
+      inside = (groups.at(child).bare ? depth : (depth + 1));
+      where.set(child, [numbers.get(position), inside, [(slot[1][0] + x), (slot[1][1] + y)]]);
     }
   }
   return sketch.to_scene(options.direction);
@@ -4712,7 +4985,7 @@ function place(view, options, cache = null) {
 function _is_frame_unchanged(last, group, level, below) {
   let was;
   was = last.level;
-  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
+  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && (last.group.bare === group.bare) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
 }
 
 // words.line_labels
@@ -6087,6 +6360,9 @@ function _stub_group(theme, mark, fill, tint) {
 function _node_group(scene, index, paint, texts, chosen) {
   let box, fill, theme, shapes, halo, text, title;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
+  if (box.bare) {
+    return _bare_group(box);
+  }
   shapes = (box.open ? draw_frame(box, fill, theme) : draw_closed_box(box, fill, theme));
   if (chosen.has(index)) {
     shapes.push(_selection_outline(box, theme));
@@ -6144,7 +6420,9 @@ function _free_text_group(text, scene, theme, whole = -1) {
   return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }
 function _port_group(port, theme) {
-  return new Group([new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))], undefined, port.title);
+  let dots;
+  dots = (port.bare ? [] : [new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))]);
+  return new Group(dots, undefined, port.title);
 }
 
 // arrange.wrap

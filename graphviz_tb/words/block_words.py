@@ -122,7 +122,7 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
         after = []  # several are not a function of the layer alone
     if layer.kind in ("dense", "heads"):
         word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
-        return ", ".join([word, *(each for each in after if each != "norm")])
+        return ", ".join([word, *after])
     said = f"{layer.word} · {', '.join(after)}"
     return said if after and layer.kind != "embedding" and fits(said) else layer.word
 
@@ -263,7 +263,7 @@ def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
     between = block.steps[layers[0] + 1 : layers[-1]]
     acts = list(dict.fromkeys(step.word for step in between if step.kind == "activation"))
     gated = len(acts) == 1
-    if len(steps) == 3 and gated and steps[0].gives == steps[1].gives == steps[2].takes:
+    if len(steps) == 3 and gated and steps[0].gives == steps[1].gives == (steps[2].takes or steps[0].gives):
         one, two, three = layers
         apart = block.before[three] == {one, two} and not {one, two} & (block.before[one] | block.before[two])
         if apart and frozenset([frozenset([one]), frozenset([two])]) in block.multiplies:

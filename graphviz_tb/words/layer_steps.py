@@ -63,6 +63,10 @@ DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
+ROW_RANGE_OPS = frozenset({"Slice", "StridedSlice"})
+BROADCAST_OPS = (
+    RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}
+)  # bring rows to where they are added
 STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
@@ -148,6 +152,8 @@ class TensorFlowSteps:
             return self._resize(op, node)
         if op == "Tile":
             return self._repeat_along_image(node)
+        if op in ROW_RANGE_OPS:
+            return self._added_rows(node)
         if op in ("TopK", "TopKV2"):
             chosen = self.constant_input(node, KERNEL)
             return LayerStep("top", f"top {chosen[0]}") if len(chosen) == 1 and chosen[0] > 0 else None
@@ -409,12 +415,27 @@ class TensorFlowSteps:
         if kernels:
             found = self._weighted_step(op, node, *kernels[0])
             return UNKNOWN_STEP if found is None else found
-        if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
-            return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
+        weights = [int(self.graph.meaning.origin[source]) for _, (source, _) in self.inputs_of(node)]
+        if max(weights, default=-1) >= 0:
+            if op in EMBEDDING_LOOKUP_OPS:
+                return None
+            gives = self._restored_width(node) if op in MATRIX_PRODUCT_OPS else 0
+            return LayerStep("dense", f"→ {size_word(gives)}", 0, gives, weight=max(weights)) if gives else UNKNOWN_STEP
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
             heads = self.product_heads(node)
             return LayerStep("product", "", heads=heads) if _sums_an_axis(self.graph.node_def(node)) else None
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
+
+    def _restored_width(self, node: int) -> int:
+        """Return the width of a product that is brought back to the axes of what it was made of, as `tensordot` does;
+        0 if it is not."""
+        for user in self._users_of(node):
+            shape = self.inputs_of(user)[-1][1][0]
+            if self.op_of(user) == "Reshape" and self.op_of(shape) == "ConcatV2":
+                *parts, _ = [source for _, (source, _) in self.inputs_of(shape)]
+                width = self._constant(parts[-1], 2) if len(parts) == 2 else []
+                return int(width[0]) if len(width) == 1 and width[0] > 0 else 0
+        return 0
 
     def product_heads(self, node: int) -> tuple[int, int]:
         """Return the heads of a product of two tensors with four axes, as of queries and keys, and the size of each,
@@ -479,6 +500,21 @@ class TensorFlowSteps:
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
+
+    def _added_rows(self, node: int) -> LayerStep | None:
+        """Return the step of an op that takes a range of the rows of a table, which are added to others: positions."""
+        tables = [(origin, shape) for slot, origin, shape in self.weights_of(node) if slot == 0 and len(shape) == 2]
+        for _ in range(MOST_SCALED if tables else 0):
+            users = self._users_of(node)
+            if len(users) != 1:
+                return None
+            if self.op_of(users[0]) in ADD_OPS:
+                word = " × ".join(size_word(size) for size in tables[0][1])
+                return LayerStep("embedding", word, weight=tables[0][0])
+            if self.op_of(users[0]) not in BROADCAST_OPS:
+                return None
+            node = users[0]
+        return None
 
     def _selects_rows(self, node: int) -> bool:
         """Return whether an op multiplies a weight by vectors with a single one, as a look-up does."""
@@ -614,7 +650,7 @@ def _is_step_type(op: str) -> bool:
     named = op in ACTIVATIONS or op in PLAIN or op in POOLS or op in REDUCTIONS or op in NORM_OPS
     products = op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS
     roles = has_role(op, Role.TRANSPOSED_CONVOLUTION, Role.NORMALIZATION)
-    named = named or op in ("Sqrt", "Tile")
+    named = named or op in ("Sqrt", "Tile") or op in ROW_RANGE_OPS
     return named or products or op in EMBEDDING_LOOKUP_OPS or roles or op.startswith(("Resize", "TopK"))
 
 

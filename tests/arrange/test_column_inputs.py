@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange.column_inputs import move_ends_to_columns
+from graphviz_tb.arrange.column_inputs import _count_inversions, _with_item_right, move_ends_to_columns
 from graphviz_tb.arrange.level import ArrangeOptions, PortConstraints, arrange
 from graphviz_tb.model.metagraph import Bridge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
@@ -81,6 +81,24 @@ def test_a_port_of_a_result_of_a_column_is_at_its_end() -> None:
         assert (boxes(moved), moved.breaks) == (
             ([[0], [1], [4], [2], [3], [5]], ((3,),)) if moves else (boxes(skeleton), ((2,),))
         )
+
+
+def test_a_line_to_the_next_column_passes_its_own_on_the_side_of_the_gutter() -> None:
+    # 0 ─▶ 2 ─▶ 3 ─▶ 4 ─▶ 5, and 1 ─▶ 2, 1 ─▶ 4: a mask, of an encoder and of what reads it
+    graph = level(6, *pairwise((0, 2, 3, 4, 5)), (1, 2), (1, 4))
+    usual = broken(graph, 3)
+    left = tuple(tuple(sorted(row, reverse=r > 0)) for r, row in enumerate(usual.parts[0]))
+    for part in usual.parts[0], left:  # wherever it passes them
+        moved = move_ends_to_columns(replace(usual, parts=(part,)))
+        check(graph, moved)
+        assert [row[-1] >= moved.first_waypoint for row in moved.parts[0][1:3]] == [True, True]
+
+
+def test_a_line_to_the_next_column_crosses_no_more_lines_than_before() -> None:
+    # 0 ─▶ 5 ─▶ 6, at the right end of its rank, would cross all lines from 1
+    assert _with_item_right((7, 1, 2), {7}, set(), set()) == (1, 2, 7)
+    rows, chains = [(0, 1), (5, 2, 3, 4), (6,)], [(0, 5, 6), (1, 2), (1, 3), (1, 4)]
+    assert [_count_inversions(each, chains) for each in (rows, [(0, 1), (2, 3, 4, 5), (6,)])] == [0, 3]
 
 
 def test_other_inputs_stay() -> None:

@@ -57,7 +57,8 @@ def nesting(scene: Scene) -> Iterator[str]:
     for box in scene.boxes:
         around = of_box(scene.boxes[box.parent]) if box.parent >= 0 else whole
         left, top, right, bottom = of_box(box)
-        least = around[1] + (BAR if box.parent >= 0 else 0)
+        titled = box.parent >= 0 and not scene.boxes[box.parent].bare
+        least = around[1] + (BAR if titled else 0)
         if not (around[0] <= left and least <= top and right <= around[2] and bottom <= around[3]):
             yield f"{box.address} is not inside what holds it"
         if box.parent >= 0 and not scene.boxes[box.parent].open:

@@ -66,12 +66,55 @@ def test_an_embedding_says_its_table() -> None:
     assert words(IMAGE, *nodes, lookup)["embed"] == "30\u2009522 × 768"
 
 
+def test_rows_of_a_table_that_are_added_to_those_of_another_are_an_embedding_too() -> None:
+    # words ─▶ look up ─▶ + ─▶       positions ─▶ slice ─▶ expand ─▶ +
+    nodes = [weight("embed/words", 1000, 64), weight("embed/positions", 512, 64), numbers("embed/size", 32, 64)]
+    ops = [
+        ("rows", "GatherV2", ["embed/words", "image"]),
+        ("slice", "Slice", ["embed/positions", "embed/size", "embed/size"]),
+        ("expand", "ExpandDims", ["embed/slice", "embed/size"]),
+        ("sum", "AddV2", ["embed/rows", "embed/expand"]),
+        ("product", "MatMul", ["image", "embed/slice"]),
+    ]
+    made = [{"name": f"embed/{name}", "op": op, "input": inputs} for name, op, inputs in ops]
+    assert words(IMAGE, *nodes, *made[:-1])["embed"] == "1000 × 64, 512 × 64"
+    assert words(IMAGE, *nodes, *made)["embed"] != "1000 × 64, 512 × 64"  # a kernel in parts, as of an LSTM
+
+
 def test_nothing_is_guessed_where_a_kernel_is_unknown() -> None:
     handle: dict[str, object] = {"name": "net/w", "op": "VarHandleOp"}
     read: dict[str, object] = {"name": "net/read", "op": "ReadVariableOp", "input": ["net/w"]}
     conv: dict[str, object] = {"name": "net/Conv2D", "op": "Conv2D", "input": ["image", "net/read"]}
     pool: dict[str, object] = {"name": "net/pool", "op": "MaxPool", "input": ["net/Conv2D"]}
     assert words(IMAGE, handle, read, conv, pool)["net"] is None
+
+
+def tensordot(name: str, source: str, width: int) -> list[dict[str, object]]:
+    """A product with a weight of unknown size, brought back to the axes of what it is made of."""
+    return [
+        {"name": f"{name}/w", "op": "VarHandleOp"},
+        {"name": f"{name}/read", "op": "ReadVariableOp", "input": [f"{name}/w"]},
+        {"name": f"{name}/MatMul", "op": "MatMul", "input": [source, f"{name}/read"]},
+        {"name": f"{name}/Shape", "op": "Shape", "input": [source]},
+        numbers(f"{name}/width", width),
+        numbers(f"{name}/axis", 0),
+        {
+            "name": f"{name}/concat",
+            "op": "ConcatV2",
+            "input": [f"{name}/{part}" for part in ("Shape", "width", "axis")],
+        },
+        {"name": f"{name}/Reshape", "op": "Reshape", "input": [f"{name}/MatMul", f"{name}/concat"]},
+    ]
+
+
+def test_a_product_with_an_unknown_kernel_has_the_width_that_its_shape_is_restored_to() -> None:
+    # net: ─┬─▶ up ─▶ Relu ─▶ × ─▶ down
+    #       └─▶ gate ─────────┘
+    nodes = [*tensordot("net/up", "image", 64), *tensordot("net/gate", "image", 64)]
+    nodes.append({"name": "net/act", "op": "Relu", "input": ["net/up/Reshape"]})
+    nodes.append({"name": "net/mul", "op": "Mul", "input": ["net/act", "net/gate/Reshape"]})
+    said = words(IMAGE, *nodes, *tensordot("net/down", "net/mul", 32))
+    assert (said["net"], said["net/down"]) == ("gated 64, ReLU", "→ 32")
 
 
 def test_a_norm_says_nothing_and_a_large_group_its_parameters() -> None:

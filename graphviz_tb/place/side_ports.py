@@ -1,0 +1,221 @@
+"""Side ports: a line that runs beside an open box enters it on that side, level with the box inside that it feeds.
+
+    │ ┌────────┐          ┌────────┐
+    │ │   ┌──┐ │          │   ┌──┐ │
+    ╰─┼──▶│  │ │    not   │ ╭▶│  │ │
+      │   └──┘ │          │ │ └──┘ │
+      └────────┘        │ └─┼──────┘
+                        ╰───╯
+
+A frame offers side ports; the level around it, which is laid out later, chooses those that shorten its lines. No box
+moves, no line crosses more lines than before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import port_at_end
+from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
+
+CLEARANCE_PX = 8  # from such a line to what it runs beside: a frame, a box, another line
+START_PX = 11  # of the first run of a line from its box
+STEP_PX = 10  # between two lines that enter one box
+
+Routes = Mapping[int, Sequence[Point]]
+
+
+@dataclass(frozen=True, slots=True)
+class SideEntry:
+    """A line that enters the open child `item` at a side port: the points before it turns there, and the place of the
+    port on the level."""
+
+    wire: int
+    item: int
+    port: int
+    before: Sequence[Point]
+    place: Point
+
+
+def find_side_ports(
+    view: View,
+    routes: Routes,
+    slots: Mapping[int, Slot],
+    opened: set[int],
+    borders: tuple[int, int],
+    labelled: Mapping[int, Point],
+) -> dict[int, SidePort]:
+    """Return by port where its only line could enter a frame at a side instead: it ends on a box that is not in
+    `opened`, and nothing is in the way; `borders` are the x of both sides, lines in `labelled` have a label inside."""
+    skeleton = view.skeleton
+    lines: dict[int, list[int]] = {}
+    for wire in routes:
+        chain = skeleton.wires[wire].chain
+        for item in (chain[0], chain[-1]):
+            if item >= skeleton.children:
+                lines.setdefault(item - skeleton.children, []).append(wire)
+    found: dict[int, SidePort] = {}
+    for port, wires in lines.items():
+        wire = wires[0]
+        points, chain = routes[wire], skeleton.wires[wire].chain
+        entered = len(wires) == 1 and skeleton.ports[port].first and chain[-1] in slots and chain[-1] not in opened
+        if (
+            not entered
+            or len(points) < 3
+            or wire in labelled
+            or wire in skeleton.main_path
+            or view.line_of_wire(wire).kind == "reference"
+        ):
+            continue
+        before, end = points[-2], points[-1]
+        if before[1] != end[1] or points[0][1] == end[1]:
+            continue
+        side = -1 if before[0] < end[0] else 1
+        door = [(borders[0 if side < 0 else 1], end[1]), end]
+        others = {other: line for other, line in routes.items() if line[-1] != end}
+        boxes = [_slot_box(slot) for item, slot in slots.items() if item != chain[-1]]
+        if not _is_clear(door, boxes, others) or _crossings(door, others) > _crossings(points, others):
+            continue
+        piece, _ = slots[chain[-1]]
+        room = piece.box[1] // 2 - CLEARANCE_PX
+        found[port] = SidePort(wire, side, door[0], end, room, _length(points) - _length(door), len(points) - 2)
+    return found
+
+
+def enter_at_sides(
+    view: View, routes: dict[int, tuple[Point, ...]], slots: Mapping[int, Slot], inner: InnerPorts
+) -> dict[int, dict[int, int]]:
+    """Lead lines to the side ports of open children where that makes them shorter, with fewer bends; return by child
+    and port the y of these on the child."""
+    found: dict[tuple[int, int, Point], list[SideEntry]] = {}
+    for entry, port in _possible_entries(view, routes, slots, inner):
+        found.setdefault((entry.item, port.side, port.end), []).append(entry)
+    entered: dict[int, dict[int, int]] = {}
+    for (item, side, _), entries in found.items():
+        room = min([inner.side_ports[item][entry.port].room for entry in entries])
+        if (len(entries) - 1) * STEP_PX > 2 * room:
+            continue
+        entries.sort(key=lambda entry: _turn_order(entry, side))
+        for number, entry in enumerate(entries):
+            y = entry.place[1] + number * STEP_PX - (len(entries) - 1) * STEP_PX // 2
+            if _improves(entry, y, view.skeleton, routes, slots):
+                routes[entry.wire] = _line_to_side(entry, y)
+                entered.setdefault(item, {})[entry.port] = y - slots[item][1][1]
+    return entered
+
+
+def _possible_entries(
+    view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts
+) -> Iterator[tuple[SideEntry, SidePort]]:
+    """Yield the lines that could enter a child at a side port, if they save length or bends."""
+    skeleton = view.skeleton
+    taken: dict[tuple[int, int], list[int]] = {}
+    for wire in routes:
+        item = skeleton.wires[wire].chain[-1]
+        port = port_at_end(view, wire, 1, inner.gates) if item in inner.side_ports and item in slots else None
+        if port is not None and port in inner.side_ports[item]:
+            taken.setdefault((item, port), []).append(wire)
+    for (item, port), wires in taken.items():
+        wire = wires[0]
+        if len(wires) > 1 or skeleton.wires[wire].turned or wire in skeleton.main_path:
+            continue
+        side, corner = inner.side_ports[item][port], slots[item][1]
+        place = (corner[0] + side.place[0], corner[1] + side.place[1])
+        before = _points_beside(routes[wire], place, side.side)
+        if before is None:
+            continue
+        line, points = [*before, (before[-1][0], place[1]), place], routes[wire]
+        if _length(line) <= _length(points) + side.saved_length and len(line) < len(points) + side.saved_bends:
+            yield SideEntry(wire, item, port, before, place), side
+
+
+def _points_beside(points: Sequence[Point], place: Point, side: int) -> Sequence[Point] | None:
+    """Return the first points of a line until it runs along the flow beside a place; None if it never does.
+
+    >>> (
+    ...     _points_beside([(0, 90), (0, 80), (50, 80), (50, 70)], (20, 40), -1),
+    ...     _points_beside([(30, 9), (30, 0)], (20, 4), -1),
+    ... )
+    ([(0, 90)], None)
+    """
+    for number in range(len(points) - 2, -1, -1):
+        (x, y), (other, end) = points[number], points[number + 1]
+        if x == other and y != end and (x - place[0]) * side >= CLEARANCE_PX:
+            onward = (place[1] - y) * (1 if end > y else -1)
+            return points[: number + 1] if number or onward >= START_PX else None
+    return None
+
+
+def _turn_order(entry: SideEntry, side: int) -> tuple[bool, int]:
+    """Return the sort key of lines from the top of a box to its foot: those from above, the nearest first, then those
+    from below, the nearest last."""
+    x, y = entry.before[-1]
+    below = y > entry.place[1]
+    return below, -side * x if below else side * x
+
+
+def _line_to_side(entry: SideEntry, y: int) -> tuple[Point, ...]:
+    return (*entry.before, (entry.before[-1][0], y), (entry.place[0], y))
+
+
+def _improves(entry: SideEntry, y: int, skeleton: Skeleton, routes: Routes, slots: Mapping[int, Slot]) -> bool:
+    """Return whether a line to a side port is clear of boxes and lines, and crosses no more lines than before."""
+    line, was = _line_to_side(entry, y), routes[entry.wire]
+    others = {wire: points for wire, points in routes.items() if wire != entry.wire}
+    ends = (skeleton.wires[entry.wire].chain[0], entry.item)
+    boxes = [_slot_box(slot) for item, slot in slots.items() if item not in ends]
+    apart = {wire: points for wire, points in others.items() if points[0] != line[0]}
+    # Where the line ran before it is clear; a line from the same place may run on with it.
+    fresh = line[-2:] if _is_between(line[-2], *was[len(entry.before) - 1 : len(entry.before) + 1]) else line[-3:]
+    return _is_clear(fresh, boxes, apart) and _crossings(line, others) <= _crossings(was, others)
+
+
+def _is_between(point: Point, start: Point, end: Point) -> bool:
+    return min(start[1], end[1]) <= point[1] <= max(start[1], end[1])
+
+
+def _slot_box(slot: Slot) -> tuple[int, int, int, int]:
+    piece, (x, y) = slot
+    return x, y, x + piece.width, y + piece.height
+
+
+def _is_clear(points: Sequence[Point], boxes: Sequence[tuple[int, int, int, int]], routes: Routes) -> bool:
+    """Return whether a line keeps clear of boxes, and of lines that run along it."""
+    for start, end in pairwise(points):
+        left, right = min(start[0], end[0]) - CLEARANCE_PX, max(start[0], end[0]) + CLEARANCE_PX
+        top, bottom = min(start[1], end[1]) - CLEARANCE_PX, max(start[1], end[1]) + CLEARANCE_PX
+        if any(x < right and other_x > left and y < bottom and other_y > top for x, y, other_x, other_y in boxes):
+            return False
+        along = 0 if start[1] == end[1] else 1
+        for line in routes.values():
+            for one, two in pairwise(line):
+                parallel = one[1 - along] == two[1 - along]
+                near = abs(one[1 - along] - start[1 - along]) < CLEARANCE_PX
+                first, last = sorted((one[along], two[along]))
+                if parallel and near and first < max(start[along], end[along]) and last > min(start[along], end[along]):
+                    return False
+    return True
+
+
+def _crossings(points: Sequence[Point], routes: Routes) -> int:
+    """Return how often a line crosses others; all run along axes."""
+    count = 0
+    for (ax, ay), (bx, by) in pairwise(points):
+        for line in routes.values():
+            for (cx, cy), (dx, dy) in pairwise(line):
+                if ay == by:
+                    crossed = cx == dx and min(ax, bx) < cx < max(ax, bx) and min(cy, dy) < ay < max(cy, dy)
+                else:
+                    crossed = cy == dy and min(cx, dx) < ax < max(cx, dx) and min(ay, by) < cy < max(ay, by)
+                if crossed:
+                    count += 1
+    return count
+
+
+def _length(points: Sequence[Point]) -> int:
+    return sum([abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in pairwise(points)])
