@@ -63,6 +63,7 @@ PRINTED_NAME_PX, PRINTED_TITLE_PX = 224, 236  # in a figure: without a mark to o
 NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
+VERSION = re.compile(r"(?<=[a-z])V[0-9]\Z")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -91,7 +92,7 @@ class NodeLabels:
         self.printed = printed
         self.narrow, self.has_short_names = narrow, narrow >= SHORT_NAMES
         self.ops = OpCounter(hierarchy)
-        self.nameless = _has_nameless_ops(hierarchy)
+        self.nameless = _has_nameless_ops(hierarchy, printed)
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
         self._known: dict[tuple[RowPath, RowPath | None, bool, bool], NodeLabel] = {}
@@ -199,9 +200,13 @@ class NodeLabels:
         label, row = self.short_label(path), path[-1]
         if not self.printed:
             return label
-        if self.nameless and self.hierarchy.kind[row] == OP_ROW:
+        if self.has_type_as_name(row):
             return self.end_of_graph(row) or self.op_type(row)
         return printed_name(label) if self.hierarchy.graph.has_module_scopes else label
+
+    def has_type_as_name(self, row: int) -> bool:
+        """Return whether a row is an op of a figure whose own name says nothing."""
+        return self.printed and self.nameless and bool(self.hierarchy.kind[row] == OP_ROW)
 
     def is_listed_fold(self, row: int, name: str) -> bool:
         """Return whether a group of a figure is a fold of parts that its name only lists."""
@@ -315,6 +320,8 @@ class NodeLabels:
             return words
         if (only := self.hierarchy.sole_op(row)) >= 0:
             return self.op_type(only)
+        if self.has_type_as_name(row) and self.end_of_graph(row):
+            return ""
         if self.nameless and not self.hierarchy.can_open(row):
             return self.op_type(row)
         return WORDS_DOT.join(filter(None, (self.optimizer_of_row(row), self.op_count_text(row))))
@@ -330,8 +337,9 @@ class NodeLabels:
         return found.pop() if len(found) == 1 else ""
 
     def op_type(self, row: int) -> str:
-        """Return the type of an op, without its framework."""
-        return self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
+        """Return the type of an op, without its framework; in a figure without its version (`ConcatV2`)."""
+        name = self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
+        return VERSION.sub("", name) if self.printed else name
 
     def type_of_node(self, node: int) -> str:
         graph = self.hierarchy.graph
@@ -418,12 +426,13 @@ def _name_counter(name: str, label: str) -> int:
     return int(behind[1:]) if LABEL_COUNTER.fullmatch(behind) else 0
 
 
-def _has_nameless_ops(hierarchy: Hierarchy) -> bool:
-    """Return whether names of ops are little more than numbers, judged by a sample."""
+def _has_nameless_ops(hierarchy: Hierarchy, in_file: bool) -> bool:
+    """Return whether labels of ops, or their names `in_file`, are little more than numbers, judged by a sample."""
     ops = np.flatnonzero((hierarchy.kind == OP_ROW) & (hierarchy.mark == 0))
     # Sample the whole file: its beginning may differ from the rest.
     some = ops[:: 1 + len(ops) // MAX_COMPARED_NAMES].tolist()
-    return are_names_numbers(map(hierarchy.display_label, some), len(some))
+    name_of = hierarchy.name.__getitem__ if in_file else hierarchy.display_label
+    return are_names_numbers(map(last_segment, map(name_of, some)), len(some))
 
 
 def _ops_text(ops: int | None) -> str:
