@@ -64,6 +64,7 @@ NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narro
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 VERSION = re.compile(r"(?<=[a-z])V[0-9]\Z")
+LIST_MARKS = (WORDS_DOT, " … ", " → ")  # between the parts in the name of a fold
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -211,7 +212,7 @@ class NodeLabels:
     def is_listed_fold(self, row: int, name: str) -> bool:
         """Return whether a group of a figure is a fold of parts that its name only lists."""
         is_fold = self.printed and self.hierarchy.kind[row] == FOLD_ROW
-        return is_fold and self.hierarchy.how[row] not in TOLD_ORIGINS and WORDS_DOT in name
+        return is_fold and self.hierarchy.how[row] not in TOLD_ORIGINS and any(mark in name for mark in LIST_MARKS)
 
     def end_of_graph(self, row: int) -> str:
         """Return `input` or `output` for an op where data enters or leaves the graph; "" for others."""
