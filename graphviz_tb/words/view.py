@@ -144,7 +144,8 @@ class NodeLabels:
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
         # The norm and the activation of a layer follow its name, if that is not a list of parts.
         main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
-        words = f"{main} {badge}" if kind == "series" else main
+        lists = kind == "series" and self.lists_members(like, main)
+        words = f"{main} {badge}" if kind == "series" and not lists else main
         semibold = said is None and self.says_more(row, name, words, self.name_room(framed))
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
         if framed and kind == "scope" and self.is_listed_fold(row, name):
@@ -159,6 +160,7 @@ class NodeLabels:
             label = elide_text(label, self.name_room(framed), NODE_FONT_PX)
             second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
+        badge = "" if lists and (semibold or broken) else badge
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -204,6 +206,15 @@ class NodeLabels:
         if self.has_type_as_name(row):
             return self.end_of_graph(row) or self.op_type(row)
         return printed_name(label) if self.hierarchy.graph.has_module_scopes else label
+
+    def lists_members(self, stack: int, words: str) -> bool:
+        """Return whether the words of a stack are those of its members, unlike layers, one after the other: a number
+        of members behind them would be read as that of the last layer."""
+        parts, members = words.split(", "), repeated_rows(self.hierarchy, stack)
+        if len(parts) != len(members) or len(set(parts)) == 1:
+            return False
+        layers = ((self.paper.words_of_row(member) or "").partition(WORDS_DOT)[0] for member in members)
+        return all(layer.replace(", ", " ") == part for layer, part in zip(layers, parts, strict=True))
 
     def has_type_as_name(self, row: int) -> bool:
         """Return whether a row is an op of a figure whose own name says nothing."""
