@@ -25,7 +25,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import RowPath, child_path
+from graphviz_tb.model.paths import RowPath, child_path, is_stack, sole_stack, usual_member
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import first_tie
 from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS, View
@@ -293,7 +293,7 @@ def _close_until_legible(
     def lay_out_groups(groups: OpenSet) -> Layout:
         return _lay_out_open_groups(model, options, second, groups, frames, {}, labels)
 
-    layout = lay_out_groups(opened)
+    layout = lay_out_groups(_without_repeats(model.hierarchy, opened) if options.paper else opened)
     closed = _without_stages(model.hierarchy, layout)
     if len(closed) < len(layout.opened):
         layout = lay_out_groups(closed)
@@ -336,10 +336,28 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
         skips = [skeleton.wires[wire].chain for wire in numbers if not group.view.line_of_wire(wire).training]
         for item in {end for chain in skips for end in (chain[0], chain[-1]) if end in group.below}:
             stage = child_path(hierarchy, group.view.path, group.view.node_labels[item].row)
-            at, rows = len(stage) - 1, range(stage[-1], int(hierarchy.end[stage[-1]]))
-            inside = [path for path in opened if len(path) > at and path[:at] == stage[:at] and path[at] in rows]
-            opened = {path: None for path in opened if path not in inside}
+            opened = _without_group(hierarchy, opened, stage)
     return opened
+
+
+def _without_repeats(hierarchy: Hierarchy, opened: OpenSet) -> OpenSet:
+    """Return open groups without stacks whose member an earlier one shows: a reader of a figure needs it once."""
+    left, shown = dict.fromkeys(opened), dict[int, int]()
+    for path in opened:
+        stack = sole_stack(hierarchy, path[-1])
+        if path not in left or stack < 0 or not is_stack(hierarchy, stack):
+            continue
+        structure = int(hierarchy.template[usual_member(hierarchy, stack)])
+        if shown.setdefault(structure, stack) != stack:
+            left = _without_group(hierarchy, left, path)
+    return left
+
+
+def _without_group(hierarchy: Hierarchy, opened: OpenSet, group: RowPath) -> dict[RowPath, None]:
+    """Return open groups without one, and without what is in it."""
+    at, rows = len(group) - 1, range(group[-1], int(hierarchy.end[group[-1]]))
+    inside = {path for path in opened if len(path) > at and path[:at] == group[:at] and path[at] in rows}
+    return {path: None for path in opened if path not in inside}
 
 
 def _largest_legible_layout(

@@ -19,6 +19,7 @@ from graphviz_tb.ops.roles import (
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
     EMBEDDING_OPS,
+    INDEX_OPS,
     MATRIX_PRODUCT_OPS,
     Role,
     has_role,
@@ -117,11 +118,11 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
 
 
 def _is_added_to_scores(graph: Graph, kinds: Bytes) -> Bools:
-    """Return which nodes reach a softmax through nothing but sums and what rearranges: tables of positions."""
+    """Return which nodes reach a softmax through nothing but sums, slices and what rearranges: tables of positions."""
     weighs: Bools = (kinds == SOFTMAX) | (kinds == ATTENTION)
     if not weighs.any() or not (kinds == EMBEDDING).any():  # only saves time
         return weighs
-    adds = graph.nodes_of_types(ADD_OPS.__contains__) | (kinds == PLUMBING)
+    adds = graph.nodes_of_types(lambda op: op in ADD_OPS or op in INDEX_OPS) | (kinds == PLUMBING)
     passed = ~graph.control & (adds | weighs)[graph.target] & (adds | (kinds == EMBEDDING))[graph.source]
     return reachable_mask(weighs, graph.target[passed], graph.source[passed])
 

@@ -35,6 +35,7 @@ from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
 from graphviz_tb.model.paths import RowPath, sole_stack
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.ops.roles import KERNEL_OPS, Role, has_role
 
 FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
 
@@ -113,36 +114,50 @@ class StructureColouring(Colouring):
     def for_print(self) -> Colouring:
         """Return the colouring by kind alone: a reader of a figure compares no structures."""
         known = (self.looks, self.rank, self.shade, self.letter, self.groups, self.words, self.training)
-        return KindColouring(self.hierarchy, self.theme, self.scheme, self.heading, *known)
+        return KindColouring(self.hierarchy, self.theme, self.scheme, self.heading, *known, op_kinds(self.hierarchy))
 
 
 @dataclass(frozen=True)
 class KindColouring(StructureColouring):
-    """Colours groups by their kind, in pale hues with a legend of the kinds alone; other kinds are neutral."""
+    """Colours groups by their kind, in pale hues with a legend of the kinds alone; other kinds are neutral.
+
+    A stack has the kind of all its members, whether or not they are of one structure. `of_op` as `op_kinds` returns it.
+    """
+
+    of_op: Bytes
+
+    def kind_of(self, row: int) -> int:
+        """Return the kind of a row, `NEUTRAL` for one without a hue."""
+        template = self.template_of(row)
+        if template in self.rank:
+            kind = self.shade[template] // SHADE_COUNT
+        else:
+            unlike = template < 0 and sole_stack(self.hierarchy, row) >= 0 and not self.training[row]
+            kind = group_kinds(self.hierarchy, self.of_op, [row])[0] if unlike else NEUTRAL
+        return kind if kind != OTHER else NEUTRAL
 
     def fill_of(self, path: RowPath) -> RowFill:
         """Return the hue of the kind of a row."""
+        if (kind := self.kind_of(path[-1])) != NEUTRAL:
+            return hue_fill(PRINTED_HUES[kind], self.theme)
         template = self.template_of(path[-1])
-        if template in self.rank and self.shade[template] // SHADE_COUNT == OTHER:
+        if template in self.rank:
             return plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
         return super().fill_of(path)
 
-    def template_fill(self, template: int) -> RowFill:
-        """Return the hue of the kind of a template."""
-        return hue_fill(PRINTED_HUES[self.shade[template] // SHADE_COUNT], self.theme)
+    def look_key(self, row: int) -> Hashable:
+        """Return a key equal for groups of one kind and structure."""
+        return self.kind_of(row), super().look_key(row)
 
-    def template_words(self, template: int) -> str:
-        return self.template_kind(template)
+    def tooltip_text(self, path: RowPath) -> str:
+        """Return the word for the kind of a row."""
+        kind = self.kind_of(path[-1])
+        return KIND_WORDS[kind] if kind != NEUTRAL else ""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the kinds shown, in the order of their hues."""
-        templates = {self.template_of(path[-1]) for path in shown}
-        kinds = {self.shade[template] // SHADE_COUNT: template for template in templates if template in self.rank}
-        return [
-            LegendRow(KIND_WORDS[kind], self.template_fill(template))
-            for kind, template in sorted(kinds.items())
-            if kind != OTHER
-        ]
+        kinds = {self.kind_of(path[-1]) for path in shown} - {NEUTRAL}
+        return [LegendRow(KIND_WORDS[kind], hue_fill(PRINTED_HUES[kind], self.theme)) for kind in sorted(kinds)]
 
 
 def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
@@ -243,10 +258,20 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
 def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
     """Return the templates by row, with one for the ops of each kind that are whole layers."""
     looks = hierarchy.template.copy()
-    rows = np.array([row for row in layer_rows(hierarchy) if hierarchy.kind[row] == OP_ROW], np.int64)
+    rows = np.array([row for row in _layers(hierarchy) if hierarchy.kind[row] == OP_ROW], np.int64)
     kinds = of_op[hierarchy.op_prefix_sum[rows]].astype(np.int64)  # a template may be any number
     looks[rows[kinds < OTHER]] = int(np.max(looks)) + 1 + kinds[kinds < OTHER]
     return freeze_array(looks)
+
+
+def _layers(hierarchy: Hierarchy) -> Sequence[int]:
+    """Return the rows of layers; if the file says of none what its parameters are, the ops that usually use one."""
+    if (layers := layer_rows(hierarchy)) or not hierarchy.graph.lacks_weight_shapes:
+        return layers
+    usual = hierarchy.graph.nodes_of_types(lambda op: op in KERNEL_OPS or has_role(op, Role.NORMALIZATION))
+    rows = hierarchy.row_of_node[usual]
+    found: list[int] = np.sort(rows[rows >= 0]).tolist()
+    return found
 
 
 def _join_single_layers(
@@ -290,7 +315,7 @@ def _coloured_templates(
 def _holds_layer_of_model(hierarchy: Hierarchy, training: Bools, rows: Longs) -> Bools:
     """Return whether each group holds a layer, also one with the weights of another, and trains nothing: an input queue
     may compute as a norm does. Layers are known of the main graph alone; functions pass."""
-    layers = np.array(sorted({*layer_rows(hierarchy), *scopes_of_shared_weights(hierarchy)}), np.int64)
+    layers = np.array(sorted({*_layers(hierarchy), *scopes_of_shared_weights(hierarchy)}), np.int64)
     inside = np.searchsorted(layers, hierarchy.end[rows]) > np.searchsorted(layers, rows)
     found: Bools = (inside | (rows >= hierarchy.end[0])) & ~training[rows]
     return found

@@ -198,9 +198,12 @@ class FirstPicture:
 
     def open_stack(self, path: RowPath, limit: int) -> None:
         """Open a stack and the dominant box in its member, while no more than `limit` boxes show."""
+        within_surplus = False
         while self.box_count_with(path) - self.frames <= limit:
             self.open_group(path)
             self.shows_member = True
+            if within_surplus:
+                return
             if not self.one_member:
                 path = paths_to_usual_member(self.hierarchy, path)[-1]
                 if self.box_count_with(path) <= MAX_REPEAT_BOXES:
@@ -208,7 +211,9 @@ class FirstPicture:
                 return
             content = self.shown_content(path)
             inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
-            if inside is None or len(self.metagraph(content).core_children()) > FEW_MEMBER_BOXES:
+            level = self.metagraph(content)
+            within_surplus = level.surplus is not None  # a box of what another member has more does not count
+            if inside is None or len(level.core_children()) - within_surplus > FEW_MEMBER_BOXES:
                 return
             if self.op_count(inside[-1]) < DOMINANT_BOX_SHARE * self.op_count(content[-1]):
                 self.open_halves(path)

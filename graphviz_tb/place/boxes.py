@@ -22,7 +22,7 @@ from graphviz_tb.model.view import LevelWords, NodeLabel, StubWords
 
 # The names in closed boxes, as long as there is room: cut where the names of a level agree, not where they differ.
 
-MAX_OP_WIDTH, MAX_SCOPE_WIDTH = 180, 200  # px
+MAX_OP_WIDTH, MAX_SCOPE_WIDTH, MAX_PRINTED_WIDTH = 180, 200, 248  # px; in a figure names are words of layers
 LABEL_PADDING = 12  # px between a label and the border
 MARK_ROOM = {"op": 24, "scope": 20}  # px from the end of a label to the border, with the +/− mark in between
 RANGE_SEPARATOR, WORD_SEPARATORS = " … ", "_./-[]"
@@ -79,7 +79,9 @@ def _full_box_name(node: NodeLabel) -> str:
 
 
 def _max_box_width(node: NodeLabel) -> int:
-    return MAX_OP_WIDTH if _outline_kind(node) == "op" else MAX_SCOPE_WIDTH
+    if _outline_kind(node) == "op":
+        return MAX_OP_WIDTH
+    return MAX_PRINTED_WIDTH if node.printed and node.semibold else MAX_SCOPE_WIDTH
 
 
 def _outline_kind(node: NodeLabel) -> BoxKind:

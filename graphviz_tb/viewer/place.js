@@ -1052,6 +1052,7 @@ function upper_flow_side(direction) {
 // place.boxes
 const MAX_OP_WIDTH = 180;
 const MAX_SCOPE_WIDTH = 200;
+const MAX_PRINTED_WIDTH = 248;
 const LABEL_PADDING = 12;
 const MARK_ROOM = new Map([["op", 24], ["scope", 20]]);
 const RANGE_SEPARATOR = " … ";
@@ -1102,7 +1103,10 @@ function _full_box_name(node) {
   return (((node.kind === "series") && node.badge) ? (String(name) + " " + String(node.badge)) : name);
 }
 function _max_box_width(node) {
-  return ((_outline_kind(node) === "op") ? MAX_OP_WIDTH : MAX_SCOPE_WIDTH);
+  if ((_outline_kind(node) === "op")) {
+    return MAX_OP_WIDTH;
+  }
+  return ((node.printed && node.semibold) ? MAX_PRINTED_WIDTH : MAX_SCOPE_WIDTH);
 }
 function _outline_kind(node) {
   let kind;
@@ -6311,7 +6315,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   kinds = py_replace(paint, {legend: [...rows_by_kind(paint.legend)]});
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, kinds) : []), caption, margin, line);
-  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, whole))];
+  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, _bare_frames(scene, whole, chosen)))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));
   }
@@ -6325,7 +6329,12 @@ function _whole_frame(scene, paint, chosen) {
   }
   return frame;
 }
-function _graph_groups(scene, paint, chosen, whole) {
+function _bare_frames(scene, whole, chosen) {
+  let titles;
+  titles = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.role === "title") && !text.content)) { out.push(text); } return out; })();
+  return new Set([whole, ...(() => { const out = []; for (const text of titles) if ((scene.boxes.at(text.box).open && !chosen.has(text.box))) { out.push(text.box); } return out; })()]);
+}
+function _graph_groups(scene, paint, chosen, bare) {
   let theme, inside, text, opened, closed;
   theme = paint.theme;
   inside = new Map();
@@ -6334,7 +6343,7 @@ function _graph_groups(scene, paint, chosen, whole) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(((index !== whole) ? _node_group(scene, index, paint, [], chosen) : _bare_group(scene.boxes.at(index)))); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) if ((index !== whole)) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if ((port.box !== whole)) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme, whole)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push((!bare.has(index) ? _node_group(scene, index, paint, [], chosen) : _bare_group(scene.boxes.at(index)))); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) if (!bare.has(index)) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if (!bare.has(port.box)) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme, bare)); } return out; })()];
 }
 function _draw_edges(scene, paint, chosen) {
   let drawn_lines, group;
@@ -6407,15 +6416,16 @@ function _text_colour(text, first, second, theme) {
 function _scene_text(text, colour, halo = null) {
   return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo);
 }
-function _free_text_group(text, scene, theme, whole = -1) {
-  let colour, ground;
+function _free_text_group(text, scene, theme, bare) {
+  let colour, ground, around;
   colour = ((text.role === "heading") ? theme.text : theme.secondary);
   ground = null;
   if ((text.role === "edge")) {
-    ground = theme.background;
-    if (((text.box >= 0) && (text.box !== whole))) {
-      ground = theme.frame_fill((scene.boxes.at(text.box).depth + 1));
+    around = text.box;
+    while ((bare.has(around) && (around >= 0))) {
+      around = scene.boxes.at(around).parent;
     }
+    ground = ((around >= 0) ? theme.frame_fill((scene.boxes.at(around).depth + 1)) : theme.background);
   }
   return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }

@@ -82,11 +82,13 @@ def more_words(words: str, known: str) -> str:
 
     >>> more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), more_words("3×3 64", "3×3 32")
     ('/2, projection', '')
+    >>> more_words("Conv2D · BN, ReLU", "Conv2D")
+    'BN, ReLU'
     """
     more: dict[str, None] = {}
     for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
         every, usual = part.split(), expected.split()
-        added = " ".join([word for word in every if word not in usual])
+        added = " ".join([word for word in every if word not in usual]).removeprefix("· ")
         if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
             return ""
         more.update({added: None} if added else {})

@@ -45,10 +45,11 @@ from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import SHORT_NAMES, NodeLabel, View
 from graphviz_tb.ops.layers import bare_op_types, is_counted_name, is_numbered_kind
-from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, optimizer_of_op
+from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, Role, has_role, optimizer_of_op
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
 from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
+from graphviz_tb.words.printed_names import first_words, module_class, printed_name
 from graphviz_tb.words.shared_words import SHARED
 
 # The label of each closed box: its name, second line and badge.
@@ -58,12 +59,13 @@ LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")
 TOLD_ORIGINS = frozenset(map(int, (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)))
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
+PRINTED_NAME_PX, PRINTED_TITLE_PX = 224, 236  # in a figure: without a mark to open it; of the name of a frame
 NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
+VERSION = re.compile(r"(?<=[a-z])V[0-9]\Z")
+LIST_MARKS = (WORDS_DOT, " … ", " → ")  # between the parts in the name of a fold
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
-LISTED_LAYER = re.compile(r", (?:dw )?[0-9]+×[0-9]|, → ")  # another layer of a list
-BLOCK_COUNT = re.compile(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 
@@ -91,7 +93,7 @@ class NodeLabels:
         self.printed = printed
         self.narrow, self.has_short_names = narrow, narrow >= SHORT_NAMES
         self.ops = OpCounter(hierarchy)
-        self.nameless = _has_nameless_ops(hierarchy)
+        self.nameless = _has_nameless_ops(hierarchy, printed)
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
         self._known: dict[tuple[RowPath, RowPath | None, bool, bool], NodeLabel] = {}
@@ -119,7 +121,7 @@ class NodeLabels:
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
         named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
-        if self.printed and not named:
+        if self.printed and not (named and WORDS_DOT not in self.drawn_name(content)):
             shown = -1  # all members have this name, or are equal: a reader need not know which is shown
         untold = shown == 0 and (not node.layers or node.second == member.second)
         grows = self.paper.inner_growth_of(path[-1]) if untold else ""  # the number of the shown one is first
@@ -134,26 +136,31 @@ class NodeLabels:
         stack = kind in ("series", "fold")
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
-        usual, name = self.usual_second_line(row), self.short_label(path)
+        usual, name = self.usual_second_line(row), self.drawn_name(path)
         if self.printed and hierarchy.graph.has_module_scopes:
-            usual, name = usual or _module_class(name), _printed_name(name)
+            usual = usual or module_class(self.short_label(path))
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
         # The norm and the activation of a layer follow its name, if that is not a list of parts.
         main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
-        semibold = said is None and self.says_more(row, name, f"{main} {badge}" if kind == "series" else main)
+        lists = kind == "series" and self.lists_members(like, main)
+        words = f"{main} {badge}" if kind == "series" and not lists else main
+        semibold = said is None and self.says_more(row, name, words, self.name_room(framed))
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
+        if framed and kind == "scope" and self.is_listed_fold(row, name):
+            label = second = ""  # a figure does not show where these parts begin and end
         more, broken = self.words_of_first(row, name), False
         if self.has_short_names:
-            words = _first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if said is None else ""
+            words = first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if said is None else ""
             is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
             broken = is_cut_list and bool(words) and self.paper.tells_layers(row)
             if broken:  # words on both lines: a cut list of kinds says no more
                 label, second, semibold = words, second.removeprefix(words).lstrip(" ,·"), True
-            label = elide_text(label, NAME_ROOM_PX if framed else NARROW_NAME_PX, NODE_FONT_PX)
-            second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
-            more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
+            label = elide_text(label, self.name_room(framed), NODE_FONT_PX)
+            second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
+            more = first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
+        badge = "" if lists and (semibold or broken) else badge
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -184,15 +191,51 @@ class NodeLabels:
         first = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0]
         return f"{self.member_name(name, first) or 'first'}: {more}"
 
-    def printed_label(self, row: int) -> str:
-        """Return the label of a row, in a figure to print without what only a screen needs."""
-        label = self.short_label((row,))
-        return _printed_name(label) if self.printed and self.hierarchy.graph.has_module_scopes else label
+    def name_room(self, framed: bool) -> int:
+        """Return the width of the longest name that has room in a box, or above the content of a frame."""
+        if not self.printed:
+            return NAME_ROOM_PX
+        return PRINTED_TITLE_PX if framed else NARROW_NAME_PX if self.has_short_names else PRINTED_NAME_PX
+
+    def drawn_name(self, path: RowPath) -> str:
+        """Return the name of a row, in a figure to print without what only a screen needs: an op whose name is little
+        more than a number has that of its type."""
+        label, row = self.short_label(path), path[-1]
+        if not self.printed:
+            return label
+        if self.has_type_as_name(row):
+            return self.end_of_graph(row) or self.op_type(row)
+        return printed_name(label) if self.hierarchy.graph.has_module_scopes else label
+
+    def lists_members(self, stack: int, words: str) -> bool:
+        """Return whether the words of a stack are those of its members, unlike layers, one after the other: a number
+        of members behind them would be read as that of the last layer."""
+        parts, members = words.split(", "), repeated_rows(self.hierarchy, stack)
+        if len(parts) != len(members) or len(set(parts)) == 1:
+            return False
+        layers = ((self.paper.words_of_row(member) or "").partition(WORDS_DOT)[0] for member in members)
+        return all(layer.replace(", ", " ") == part for layer, part in zip(layers, parts, strict=True))
+
+    def has_type_as_name(self, row: int) -> bool:
+        """Return whether a row is an op of a figure whose own name says nothing."""
+        return self.printed and self.nameless and bool(self.hierarchy.kind[row] == OP_ROW)
+
+    def is_listed_fold(self, row: int, name: str) -> bool:
+        """Return whether a group of a figure is a fold of parts that its name only lists."""
+        is_fold = self.printed and self.hierarchy.kind[row] == FOLD_ROW
+        return is_fold and self.hierarchy.how[row] not in TOLD_ORIGINS and any(mark in name for mark in LIST_MARKS)
+
+    def end_of_graph(self, row: int) -> str:
+        """Return `input` or `output` for an op where data enters or leaves the graph; "" for others."""
+        graph, node = self.hierarchy.graph, self.hierarchy.node[row]
+        if not has_role(self.type_of_node(int(node)), Role.INPUT, Role.RESULT, Role.PASS, Role.TRACE_VALUE):
+            return ""
+        return "input" if node not in graph.target else "output" if node not in graph.source else ""
 
     def member_name(self, stack: str, member: int) -> str:
         """Return the name of a member without that of its stack; "" if all members have that name, or it is a list of
         parts."""
-        name = self.printed_label(member)
+        name = self.drawn_name((member,))
         return name_in_stack(stack, name) if any(map(str.isdigit, name)) and WORDS_DOT not in name else ""
 
     def surplus_label(self, path: RowPath, surplus: Surplus) -> NodeLabel:
@@ -200,15 +243,15 @@ class NodeLabels:
         that is: the words of a paper, else the scope of its weights, else the number of its ops."""
         hierarchy, row = self.hierarchy, path[-1]
         around = stack_boxes(hierarchy, (int(hierarchy.parent[row]),))[-1][-1]  # the box that is drawn
-        member = self.member_name(self.printed_label(around), row) or (
+        member = self.member_name(self.drawn_name((around,)), row) or (
             "first" if row == hierarchy.children(int(hierarchy.parent[row]))[0] else "last"
         )
         words = (self.paper.of_nodes(surplus.nodes) or "").partition(WORDS_DOT)[0]
         parts = _parts_of_surplus(hierarchy, surplus) if words in ("", POSITION_BIAS) else []
         part = next(filter(self.paper.parameters.holds_weight, parts), -1)
         named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
-        plain = self.printed_label(part) if named else words or _ops_text(len(surplus.nodes))
-        room = NARROW_NAME_PX if self.has_short_names else NAME_ROOM_PX
+        plain = self.drawn_name((part,)) if named else words or _ops_text(len(surplus.nodes))
+        room = min(NAME_ROOM_PX, self.name_room(framed=False))
         names = [hierarchy.graph.name[node] for node in surplus.nodes]
         listed = ", ".join(map(tooltip_name, names[:TOOLTIP_NAMES])) + ", …" * (len(names) > TOOLTIP_NAMES)
         return NodeLabel(
@@ -237,12 +280,10 @@ class NodeLabels:
         plain = all(not graph.mark[source] and graph.meaning.origin[source] < 0 for source in sources)
         return sign if plain and len(set(sources)) > 1 else ""
 
-    def says_more(self, row: int, name: str, words: str) -> bool:
-        """Return whether the words of a paper come before a name, and have room: a framework counted the name, or that
-        of one layer only says its kind."""
-        if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > (
-            NARROW_NAME_PX if self.has_short_names else NAME_ROOM_PX
-        ):
+    def says_more(self, row: int, name: str, words: str, room: int) -> bool:
+        """Return whether a paper's words come before a name, and have `room`: a framework counted the name, or that of
+        one layer only says its kind."""
+        if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > room:
             return False
         kind, node = self.hierarchy.kind[row], int(self.hierarchy.node[row])
         # A fold is called by types of ops, an op often by its own; a person calls a scope `outer`.
@@ -291,6 +332,8 @@ class NodeLabels:
             return words
         if (only := self.hierarchy.sole_op(row)) >= 0:
             return self.op_type(only)
+        if self.has_type_as_name(row) and self.end_of_graph(row):
+            return ""
         if self.nameless and not self.hierarchy.can_open(row):
             return self.op_type(row)
         return WORDS_DOT.join(filter(None, (self.optimizer_of_row(row), self.op_count_text(row))))
@@ -306,8 +349,9 @@ class NodeLabels:
         return found.pop() if len(found) == 1 else ""
 
     def op_type(self, row: int) -> str:
-        """Return the type of an op, without its framework."""
-        return self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
+        """Return the type of an op, without its framework; in a figure without its version (`ConcatV2`)."""
+        name = self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
+        return VERSION.sub("", name) if self.printed else name
 
     def type_of_node(self, node: int) -> str:
         graph = self.hierarchy.graph
@@ -394,12 +438,13 @@ def _name_counter(name: str, label: str) -> int:
     return int(behind[1:]) if LABEL_COUNTER.fullmatch(behind) else 0
 
 
-def _has_nameless_ops(hierarchy: Hierarchy) -> bool:
-    """Return whether names of ops are little more than numbers, judged by a sample."""
+def _has_nameless_ops(hierarchy: Hierarchy, in_file: bool) -> bool:
+    """Return whether labels of ops, or their names `in_file`, are little more than numbers, judged by a sample."""
     ops = np.flatnonzero((hierarchy.kind == OP_ROW) & (hierarchy.mark == 0))
     # Sample the whole file: its beginning may differ from the rest.
     some = ops[:: 1 + len(ops) // MAX_COMPARED_NAMES].tolist()
-    return are_names_numbers(map(hierarchy.display_label, some), len(some))
+    name_of = hierarchy.name.__getitem__ if in_file else hierarchy.display_label
+    return are_names_numbers(map(last_segment, map(name_of, some)), len(some))
 
 
 def _ops_text(ops: int | None) -> str:
@@ -418,84 +463,6 @@ def _repeat_badge(kind: BoxKind, members: int) -> str:
     ('×12', '3 parts')
     """
     return f"×{members}" if kind == "series" else f"{members} {plural_noun(members, 'part')}"
-
-
-# Names of modules of PyTorch in a figure to print: one word, `self_attn` for `MultiheadAttention[self_attn]`. On a
-# screen both parts are needed, to find a module in the program. A reader of a figure wants the attribute that the
-# program chose, or the class where the attribute is a number.
-
-# class[attribute], attribute[0-5] within; only from the begin of a word, so that a long one is read once
-MODULE = re.compile(r"(?<![\w.<>])([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
-FRAMEWORK = re.compile(r"\b(?:aten|onnx|prims|tfl)::")
-NUMBERS = re.compile(r"[0-9@,\[\]\-]+")
-CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
-PLAIN_ATTRIBUTES = ("model", "module")  # of whatever class
-
-
-def _module_class(label: str) -> str:
-    """Return the class of a module, "" for any other label.
-
-    >>> _module_class("LayerNorm[norm1]"), _module_class("conv1"), _module_class("A[a] · B[b]")
-    ('LayerNorm', '', '')
-    """
-    found = MODULE.fullmatch(label)
-    return found[1] if found else ""
-
-
-def _first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str:
-    """Return as many of the words between dots and commas as fit `limit` pixels, whole ones from the left; `…` in place
-    of the other layers or branches of a list, unless it goes on elsewhere.
-
-    >>> _first_words("3 layers · 594 k each", 76, 10), _first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
-    ('3 layers', '')
-    >>> _first_words("3×3 /2 | 1×7, 7×1 | max 3×3 /2", 76, 10), _first_words("3×3 32 /2, 3×3 32, 3×3 64", 76, 10)
-    ('3×3 /2 | …', '3×3 32 /2, …')
-
-    Blocks whose words have no room are counted, those of attention with their heads alone.
-
-    >>> _first_words("24 × (1×1 128, 3×3 32)", 76, 10), _first_words("3 × (7×7), → 1536", 60, 10)
-    ('24 blocks', '3 × (7×7), …')
-    >>> _first_words("12 × (12 heads × 64), 64 → 64", 76, 10), _first_words("2 × (24 heads × 32, w 7)", 76, 10)
-    ('12 × (12 heads)', '2 × (24 heads)')
-    """
-    whole, mark = text, ""
-    while text and (text_width(text + mark, size) > limit or text.count("(") > text.count(")")):
-        marks = (" | ",) if " | " in whole else (WORDS_DOT, ", ")  # a branch is whole or left out
-        shorter = max((text.rpartition(each)[0] for each in marks), key=len)
-        blocks = BLOCK_COUNT.fullmatch(text)
-        counted = blocks and (not shorter or shorter.count("(") > shorter.count(")"))
-        heads = f"{blocks[1]} × ({blocks[2]})" if blocks and blocks[2] else ""
-        text = (heads if len(heads) < len(text) and heads else f"{blocks[1]} blocks") if blocks and counted else shorter
-        rest = "" if counted else whole[len(text) :]
-        mark = "" if goes_on else " | …" if " | " in rest else ", …" if LISTED_LAYER.search(rest) else ""
-    return text + mark if text else ""
-
-
-def _printed_name(label: str) -> str:
-    """Return a label without the framework and, for each module in it, with the attribute or the class alone.
-
-    >>> [_printed_name(name) for name in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
-    ['fc', 'TransformerBlock', 'features 5']
-    >>> _printed_name("GroupNorm[out.norm] → Conv2d[out.conv@2]"), _printed_name("BertModel[model]")
-    ('norm → conv', 'BertModel')
-    >>> _printed_name("2 aten::pow · aten::div"), _printed_name("layer_[0-11]"), _printed_name("Sequential[5]")
-    ('2 pow · div', 'layer_[0-11]', 'Sequential[5]')
-    """
-    return MODULE.sub(_module_name, FRAMEWORK.sub("", label))
-
-
-def _module_name(found: re.Match[str]) -> str:
-    """Return the name of one module: the last part of its attribute that is a word, unless a class says more.
-
-    A series of names, as `layer_[0-11]`, is not a module.
-    """
-    kind, attribute = found[1], found[2].partition("@")[0]
-    parts = re.split(r"\.(?![^\[]*\])", attribute)
-    if not NUMBERS.fullmatch(parts[-1]) and parts[-1] not in PLAIN_ATTRIBUTES:
-        return parts[-1]
-    if kind not in CONTAINERS and not kind.islower():
-        return kind
-    return f"{parts[-2]} {parts[-1]}" if len(parts) > 1 else found[0]
 
 
 def build_view(

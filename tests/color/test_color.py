@@ -212,7 +212,7 @@ def test_a_layer_with_the_weights_of_another_has_the_colour_of_its_kind() -> Non
     assert not colouring.fill_of((0, whole)).hued
 
 
-@pytest.mark.parametrize("place", ["scores", "input"])
+@pytest.mark.parametrize("place", ["scores", "slice", "input"])
 def test_attention_with_a_bias_from_a_table_of_positions_has_its_colour(place: str) -> None:
     def op(kind: str, *inputs: str) -> dict[str, Any]:
         return {"name": f"Net/Attention[a]/{kind}{len(nodes)}", "op": f"aten::{kind}", "input": inputs}
@@ -230,12 +230,13 @@ def test_attention_with_a_bias_from_a_table_of_positions_has_its_colour(place: s
     x = add("add", "x", table) if place == "input" else "x"
     query, key, value = (add("linear", x, weight(name)) for name in "qkv")
     scores = add("matmul", query, key)
-    scores = add("add", scores, add("permute", table)) if place == "scores" else scores
+    if place != "input":
+        scores = add("add", scores, add("permute" if place == "scores" else "slice", table))
     add("linear", add("matmul", add("softmax", scores), value), weight("o"))
     read = load(GraphDef(node=nodes)).hierarchy
     row = read.name.index("Net/Attention[a]")
     (kind,) = group_kinds(read, op_kinds(read), [row])
-    assert (kind == KIND_WORDS.index("attention")) is (place == "scores")
+    assert (kind == KIND_WORDS.index("attention")) is (place != "input")
 
 
 def test_a_layer_whose_op_is_in_a_function_has_the_colour_of_its_kind() -> None:

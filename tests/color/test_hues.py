@@ -8,6 +8,7 @@ from graphviz_tb import load
 from graphviz_tb.color.hues import SHADE_COUNT, category_fill, contrast, hue_shades
 from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
+from graphviz_tb.model.paths import sole_stack
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -212,6 +213,48 @@ def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> No
     fills = [found.fill_of((names.index(name),)) for name in ("stage", "stage/b1", "stage/b3")]
     assert fills[0].hued
     assert len(set(fills)) == 1
+
+
+def test_a_printed_stack_of_unlike_members_has_the_hue_of_their_kind() -> None:
+    # every other member of stage has a projection; stage holds nothing else
+    nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
+    for member in range(4):
+        scope = f"stage/b{member}"
+        skip = source if member % 2 else f"{scope}/shortcut"
+        nodes += [
+            f'node {{ name: "{scope}/conv" op: "Conv2D" input: "{source}" input: "x" }}',
+            f'node {{ name: "{scope}/relu" op: "Relu" input: "{scope}/conv" }}',
+            *([] if member % 2 else [f'node {{ name: "{skip}" op: "Conv2D" input: "{source}" input: "x" }}']),
+            f'node {{ name: "{scope}/add" op: "AddV2" input: "{scope}/relu" input: "{skip}" }}',
+        ]
+        source = f"{scope}/add"
+    model = load("\n".join(nodes).encode())
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    stack = (model.hierarchy.name.index("stage"),)
+    assert sole_stack(model.hierarchy, stack[0]) > 0
+    assert not found.fill_of(stack).hued  # they are not one structure
+    printed = found.for_print()
+    assert printed.fill_of(stack).hued
+    assert [row.label for row in printed.legend_rows([stack])] == [printed.tooltip_text(stack)] == ["convolution"]
+
+
+def test_layers_have_their_hues_where_the_file_has_no_parameters() -> None:
+    def node(name: str, op: str, *inputs: str) -> dict[str, object]:
+        return {"name": name, "op": op, "input": list(inputs), "attr": {"_output_shapes": {"list": {"shape": [{}]}}}}
+
+    nodes = [
+        node("ids", "IO Node"),
+        node("n1", "aten::embedding", "ids"),
+        node("n2", "aten::linear", "n1"),
+        node("n3", "aten::relu", "n2"),
+        node("n4", "aten::layer_norm", "n3"),
+        node("y", "IO Node", "n4"),
+    ]
+    model = load(GraphDef(node=nodes), folds=False)
+    assert model.hierarchy.graph.lacks_weight_shapes
+    found, names = structure_colouring(model.hierarchy, THEMES["light"], model.facts), model.hierarchy.name
+    rows = [(names.index(name),) for name in ("n1", "n2", "n3", "n4")]
+    assert [found.tooltip_text(row) for row in rows] == ["embedding", "dense", "", "norm"]
 
 
 def block(name: str, source: str) -> list[dict[str, object]]:

@@ -300,3 +300,20 @@ def test_a_container_that_is_most_of_a_layer_is_opened(wide: int) -> None:
     picture.open_largest_part()
     found = [picture.hierarchy.name[path[-1]] for path in picture.opened]
     assert found[1:] == ["layer_[0-3]", *(["layer_0/attention"] if wide > 1 else [])]
+
+
+def test_the_one_part_of_a_member_opens_although_another_member_has_more() -> None:
+    # block: three layers in `body`, and an op; the first has a projection too
+    made = Made()
+    x = made.op("x", "Placeholder")
+    for number in range(5):
+        block, start = f"stage/block{number}", x
+        for layer in range(3):
+            x = made.dense(f"{block}/body/layer{layer}", x)
+        skip = start if number else made.dense(f"{block}/projection", start)
+        x = made.op(f"{block}/act", "Relu", made.op(f"{block}/body/add", "AddV2", x, skip))
+    picture = FirstPicture(made.model().hierarchy, made.model().member_metagraph, one_member=True)
+    picture.open_towards_repeat()
+    picture.open_main_stack()
+    shown = [picture.hierarchy.name[path[-1]] for path in picture.opened]
+    assert shown == ["", "stage", "stage/block1/body"]

@@ -178,3 +178,26 @@ def test_training_has_no_room_of_its_own_where_it_does_not_fit(name: str) -> Non
     headed = ["Training" in [text.content for text in one.scene.texts] for one in (narrow, wide)]
     assert headed == [False, True]
     assert any(narrow.scene.boxes[route.target].address.startswith("gradients") for route in narrow.scene.routes)
+
+
+def test_it_has_no_frame_around_parts_that_the_program_has_no_name_for() -> None:
+    model = graphviz_tb.load(REAL.parent / "shapes" / "MobileNetV2.pb.gz")
+    names = model.hierarchy.name
+    for paper in (False, True):
+        picture = model.picture(paper=paper, open=["mobilenetv2_1.00_224_1/expanded_conv · block_[1-2]"])
+        [frame] = [at for at, box in enumerate(picture.scene.boxes) if box.open and " · " in names[box.row]]
+        address = picture.scene.boxes[frame].address
+        groups = [group for part in picture.drawing.parts for group in part.groups if group.address == address]
+        drawn = any(group.shapes for group in groups)
+        assert drawn is not paper
+        title = [text.content for text in picture.scene.texts if text.inside and text.box == frame]
+        assert any(title) is not paper
+
+
+def test_it_shows_each_structure_once() -> None:
+    model = graphviz_tb.load(REAL.parent / "exported" / "convnext.pt2")
+    stacks = {
+        paper: sum(box.open and box.sheets > 0 for box in model.picture(paper=paper).scene.boxes)
+        for paper in (False, True)
+    }
+    assert stacks == {False: 4, True: 1}

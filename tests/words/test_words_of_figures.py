@@ -12,6 +12,8 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
+from graphviz_tb.model.measure import NODE_FONT_PX, text_width
+from graphviz_tb.model.paths import sole_stack
 from graphviz_tb.model.view import SHORT_NAMES, SMALL_GAPS, NodeLabel
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
@@ -209,3 +211,49 @@ def test_the_name_of_a_frame_has_more_room_in_a_narrow_figure_than_that_of_a_box
     path = 0, hierarchy.name.index("TransformerDecoderLayer")
     assert labels.node_label(path, path, framed=True).label == "TransformerDecoderLayer"
     assert "…" in labels.node_label(path, path).label
+
+
+def test_an_op_whose_name_is_a_number_has_that_of_its_type_in_a_figure() -> None:
+    types = ["Placeholder", *(["Conv2D", "AddV2", "MaxPool"] * 8), "Identity"]
+    names = [f"n{17 * at % 97}" for at in range(len(types))]
+    ops = [{"name": names[at], "op": op, "input": names[max(0, at - 1) : at]} for at, op in enumerate(types)]
+    hierarchy = load(GraphDef(node=ops), folds=False).hierarchy  # type: ignore[list-item]
+    rows = [(hierarchy.name.index(names[at]),) for at in (0, 1, 2, -1)]
+    said = {}
+    for printed in (False, True):
+        labels = NodeLabels(hierarchy, lambda path: None, placed=False, printed=printed)
+        said[printed] = [(label.label, label.second) for label in map(labels.plain_label, rows)]
+    assert said[True] == [("input", ""), ("Conv2D", ""), ("Add", ""), ("output", "")]
+    assert said[False] == [(names[at], types[at]) for at in (0, 1, 2, -1)]
+
+
+def test_a_box_has_more_room_for_the_words_of_layers_in_a_figure_and_a_frame_yet_more() -> None:
+    hierarchy = load(GraphDef(node=[{"name": "x", "op": "Relu"}])).hierarchy  # type: ignore[list-item]
+    room = {
+        printed: NodeLabels(hierarchy, lambda path: None, placed=False, printed=printed).name_room
+        for printed in (False, True)
+    }
+    wide = text_width("1×1 672, dw 5×5, SE 28, 1×1 112 ×3", NODE_FONT_PX)
+    assert room[False](False) == room[False](True) < wide < room[True](False) < room[True](True)
+
+
+def test_a_stack_whose_words_list_its_members_has_no_number_behind_them() -> None:
+    def stem(*sizes: int) -> NodeLabel:
+        graph, source, fed = GraphDef(), "x", 3
+        graph.node.add(name="x", op="Placeholder")
+        for at, size in enumerate(sizes):
+            behind = f"_{at}" if at else ""
+            kernel = graph.node.add(name=f"conv2d{behind}/kernel", op="VariableV2")
+            for side in (3, 3, fed, size):
+                kernel.attr["shape"].shape.dim.add(size=side)
+            kernel.attr["dtype"].type = 1
+            graph.node.add(name=f"conv2d{behind}/Conv2D", op="Conv2D", input=[source, f"conv2d{behind}/kernel"])
+            graph.node.add(name=f"conv2d{behind}/Relu", op="Relu", input=[f"conv2d{behind}/Conv2D"])
+            source, fed = f"conv2d{behind}/Relu", size
+        hierarchy = load(graph).hierarchy
+        [row] = [row for row in hierarchy.children(0).tolist() if sole_stack(hierarchy, row) >= 0]
+        return NodeLabels(hierarchy, lambda path: None, placed=False, alone=True, printed=True).plain_label((0, row))
+
+    unlike, like = stem(8, 16, 64), stem(8, 8, 8)
+    assert (unlike.label, unlike.badge) == ("3×3 8, 3×3 16, 3×3 64", "")
+    assert (like.label, like.badge) == ("3×3, 8", "×3")
