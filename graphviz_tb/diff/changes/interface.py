@@ -23,7 +23,7 @@ from graphviz_tb.diff.traced import RECORDED_WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting, Sides, SignaturePort, WholeSignature
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.sources import Signature, TensorSpec
@@ -225,7 +225,6 @@ def version_changes(m: Matching, options: DiffOptions) -> list[Change]:
 def model_setting_changes(m: Matching) -> Iterator[Change]:
     """Yield the differences in how Keras models are compiled: optimizer, loss."""
     old, new = m.a.graph, m.b.graph
-    rows = _rows_by_name(m.a), _rows_by_name(m.b)
     for row, name in enumerate(m.a.scopes.name):
         partner = int(m.scope_to_b[row])
         other = m.b.scopes.name[partner] if exists(partner) else ""
@@ -236,20 +235,14 @@ def model_setting_changes(m: Matching) -> Iterator[Change]:
             )
             for key, before, after in differences:
                 yield Change("changed", "attribute", name, other, 0, Setting(key, before, after))
-            yield from _model_result_changes(m, name, other, rows)
+            yield from _model_result_changes(m, name, other)
 
 
-def _rows_by_name(side: GraphColumns) -> dict[str, int]:
-    """Return the first scope of each name."""
-    return {name: row for row, name in reversed(list(enumerate(side.scopes.name)))}
-
-
-def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mapping[str, int], ...]) -> Iterator[Change]:
+def _model_result_changes(m: Matching, name: str, other: str) -> Iterator[Change]:
     """Return the outputs of a Keras model that are added, removed or come from another layer, except those of a
     replaced layer."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
-    before = [_partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b, rows[0]) for result in old]
-    back = [_partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a, rows[1]) for result in new]
+    before, back = ([_partner_name(m, each, is_new) for each in names] for is_new, names in ((False, old), (True, new)))
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
     ports = tuple(
@@ -260,15 +253,14 @@ def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mappin
     yield Change("signature-changed", "signature", name, other, len(ports), Ports(ports))
 
 
-def _partner_name(
-    name: str, sides: tuple[GraphColumns, GraphColumns], partner: Ints, scope_partner: Ints, rows: Mapping[str, int]
-) -> str:
-    """Return the name that a layer, or a model in the model, has on the other side; "" for none. `rows` are its
-    scopes."""
-    mine, other = sides
-    if exists(node := mine.graph.index[0].get(name, -1)):
+def _partner_name(m: Matching, name: str, is_new: bool) -> str:
+    """Return the name that a layer of one graph, or a model in the model, has in the other one; "" for none."""
+    layers, other, partner, scope_partner = (
+        (m.layers[1], m.a, m.to_a, m.scope_to_a) if is_new else (m.layers[0], m.b, m.to_b, m.scope_to_b)
+    )
+    if exists(node := layers.side.graph.index[0].get(name, -1)):
         return other.graph.name[partner[node]] if exists(partner[node]) else ""
-    row = rows.get(name, 0)
+    row = layers.rows.get(name, [0])[0]
     return other.scopes.name[scope_partner[row]] if row and exists(scope_partner[row]) else ""
 
 

@@ -122,14 +122,20 @@ def substitution(old: str, new: str) -> tuple[str, str]:
     >>> substitution("dense_1_kernel", "fc_1_kernel"), substitution("layer_3", "layer_4")
     (('dense', 'fc'), ('3', '4'))
     """
-    mine, other = NAME_PART.findall(old), NAME_PART.findall(new)
-    start = 0
-    while start < min(len(mine), len(other)) and mine[start] == other[start]:
-        start += 1
-    stop = 0
-    while stop < min(len(mine), len(other)) - start and mine[-1 - stop] == other[-1 - stop]:
-        stop += 1
-    return "".join(mine[start : len(mine) - stop]), "".join(other[start : len(other) - stop])
+    mine, other = without_common_ends(NAME_PART.findall(old), NAME_PART.findall(new))
+    return "".join(mine), "".join(other)
+
+
+def without_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return two sequences without their common start and end.
+
+    >>> without_common_ends(["a", "b", "c", "d"], ["a", "c", "b", "d"])
+    (['b', 'c'], ['c', 'b'])
+    """
+    for _ in range(2):  # the start; then, turned round, the end
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+        old, new = old[same:][::-1], new[same:][::-1]
+    return old, new
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
@@ -197,11 +203,7 @@ def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
     >>> _exchanged_segments("update_modelA/w", "update_exp2/modelB/w")
     ('update_modelA', 'update_exp2/modelB')
     """
-    old, new = before.split("/"), after.split("/")
-    same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
-    old, new = old[same:], new[same:]
-    while old and new and old[-1] == new[-1]:
-        old.pop(), new.pop()
+    old, new = without_common_ends(before.split("/"), after.split("/"))
     return "/".join(old), "/".join(new)
 
 

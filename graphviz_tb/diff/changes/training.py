@@ -16,7 +16,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
@@ -345,15 +345,9 @@ def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
     side = layers.side
     graph = side.graph
     left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
-    found = np.zeros(len(graph), bool)
-    todo = np.flatnonzero(known).tolist()
-    while todo:
-        node = todo.pop()
-        for before in side.data_sources(node):
-            left[before] -= 1
-            if not left[before] and among[before] and not known[before] and not found[before]:
-                found[before] = True
-                todo.append(before)
+    able, found = among & ~known, np.zeros(len(graph), bool)
+    users = np.flatnonzero(known).tolist()
+    found[needed_only_by(users, lambda node: [each for each in side.data_sources(node) if able[each]], left)] = True
     return found
 
 

@@ -39,7 +39,7 @@ from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
@@ -225,14 +225,12 @@ class Witnesses:
         left = np.bincount(graph.target[loud & ~good[graph.source]], minlength=len(graph))
         takes = np.bincount(graph.target[loud], minlength=len(graph)) > 0
         found: Bools = able & takes & (left == 0)
-        todo, missing = np.flatnonzero(found).tolist(), left.tolist()
-        while todo:
-            node = todo.pop()
-            for user in side.data_users(node):
-                missing[user] -= 1
-                if not missing[user] and able[user] and not found[user]:
-                    found[user] = True
-                    todo.append(user)
+        able &= ~found
+        first = np.flatnonzero(found).tolist()
+        behind = needed_only_by(
+            first, lambda node: [each for each in side.data_users(node) if able[each]], left.tolist()
+        )
+        found[behind] = True
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
