@@ -392,7 +392,7 @@ def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
 def _gives_weights(layers: Layers, node: int) -> bool:
     """Return whether a node is one of weights, and not a plain number."""
     op = layers.side.op_type(node)
-    return op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in layers.weights)
+    return op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in layers.variables)
 
 
 def _variable_read_by(side: GraphColumns, node: int) -> int:

@@ -127,7 +127,9 @@ UNITS, FILTERS, CONVOLUTION = "units", "filters", "Conv"
 
 def _takes_weight(layers: Layers, node: int) -> bool:
     sources = layers.side.data_sources(node)
-    return any(exists(int(layers.side.graph.meaning.origin[source])) or source in layers.weights for source in sources)
+    return any(
+        exists(int(layers.side.graph.meaning.origin[source])) or source in layers.variables for source in sources
+    )
 
 
 def shaped_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:

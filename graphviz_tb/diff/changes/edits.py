@@ -102,7 +102,8 @@ def computes_metrics(m: Matching, change: Change) -> bool:
         return False
     side, nodes = nodes_of_unit(m, change)
     graph, meaning = side.graph, side.graph.meaning
-    kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
+    uses = m.layers[bool(change.edits.added)].variables
+    kept = {node for node, use in uses.items() if use == VariableUse.STATE}
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
     return bool(loud) and all(
         int(meaning.part()[node]) == Part.BOOKKEEPING

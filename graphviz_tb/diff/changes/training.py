@@ -243,7 +243,7 @@ class Bodies:
         self.gradient |= feeding & graph.meaning.flow().behind & ~layers.forward
         self.gradient |= self._sums(~layers.forward)
         self.outside: Bools = ~layers.forward & ~self.gradient
-        self.uses = {variable.node: variable.use for variable in graph.meaning.variables()}
+        self.uses = layers.variables
         self.of: Hashes = np.zeros(len(side), np.uint64)
         self._colour()
 
@@ -328,16 +328,6 @@ class Bodies:
             if key not in SIZES_AND_PLACES and value.WhichOneof("value") in ("b", "f", "i", "s"):
                 words.append(f"{key}={value.SerializeToString(deterministic=True)!r}")
         return " ".join(words)
-
-
-def written_variables(layers: Layers) -> Ints:
-    """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
-    graph = layers.side.graph
-    first = np.full(len(graph), -1, np.int32)
-    edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
-    origin = graph.meaning.origin[graph.source[edges]]
-    first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
-    return first
 
 
 def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:

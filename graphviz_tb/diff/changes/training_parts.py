@@ -17,7 +17,6 @@ from graphviz_tb.diff.changes.training import (
     is_whole_training,
     nodes_only_before,
     training_of,
-    written_variables,
 )
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -74,7 +73,7 @@ class TrainingParts:
         variables = [
             node for node in self.bodies.uses if kept[node] and outside[node] and not is_whole_training(self.side, node)
         ]
-        writes = np.isin(written_variables(self.bodies.layers), variables) & outside
+        writes = np.isin(self.bodies.layers.written, variables) & outside
         kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
         groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
         kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
@@ -90,7 +89,7 @@ class TrainingParts:
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
         leading = [node for node in nodes if self.before[node]]
         if not leading:
-            written = self._written_variables(nodes)
+            written = self._written_by(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
             # Ops that take only weights and write them bound or decay them; those that write others keep averages.
@@ -105,14 +104,14 @@ class TrainingParts:
             return f"{CLIPPING} {_widest_clip(clips)}" if clips else ""
         if self._feed_rate(leading):
             return LEARNING_RATE
-        return LARGEST_AVERAGES if types & BOUND_OPS and self._written_variables(nodes) else ""
+        return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
 
     @cached_property
     def writing(self) -> tuple[Bools, Bools]:
         """Mark the ops that change trained variables, and those that change others, as averages of weights are; each
         with what leads only to these."""
         among = self.bodies.outside & ~self.before & ~self.behind
-        is_trained = np.isin(written_variables(self.bodies.layers), list(self.training.trained))
+        is_trained = np.isin(self.bodies.layers.written, list(self.training.trained))
         writes: Bools = self.side.graph.meaning.writes & among
         ways = (writes & is_trained, writes & ~is_trained)
         trained, other = (each | nodes_only_before(self.bodies.layers, among, each) for each in ways)
@@ -218,10 +217,9 @@ class TrainingParts:
         reached = reachable_from(own, lambda node: sources(node) if node in own or through[node] else ())
         return not self.training.trained.isdisjoint(origins[list(reached - own)].tolist())
 
-    def _written_variables(self, nodes: Sequence[int]) -> set[int]:
-        graph = self.side.graph
-        first = [next(iter(self.side.data_sources(node)), node) for node in nodes if graph.meaning.writes[node]]
-        return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
+    def _written_by(self, nodes: Sequence[int]) -> set[int]:
+        """Return the variables that some ops write."""
+        return {variable for variable in self.bodies.layers.written[list(nodes)].tolist() if exists(variable)}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that

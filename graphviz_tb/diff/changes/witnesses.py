@@ -30,7 +30,6 @@ from graphviz_tb.diff.changes.training import (
     otherwise_trained,
     training_changes,
     training_of,
-    written_variables,
 )
 from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
@@ -184,7 +183,7 @@ class Witnesses:
         known |= self._slots(new, outside)
         # Writes of such variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
-        first = written_variables(layers)
+        first = layers.written
         found |= writes & known[first] & exists(first)
         found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
@@ -199,7 +198,7 @@ class Witnesses:
         own = (node for node in self.parts[new].training.trained if self.free[new][node])
         if trained := [*self.other_training[new], *own]:
             data = ~graph.control & outside[graph.source]
-            updates = np.isin(written_variables(self.layers[new]), trained)
+            updates = np.isin(self.layers[new].written, trained)
             slots[list(self.bodies[new].uses)] = True
             slots &= reachable_mask(updates, graph.target[data], graph.source[data]) & outside
         return slots
@@ -341,7 +340,7 @@ class Witnesses:
     def _initialized_shapes(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
         """Yield the old and new shapes of variables that a node leads to through ops outside of the model."""
         m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
-        written = written_variables(self.layers[1])
+        written = self.layers[1].written
         while todo and len(seen) < 64:
             node = todo.pop()
             if exists(written[node]):

@@ -19,6 +19,7 @@ from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.costs import NO_COST, Cost
+from graphviz_tb.model.interpretation import VariableUse
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
@@ -77,9 +78,20 @@ class Layers:
         return self.side.graph.meaning.model()
 
     @cached_property
-    def weights(self) -> frozenset[int]:
-        """Return the nodes that give weights: variables, and constants that freezing made of them, no plain numbers."""
-        return frozenset(variable.node for variable in self.side.graph.meaning.variables())
+    def variables(self) -> dict[int, VariableUse]:
+        """Return the nodes that give weights, with their uses: variables, and constants that freezing made of them, no
+        plain numbers."""
+        return {variable.node: variable.use for variable in self.side.graph.meaning.variables()}
+
+    @cached_property
+    def written(self) -> Ints:
+        """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
+        graph = self.side.graph
+        first = np.full(len(graph), -1, np.int32)
+        edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
+        origin = graph.meaning.origin[graph.source[edges]]
+        first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
+        return first
 
     @cached_property
     def stores_results(self) -> Bools:
