@@ -21,7 +21,7 @@ from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import RECORDED_WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
-from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
+from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity, unmatched_change
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting, Sides, SignaturePort, WholeSignature
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Mark
@@ -108,11 +108,10 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
     alike: dict[tuple[SignaturePort, ...], list[str]] = defaultdict(list)
     for name in sorted({*here, *there}):
         before, after = here.get(name), there.get(name)
-        if before is None and after is not None:
-            changes.append(Change("added", "signature", None, name, 0, WholeSignature(_keys(after))))
-        if before is not None and after is None:
-            changes.append(Change("removed", "signature", name, None, 0, WholeSignature(_keys(before))))
         if before is None or after is None:
+            known = before or after or Signature(name, "", (), ())
+            content = WholeSignature(tuple(spec.key for spec in (*known.inputs, *known.outputs)))
+            changes.append(unmatched_change(before is None, "signature", [name], 0, content, NodeEdits()))
             continue
         ports = *_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)
         if ports:
@@ -122,10 +121,6 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
         also = tuple((other, other) for other in others)
         changes.append(Change("signature-changed", "signature", name, name, len(ports), Ports(ports), also))
     return changes
-
-
-def _keys(signature: Signature) -> tuple[str, ...]:
-    return tuple(spec.key for spec in (*signature.inputs, *signature.outputs))
 
 
 def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[SignaturePort]:
@@ -140,7 +135,6 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
             and mine is not None
             and other is not None
             and not _is_same_tensor(m, mine.tensor, other.tensor)
-            and not (m.a.graph.is_exported and _is_replaced(m, mine.tensor, other.tensor))
         ):
             before, after = mine.tensor, other.tensor
         if before != after:
@@ -185,20 +179,16 @@ def _spec(spec: TensorSpec | None) -> str | None:
 
 
 def _is_same_tensor(m: Matching, old: str, new: str) -> bool:
-    """Return whether two tensors of the main graphs come from matched nodes."""
-    if old == new:
-        return True
+    """Return whether two tensors of the main graphs come from matched nodes; in an exported program, whose results have
+    names of their own, also whether the node of one replaced the other's, which is a change."""
     (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
-    here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -2)
-    if not exists(here) and not exists(there):
+    here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -1)
+    if old == new or not (exists(here) or exists(there)):
         return True  # of the file around the body that is compared
-    return exists(here) and int(m.to_b[here]) == there and key == other
-
-
-def _is_replaced(m: Matching, old: str, new: str) -> bool:
-    """Return whether the ops behind two tensors have no partners: one replaced the other, which is a change."""
-    here, there = m.a.index.get((0, old.partition(":")[0]), -1), m.b.index.get((0, new.partition(":")[0]), -1)
-    return exists(here) and exists(there) and not exists(m.to_b[here]) and not exists(m.to_a[there])
+    if not exists(here) or not exists(there):
+        return False
+    is_replaced = m.a.graph.is_exported and not exists(m.to_b[here]) and not exists(m.to_a[there])
+    return is_replaced or (int(m.to_b[here]) == there and key == other)
 
 
 def version_changes(m: Matching, options: DiffOptions) -> list[Change]:

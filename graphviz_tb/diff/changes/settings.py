@@ -154,7 +154,9 @@ def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
         for old, new in shapes
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
-    (kind, units), (new_kind, new_units) = (infer_recurrent_layer(shape[side] for shape in known) for side in (0, 1))
+    kind, units = infer_recurrent_layer(old for old, _ in known)
+    now = (infer_recurrent_layer((new, new)) for old, new in known if old[0] == units)
+    new_kind, new_units = next(filter(all, now), ("", 0))
     if not kind or not new_kind or (kind, units) == (new_kind, new_units):
         return []
     if kind == new_kind:

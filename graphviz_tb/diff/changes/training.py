@@ -280,27 +280,12 @@ class Bodies:
         return word_hash(repr(sorted(users)))
 
     def _colour(self) -> None:
-        known: dict[int, int] = {}
-        open_nodes: set[int] = set()
-        for root in np.flatnonzero(self.outside).tolist():
-            waiting = [root]
-            while waiting:
-                node = waiting[-1]
-                if node in known:
-                    waiting.pop()
-                    continue
-                if (leaf := self._leaf(node)) is not None:
-                    known[node] = leaf
-                    continue
-                sources = self.layers.side.data_sources(node)
-                left = [source for source in sources if source not in known and source not in open_nodes]
-                if left and node not in open_nodes:
-                    open_nodes.add(node)
-                    waiting += left
-                    continue
-                known[node] = self._own(node, [known.get(source, CIRCLE_HASH) for source in sources])
-                open_nodes.discard(node)
-        nodes = np.flatnonzero(self.outside)
+        """Work out the bodies in the order of flow; in a cycle, some inputs are not known yet."""
+        nodes, known = np.flatnonzero(self.outside), dict[int, int]()
+        for node in sorted(range(len(self.of)) if len(nodes) else (), key=self.layers.depth.__getitem__):
+            leaf = self._leaf(node)
+            sources = self.layers.side.data_sources(node) if leaf is None else ()
+            known[node] = self._own(node, [known.get(each, CIRCLE_HASH) for each in sources]) if leaf is None else leaf
         self.of[nodes] = [known[node] for node in nodes.tolist()]
 
     def _own(self, node: int, inputs: list[int]) -> int:
