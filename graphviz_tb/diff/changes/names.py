@@ -64,19 +64,10 @@ NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dens
 
 def other_names(m: Matching) -> list[NameChange]:
     """Return everything whose own name changed, without what an insertion in a series renumbered."""
-    return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
-
-
-def _is_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a name only has a new number because members of a series were added or removed."""
-    known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
-    return known or _is_counter_shift(m, renamed)
-
-
-def _all_name_changes(m: Matching) -> list[NameChange]:
-    """Everything whose own name changed."""
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(m.a.scopes.parent))
-    return [*_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())]
+    found = *_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())
+    shifted = m.renumbered, m.renumbered_scopes
+    return [renamed for renamed in found if renamed.moved or not shifted[renamed.scope].get(renamed.old, False)]
 
 
 def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> Iterator[NameChange]:
@@ -105,15 +96,6 @@ def _new_scope_name(m: Matching, row: int) -> str:
     """Return the name that an old scope has now; its own where it has no partner."""
     partner = int(m.scope_to_b[row])
     return str(m.b.scopes.name[partner] if exists(partner) else m.a.scopes.name[row])
-
-
-def _is_counter_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a new number follows from an insertion into another series of the same words."""
-    before, after = renamed.leaves
-    here, there = split_number(before), split_number(after)
-    if here is None or there is None or here[0] != there[0] or here[0] not in m.shifts:
-        return False
-    return m.caused[here[0]] and m.shifts[here[0]].get(here[1]) == there[1]
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
