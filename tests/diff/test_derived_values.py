@@ -269,3 +269,20 @@ def test_groups_and_axes_that_follow_a_width_are_said_with_it() -> None:
     first, second = merge_by_number([groups, width, axes, alone])
     assert [part.key for part in first.setting.as_parts] == ["filters", "groups", "normalized_shape"]
     assert second is alone
+
+
+def with_table(rows: int, activation: str) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(1, 10, 8))
+    add(graph, "m/places/table", "VarHandleOp", shape=(rows, 8))
+    add(graph, "m/places/Read/ReadVariableOp", "ReadVariableOp", "m/places/table")
+    add(graph, "m/places/Softmax", "Softmax", "m/places/Read/ReadVariableOp")
+    add(graph, "m/act/act", activation, "x")
+    add(graph, "m/out", "AddV2", "m/act/act", "m/places/Softmax")
+    return graph
+
+
+def test_a_longer_table_follows_from_no_other_edit() -> None:
+    exchange, table = diff(with_table(50, "Relu"), with_table(100, "Tanh"))
+    assert (exchange.key, exchange.name, exchange.consequences) == ("op", "m/act/act", ())
+    assert (table.key, table.name, table.detail["new"]) == ("weight", "m/places", "100×8")
