@@ -191,14 +191,21 @@ def _edits_outside_model(
     consequences. A layer of another class also keeps other statistics."""
     roots: list[Item] = []
     following: list[Item] = []
+    ops = frozenset(pair for item in items for pair in item.change.edits.ops)
     for item in items:
         if not item.forward:
             follows = item.follows or _follows_outside_model(m, item.change, witnesses)
-            follows |= item.change.kind == "rewired" and exchanged.issuperset(item.layers)
+            follows |= item.change.kind == "rewired" and (exchanged.issuperset(item.layers) or _goes_with_op(item, ops))
             (following if follows else roots).append(item)
     groups = _merge_outside_model(m, roots, witnesses)
     quiet = [group for group in groups if all(is_plumbing(item.change) for item in group)]
     return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
+
+
+def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
+    """Return whether inputs were only added or removed, at nodes whose op type changed."""
+    only_one_end = all(None in (wire.old, wire.new) for wire in item.change.links)
+    return only_one_end and ops.issuperset(item.change.edits.inputs)
 
 
 def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
