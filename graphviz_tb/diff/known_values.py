@@ -23,6 +23,7 @@ from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.onnx_settings import input_as_setting
 from graphviz_tb.graphs.tensors import claimed_element_count
+from graphviz_tb.graphs.traversal import needed_only_by
 from graphviz_tb.interpret import interpret
 from graphviz_tb.limits import MAX_SHOWN_NUMBERS, Meter
 from graphviz_tb.model.graph import Graph
@@ -178,23 +179,14 @@ class _Folder:
         return kept
 
     def _idle_nodes(self) -> set[str]:
-        users = dict.fromkeys(self.nodes, 0)
-        for node in self.made.node:
-            for text in node.input:
-                if (maker := text.partition(":")[0]) in users:
-                    users[maker] += 1
         may_go = (self.known.keys() | self.ways.keys() | self.same.keys() | self.paddings) & self.nodes.keys()
-        waiting = [name for name in may_go if not users[name]]
-        idle: set[str] = set()
-        while waiting:
-            name = waiting.pop()
-            idle.add(name)
-            for text in self.nodes[name].input:
-                maker = text.partition(":")[0]
-                users[maker] = users.get(maker, 0) - 1
-                if not users[maker] and maker in may_go:
-                    waiting.append(maker)
-        return idle
+
+        def makers(name: str) -> list[str]:
+            return [maker for text in self.nodes[name].input if (maker := text.partition(":")[0]) in may_go]
+
+        users = Counter(maker for node in self.made.node for maker in makers(node.name))
+        idle = [name for name in may_go if not users[name]]
+        return {*idle, *needed_only_by(idle, makers, users)}
 
     def _join_padding(self, node: NodeDef) -> None:
         """Make zeros that an op puts around the input of a convolution the padding of that."""

@@ -22,6 +22,7 @@ import numpy as np
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.known_values import ELEMENTWISE, write_setting
 from graphviz_tb.graphs.tensors import attr_value
+from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
@@ -260,16 +261,10 @@ class ChainFinder:
 
     def _closed_chain(self, values: Mapping[str, Numbers], data: str, last: str) -> frozenset[str]:
         """Return the nodes of a chain that ends with `last`; none if a value inside of it is used elsewhere."""
-        needed, waiting = {last}, [last]
-        while waiting:
-            for text in self.nodes[waiting.pop()].input:
-                if text in values and text != data and text not in needed:
-                    needed.add(text)
-                    waiting.append(text)
-        inside = needed - {last}
-        if any(user not in needed for name in inside for user in self.users.get(name, ())):
-            return frozenset()
-        return frozenset(needed)
+        inner = values.keys() - {data}
+        needed = reachable_from([last], lambda name: inner.intersection(self.nodes[name].input))
+        is_closed = all(needed.issuperset(self.users.get(name, ())) for name in needed - {last})
+        return frozenset(needed if is_closed else ())
 
     def _values_from(self, data: str, witness: Numbers) -> dict[str, Numbers]:
         """Return what can be worked out from one value and constants, the nearest first, by the text of the input."""

@@ -7,15 +7,17 @@ from collections.abc import (
     Container,
     Iterable,
     MutableMapping,
-    MutableSequence,
     Sequence,
 )
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints, group_by_key
 from graphviz_tb.model.graph import Graph
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsItemAccess
 
 AnyNode = TypeVar("AnyNode")
 
@@ -124,10 +126,10 @@ def reachable_from(
 
 
 def needed_only_by(
-    users: Iterable[int],
-    before: Callable[[int], Iterable[int] | None],
-    left: MutableSequence[int] | MutableMapping[int, int],
-) -> list[int]:
+    users: Iterable[AnyNode],
+    before: Callable[[AnyNode], Iterable[AnyNode] | None],
+    left: SupportsItemAccess[AnyNode, int],
+) -> list[AnyNode]:
     """Return the nodes that only `users` need, directly or through such nodes, each after one that needs it.
 
     `left[v]` counts the edges from v, and is used up; `before(v)` are the sources of the edges to v, but for users.

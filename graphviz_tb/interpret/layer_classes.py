@@ -47,10 +47,8 @@ def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
     if any(has_role(op, *RECURRENT_ROLES) for op in types):
         weights = (graph.meaning.weights.get(node) for node in nodes)
         shapes = [sizes for weight in weights if weight is not None and (sizes := known_sizes(weight.shape))]
-        if units := infer_recurrent_units(shapes):
-            return CLASS_BY_GATE_COUNT[
-                next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units
-            ]
+        if kind := infer_recurrent_layer(shapes)[0]:
+            return kind
     if types & EMBEDDING_OPS and not any(_looks_up_weight(graph, node) for node in nodes):
         types -= EMBEDDING_OPS
     return _layer_class_of_types(types, _mean_axes(graph, nodes))
@@ -75,22 +73,23 @@ def known_sizes(shape: Shape) -> tuple[int, ...]:
     return sizes if shape is not None and len(sizes) == len(shape) else ()
 
 
-def infer_recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
-    """Infer the units of a recurrent layer from the shapes of its weights, 0 for none.
+def infer_recurrent_layer(shapes: Iterable[Sequence[int]]) -> tuple[str, int]:
+    """Infer the class and the units of a recurrent layer from the shapes of its weights; "" and 0 for none.
 
     One matrix has units × gates·units elements, and at least one more has as many columns.
 
-    >>> (
-    ...     infer_recurrent_units([(16, 48), (16, 48), (2, 48)]),
-    ...     infer_recurrent_units([(9, 64), (16, 64)]),
-    ...     infer_recurrent_units([(4, 12)]),
-    ... )
-    (16, 16, 0)
+    >>> infer_recurrent_layer([(16, 48), (16, 48), (2, 48)]), infer_recurrent_layer([(9, 64), (16, 64)])
+    (('GRU', 16), ('LSTM', 16))
+    >>> infer_recurrent_layer([(4, 12)])
+    ('', 0)
     """
     matrices = [shape for shape in shapes if len(shape) == 2]
     columns = Counter(shape[1] for shape in matrices)
-    found = (rows for rows, wide in reversed(matrices) if rows and columns[wide] > 1 and wide in (3 * rows, 4 * rows))
-    return next(found, 0)
+    for rows, wide in reversed(matrices):
+        for gates, kind in CLASS_BY_GATE_COUNT.items() if rows and columns[wide] > 1 else ():
+            if wide == gates * rows:
+                return kind, rows
+    return "", 0
 
 
 NORMALIZATIONS = {  # by a word in the type of the op; of the others the batch

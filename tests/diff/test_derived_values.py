@@ -10,7 +10,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
 
-FLOAT, INT, RESOURCE = 1, 3, 20
+FLOAT, INT, HALF, RESOURCE = 1, 3, 19, 20
 
 
 def add(graph: GraphDef, name: str, op: str, *inputs: str, shape: tuple[int, ...] = ()) -> None:
@@ -269,3 +269,53 @@ def test_groups_and_axes_that_follow_a_width_are_said_with_it() -> None:
     first, second = merge_by_number([groups, width, axes, alone])
     assert [part.key for part in first.setting.as_parts] == ["filters", "groups", "normalized_shape"]
     assert second is alone
+
+
+def with_table(rows: int, activation: str) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(1, 10, 8))
+    add(graph, "m/places/table", "VarHandleOp", shape=(rows, 8))
+    add(graph, "m/places/Read/ReadVariableOp", "ReadVariableOp", "m/places/table")
+    add(graph, "m/places/Softmax", "Softmax", "m/places/Read/ReadVariableOp")
+    add(graph, "m/act/act", activation, "x")
+    add(graph, "m/out", "AddV2", "m/act/act", "m/places/Softmax")
+    return graph
+
+
+def test_a_longer_table_follows_from_no_other_edit() -> None:
+    exchange, table = diff(with_table(50, "Relu"), with_table(100, "Tanh"))
+    assert (exchange.key, exchange.name, exchange.consequences) == ("op", "m/act/act", ())
+    assert (table.key, table.name, table.detail["new"]) == ("weight", "m/places", "100×8")
+
+
+def with_parts(parts: tuple[int, int], activation: str) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(1, 16, 8))
+    add(graph, "m/block/MatMul", "MatMul", "x")
+    add(graph, "m/block/Reshape", "onnx::Reshape", "m/block/MatMul")
+    graph.node[-1].attr["shape"].list.i.extend((1, *parts, 8))
+    add(graph, "m/block/act", activation, "m/block/Reshape")
+    add(graph, "m/out/Softmax", "Softmax", "m/block/act")
+    return graph
+
+
+def test_as_many_numbers_in_other_parts_follow_from_no_other_op() -> None:
+    (change,) = diff(with_parts((4, 4), "Relu"), with_parts((8, 2), "Tanh"))
+    (shape,) = change.further_settings
+    assert (change.key, shape.key, shape.old, shape.new) == ("op", "shape", [1, 4, 4, 8], [1, 8, 2, 8])
+
+
+def listed(kind: int) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder")
+    graph.node[-1].attr["dtype"].type = kind
+    add(graph, "a/Relu", "Relu", "x")
+    graph.node[-1].attr["T"].type = kind
+    add(graph, "b/IdentityN", "IdentityN", "a/Relu", "x")
+    graph.node[-1].attr["T"].list.type.extend([kind, kind])
+    return graph
+
+
+def test_another_type_in_a_list_is_the_type_of_numbers() -> None:
+    (change,) = diff(listed(FLOAT), listed(HALF))
+    assert (change.key, [inner.key for inner in change.consequences if inner.setting]) == ("dtype", [])

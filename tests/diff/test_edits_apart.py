@@ -513,3 +513,16 @@ def test_ops_that_go_are_not_exchanged_for_one_that_comes_elsewhere_in_the_layer
     changes = diff(*(reversed(pair) if turned else pair))
     assert changes.kinds == {"added": 1, "removed": 1}
     assert {"Tanh": 1, "Sigmoid": 1} in [dict(change.unit.op_types) for change in changes]
+
+
+def scaled_step(op: str, *more: str) -> Any:
+    """A layer, its gradient and an update of it, by way of an op that may take the rate."""
+    return graph(*MODEL, " ".join((f"sgd/step {op} gradients/w", *more)), "sgd/more Mul sgd/step rate",
+                 "sgd/AssignSub AssignSubVariableOp w sgd/more")  # fmt: skip
+
+
+@pytest.mark.parametrize("turn", [False, True])
+def test_an_input_that_only_one_of_two_ops_takes_follows(turn: bool) -> None:
+    pair = scaled_step("Mul", "rate"), scaled_step("Neg")
+    (change,) = diff(*(pair[::-1] if turn else pair))
+    assert (change.key, change.name, [inner.kind for inner in change.consequences]) == ("op", "sgd/step", ["rewired"])

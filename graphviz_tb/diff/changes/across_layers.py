@@ -12,6 +12,7 @@ from typing import Any
 
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.diff.changes.attributes import WHOLE_TYPES, Difference, computes_only_sizes
+from graphviz_tb.diff.changes.names import without_common_ends
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -226,7 +227,7 @@ def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
             changes = sorted(changes, key=lambda change: not change.name.startswith(inside))
         else:
             old, new = ([last_segment(name) for name in names] for names in (old, new))
-            before, after = map(tuple, _name_differences(old, new))
+            before, after = map(tuple, without_common_ends(old, new))
             order = LayerOrder(before, after)
     first, ops = changes[0], sum(change.ops for change in changes)
     content = Rewiring(located_wires(changes), order=order)
@@ -244,20 +245,6 @@ def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
     )
 
 
-def _name_differences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Return two orders of the same names without their common start and end.
-
-    >>> _name_differences(["a", "b", "c", "d"], ["a", "c", "b", "d"])
-    (['b', 'c'], ['c', 'b'])
-    """
-    start, stop = 0, len(old)
-    while start < stop and old[stop - 1] == new[stop - 1]:
-        stop -= 1
-    while start < stop and old[start] == new[start]:
-        start += 1
-    return old[start:stop], new[start:stop]
-
-
 def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the order of layers in each reordered block (a scope whose children have a new order), by their names
     below it.
@@ -273,7 +260,7 @@ def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[t
                 around, below = _common_scope_cut(name, depth)
                 scopes.setdefault(around, ([], []))[which].append(below)
         pairs = {
-            around: _name_differences(*orders)
+            around: without_common_ends(*orders)
             for around, orders in scopes.items()
             if len(orders[0]) == len(orders[1]) > 1
         }
@@ -405,7 +392,7 @@ def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
 def _gives_weights(layers: Layers, node: int) -> bool:
     """Return whether a node is one of weights, and not a plain number."""
     op = layers.side.op_type(node)
-    return op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in layers.weights)
+    return op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in layers.variables)
 
 
 def _variable_read_by(side: GraphColumns, node: int) -> int:

@@ -15,7 +15,7 @@ from graphviz_tb.diff.columns.layers import DENSE_CONVOLUTIONS, QUIET_OPS, SHAPE
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import plain_value
 from graphviz_tb.diff.traced import WIDTH_OPS
-from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_units, known_sizes
+from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_layer, known_sizes
 from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import LayerExpression
@@ -127,7 +127,9 @@ UNITS, FILTERS, CONVOLUTION = "units", "filters", "Conv"
 
 def _takes_weight(layers: Layers, node: int) -> bool:
     sources = layers.side.data_sources(node)
-    return any(exists(int(layers.side.graph.meaning.origin[source])) or source in layers.weights for source in sources)
+    return any(
+        exists(int(layers.side.graph.meaning.origin[source])) or source in layers.variables for source in sources
+    )
 
 
 def shaped_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
@@ -316,7 +318,7 @@ class LayerCalls:
         side = self.layers.side
         graph = side.graph
         shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(_weight_shape(side, node)))]
-        if units := infer_recurrent_units(shapes):
+        if units := infer_recurrent_layer(shapes)[1]:
             yield str(units)
             return
         kernel = max((shape for shape in shapes if len(shape) > 1), key=len, default=None)

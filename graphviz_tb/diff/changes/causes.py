@@ -66,7 +66,7 @@ from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
-from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.graphs.traversal import reachable_from, weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Setting
@@ -332,16 +332,13 @@ def _inputs_outside_model(
     these, and whether they lead to an addition or removal in the model."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
     gradient, forward = witnesses.bodies[new].gradient, m.layers[new].forward
-    seen, todo, with_model = set(nodes), sorted(nodes), False
-    while todo:
-        for source in side.data_sources(todo.pop()):
-            if exists(partner[source]) or gradient[source] or source in seen:
-                continue
-            with_model |= bool(forward[source])
-            if not forward[source]:
-                seen.add(source)
-                todo.append(source)
-    return seen, with_model
+
+    def free_sources(node: int) -> list[int]:
+        return [each for each in side.data_sources(node) if not exists(partner[each]) and not gradient[each]]
+
+    reached = reachable_from(nodes, lambda node: [] if forward[node] and node not in nodes else free_sources(node))
+    outside = {node for node in reached if node in nodes or not forward[node]}
+    return outside, len(outside) < len(reached)
 
 
 def _edits_of_model(

@@ -11,7 +11,7 @@ from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
-from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING
+from graphviz_tb.diff.columns.layers import QUIET_OPS
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
@@ -102,7 +102,8 @@ def computes_metrics(m: Matching, change: Change) -> bool:
         return False
     side, nodes = nodes_of_unit(m, change)
     graph, meaning = side.graph, side.graph.meaning
-    kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
+    uses = m.layers[bool(change.edits.added)].variables
+    kept = {node for node, use in uses.items() if use == VariableUse.STATE}
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
     return bool(loud) and all(
         int(meaning.part()[node]) == Part.BOOKKEEPING
@@ -493,7 +494,7 @@ def is_inner_name(
     single derived ops, of constants; if the training changed (`trained`), all derived names."""
     if change.kind not in ("renamed", "moved"):
         return False
-    if change.severity == "cosmetic" or _moves_weight_in_layer(m, change):
+    if change.severity == "cosmetic":
         return True
     scopes, forward = m.layers[1].side.scopes, m.layers[1].forward
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
@@ -521,18 +522,3 @@ def _is_result_of_other(m: Matching, old: int, new: int) -> bool:
     before, after = m.a.data_sources(old), m.b.data_sources(new)
     same = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
     return m.a.op_type(old) in RESULT_OPS and not (same and m.a.op_type(before[0]) == m.b.op_type(after[0]))
-
-
-def _moves_weight_in_layer(m: Matching, change: Change) -> bool:
-    """Return whether only ops that provide a weight, such as a cast, moved to another scope of their layer."""
-    if change.kind != "moved":
-        return False
-    nodes = [*change.edits.nodes]
-    for row, _ in change.edits.scopes:
-        nodes += [(node, int(m.to_b[node])) for node in m.a.scopes.nodes(row).tolist()]
-    return all(
-        m.a.graph.op_types[m.a.graph.op[old]] in VALUE_PLUMBING
-        and exists(new)
-        and _layer_key(m, old, False) == _layer_key(m, new, True)
-        for old, new in nodes
-    )

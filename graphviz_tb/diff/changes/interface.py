@@ -21,9 +21,9 @@ from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import RECORDED_WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
-from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
+from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity, unmatched_change
 from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting, Sides, SignaturePort, WholeSignature
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.sources import Signature, TensorSpec
@@ -108,11 +108,10 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
     alike: dict[tuple[SignaturePort, ...], list[str]] = defaultdict(list)
     for name in sorted({*here, *there}):
         before, after = here.get(name), there.get(name)
-        if before is None and after is not None:
-            changes.append(Change("added", "signature", None, name, 0, WholeSignature(_keys(after))))
-        if before is not None and after is None:
-            changes.append(Change("removed", "signature", name, None, 0, WholeSignature(_keys(before))))
         if before is None or after is None:
+            known = before or after or Signature(name, "", (), ())
+            content = WholeSignature(tuple(spec.key for spec in (*known.inputs, *known.outputs)))
+            changes.append(unmatched_change(before is None, "signature", [name], 0, content, NodeEdits()))
             continue
         ports = *_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)
         if ports:
@@ -122,10 +121,6 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
         also = tuple((other, other) for other in others)
         changes.append(Change("signature-changed", "signature", name, name, len(ports), Ports(ports), also))
     return changes
-
-
-def _keys(signature: Signature) -> tuple[str, ...]:
-    return tuple(spec.key for spec in (*signature.inputs, *signature.outputs))
 
 
 def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[SignaturePort]:
@@ -140,7 +135,6 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
             and mine is not None
             and other is not None
             and not _is_same_tensor(m, mine.tensor, other.tensor)
-            and not (m.a.graph.is_exported and _is_replaced(m, mine.tensor, other.tensor))
         ):
             before, after = mine.tensor, other.tensor
         if before != after:
@@ -185,20 +179,16 @@ def _spec(spec: TensorSpec | None) -> str | None:
 
 
 def _is_same_tensor(m: Matching, old: str, new: str) -> bool:
-    """Return whether two tensors of the main graphs come from matched nodes."""
-    if old == new:
-        return True
+    """Return whether two tensors of the main graphs come from matched nodes; in an exported program, whose results have
+    names of their own, also whether the node of one replaced the other's, which is a change."""
     (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
-    here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -2)
-    if not exists(here) and not exists(there):
+    here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -1)
+    if old == new or not (exists(here) or exists(there)):
         return True  # of the file around the body that is compared
-    return exists(here) and int(m.to_b[here]) == there and key == other
-
-
-def _is_replaced(m: Matching, old: str, new: str) -> bool:
-    """Return whether the ops behind two tensors have no partners: one replaced the other, which is a change."""
-    here, there = m.a.index.get((0, old.partition(":")[0]), -1), m.b.index.get((0, new.partition(":")[0]), -1)
-    return exists(here) and exists(there) and not exists(m.to_b[here]) and not exists(m.to_a[there])
+    if not exists(here) or not exists(there):
+        return False
+    is_replaced = m.a.graph.is_exported and not exists(m.to_b[here]) and not exists(m.to_a[there])
+    return is_replaced or (int(m.to_b[here]) == there and key == other)
 
 
 def version_changes(m: Matching, options: DiffOptions) -> list[Change]:
@@ -225,7 +215,6 @@ def version_changes(m: Matching, options: DiffOptions) -> list[Change]:
 def model_setting_changes(m: Matching) -> Iterator[Change]:
     """Yield the differences in how Keras models are compiled: optimizer, loss."""
     old, new = m.a.graph, m.b.graph
-    rows = _rows_by_name(m.a), _rows_by_name(m.b)
     for row, name in enumerate(m.a.scopes.name):
         partner = int(m.scope_to_b[row])
         other = m.b.scopes.name[partner] if exists(partner) else ""
@@ -236,20 +225,14 @@ def model_setting_changes(m: Matching) -> Iterator[Change]:
             )
             for key, before, after in differences:
                 yield Change("changed", "attribute", name, other, 0, Setting(key, before, after))
-            yield from _model_result_changes(m, name, other, rows)
+            yield from _model_result_changes(m, name, other)
 
 
-def _rows_by_name(side: GraphColumns) -> dict[str, int]:
-    """Return the first scope of each name."""
-    return {name: row for row, name in reversed(list(enumerate(side.scopes.name)))}
-
-
-def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mapping[str, int], ...]) -> Iterator[Change]:
+def _model_result_changes(m: Matching, name: str, other: str) -> Iterator[Change]:
     """Return the outputs of a Keras model that are added, removed or come from another layer, except those of a
     replaced layer."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
-    before = [_partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b, rows[0]) for result in old]
-    back = [_partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a, rows[1]) for result in new]
+    before, back = ([_partner_name(m, each, is_new) for each in names] for is_new, names in ((False, old), (True, new)))
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
     ports = tuple(
@@ -260,15 +243,14 @@ def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mappin
     yield Change("signature-changed", "signature", name, other, len(ports), Ports(ports))
 
 
-def _partner_name(
-    name: str, sides: tuple[GraphColumns, GraphColumns], partner: Ints, scope_partner: Ints, rows: Mapping[str, int]
-) -> str:
-    """Return the name that a layer, or a model in the model, has on the other side; "" for none. `rows` are its
-    scopes."""
-    mine, other = sides
-    if exists(node := mine.graph.index[0].get(name, -1)):
+def _partner_name(m: Matching, name: str, is_new: bool) -> str:
+    """Return the name that a layer of one graph, or a model in the model, has in the other one; "" for none."""
+    layers, other, partner, scope_partner = (
+        (m.layers[1], m.a, m.to_a, m.scope_to_a) if is_new else (m.layers[0], m.b, m.to_b, m.scope_to_b)
+    )
+    if exists(node := layers.side.graph.index[0].get(name, -1)):
         return other.graph.name[partner[node]] if exists(partner[node]) else ""
-    row = rows.get(name, 0)
+    row = layers.rows.get(name, [0])[0]
     return other.scopes.name[scope_partner[row]] if row and exists(scope_partner[row]) else ""
 
 

@@ -64,19 +64,10 @@ NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dens
 
 def other_names(m: Matching) -> list[NameChange]:
     """Return everything whose own name changed, without what an insertion in a series renumbered."""
-    return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
-
-
-def _is_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a name only has a new number because members of a series were added or removed."""
-    known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
-    return known or _is_counter_shift(m, renamed)
-
-
-def _all_name_changes(m: Matching) -> list[NameChange]:
-    """Everything whose own name changed."""
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(m.a.scopes.parent))
-    return [*_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())]
+    found = *_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())
+    shifted = m.renumbered, m.renumbered_scopes
+    return [renamed for renamed in found if renamed.moved or not shifted[renamed.scope].get(renamed.old, False)]
 
 
 def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> Iterator[NameChange]:
@@ -107,29 +98,26 @@ def _new_scope_name(m: Matching, row: int) -> str:
     return str(m.b.scopes.name[partner] if exists(partner) else m.a.scopes.name[row])
 
 
-def _is_counter_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a new number follows from an insertion into another series of the same words."""
-    before, after = renamed.leaves
-    here, there = split_number(before), split_number(after)
-    if here is None or there is None or here[0] != there[0] or here[0] not in m.shifts:
-        return False
-    return m.caused[here[0]] and m.shifts[here[0]].get(here[1]) == there[1]
-
-
 def substitution(old: str, new: str) -> tuple[str, str]:
     """Return the part of a name that was exchanged, whole words and numbers.
 
     >>> substitution("dense_1_kernel", "fc_1_kernel"), substitution("layer_3", "layer_4")
     (('dense', 'fc'), ('3', '4'))
     """
-    mine, other = NAME_PART.findall(old), NAME_PART.findall(new)
-    start = 0
-    while start < min(len(mine), len(other)) and mine[start] == other[start]:
-        start += 1
-    stop = 0
-    while stop < min(len(mine), len(other)) - start and mine[-1 - stop] == other[-1 - stop]:
-        stop += 1
-    return "".join(mine[start : len(mine) - stop]), "".join(other[start : len(other) - stop])
+    mine, other = without_common_ends(NAME_PART.findall(old), NAME_PART.findall(new))
+    return "".join(mine), "".join(other)
+
+
+def without_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return two sequences without their common start and end.
+
+    >>> without_common_ends(["a", "b", "c", "d"], ["a", "c", "b", "d"])
+    (['b', 'c'], ['c', 'b'])
+    """
+    for _ in range(2):  # the start; then, turned round, the end
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+        old, new = old[same:][::-1], new[same:][::-1]
+    return old, new
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
@@ -197,11 +185,7 @@ def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
     >>> _exchanged_segments("update_modelA/w", "update_exp2/modelB/w")
     ('update_modelA', 'update_exp2/modelB')
     """
-    old, new = before.split("/"), after.split("/")
-    same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
-    old, new = old[same:], new[same:]
-    while old and new and old[-1] == new[-1]:
-        old.pop(), new.pop()
+    old, new = without_common_ends(before.split("/"), after.split("/"))
     return "/".join(old), "/".join(new)
 
 

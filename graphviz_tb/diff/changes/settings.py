@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,7 +18,7 @@ from graphviz_tb.diff.columns.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.tensors import attr_value
-from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
+from graphviz_tb.interpret.layer_classes import infer_recurrent_layer
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
@@ -154,27 +154,15 @@ def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
         for old, new in shapes
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
-    phrases: list[ValueChange] = []
-    columns = Counter(old[1] for old, _ in known)
-    for old, new in known:
-        # The input kernel has as many columns as the recurrent one: gates × units.
-        for gates in CLASS_BY_GATE_COUNT if columns[old[1]] > 1 and len(new) == 2 else ():
-            if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
-                phrases.append((4, "units", str(old[0]), str(new[0])))
-        kinds = [_recurrent_class(shape) if len(shape) == 2 else None for shape in (old, new)]
-        # Both matrices have other columns: another number of gates, or other inputs by chance.
-        if columns[old[1]] > 1 and None not in kinds and kinds[0] != kinds[1]:
-            phrases += [(5, "op", str(kinds[0]), str(kinds[1]))] if old[0] == new[0] else []
-    return phrases
-
-
-def _recurrent_class(shape: tuple[int, ...]) -> str | None:
-    """Return the kind of recurrent layer whose recurrent matrix has such a shape; None for none.
-
-    >>> _recurrent_class((32, 96)), _recurrent_class((32, 128)), _recurrent_class((32, 32))
-    ('GRU', 'LSTM', None)
-    """
-    return CLASS_BY_GATE_COUNT.get(shape[1] // shape[0]) if shape[0] and not shape[1] % shape[0] else None
+    kind, units = infer_recurrent_layer(old for old, _ in known)
+    now = (infer_recurrent_layer((new, new)) for old, new in known if old[0] == units)
+    new_kind, new_units = next(filter(all, now), ("", 0))
+    if not kind or not new_kind or (kind, units) == (new_kind, new_units):
+        return []
+    if kind == new_kind:
+        return [(4, "units", str(units), str(new_units))]
+    # Both matrices have other columns: another number of gates, or other inputs by chance.
+    return [(5, "op", kind, new_kind)] if units == new_units else []
 
 
 def _telling_ops(ops: Iterable[str]) -> list[str]:

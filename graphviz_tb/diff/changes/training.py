@@ -16,7 +16,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
@@ -243,7 +243,7 @@ class Bodies:
         self.gradient |= feeding & graph.meaning.flow().behind & ~layers.forward
         self.gradient |= self._sums(~layers.forward)
         self.outside: Bools = ~layers.forward & ~self.gradient
-        self.uses = {variable.node: variable.use for variable in graph.meaning.variables()}
+        self.uses = layers.variables
         self.of: Hashes = np.zeros(len(side), np.uint64)
         self._colour()
 
@@ -280,27 +280,12 @@ class Bodies:
         return word_hash(repr(sorted(users)))
 
     def _colour(self) -> None:
-        known: dict[int, int] = {}
-        open_nodes: set[int] = set()
-        for root in np.flatnonzero(self.outside).tolist():
-            waiting = [root]
-            while waiting:
-                node = waiting[-1]
-                if node in known:
-                    waiting.pop()
-                    continue
-                if (leaf := self._leaf(node)) is not None:
-                    known[node] = leaf
-                    continue
-                sources = self.layers.side.data_sources(node)
-                left = [source for source in sources if source not in known and source not in open_nodes]
-                if left and node not in open_nodes:
-                    open_nodes.add(node)
-                    waiting += left
-                    continue
-                known[node] = self._own(node, [known.get(source, CIRCLE_HASH) for source in sources])
-                open_nodes.discard(node)
-        nodes = np.flatnonzero(self.outside)
+        """Work out the bodies in the order of flow; in a cycle, some inputs are not known yet."""
+        nodes, known = np.flatnonzero(self.outside), dict[int, int]()
+        for node in sorted(range(len(self.of)) if len(nodes) else (), key=self.layers.depth.__getitem__):
+            leaf = self._leaf(node)
+            sources = self.layers.side.data_sources(node) if leaf is None else ()
+            known[node] = self._own(node, [known.get(each, CIRCLE_HASH) for each in sources]) if leaf is None else leaf
         self.of[nodes] = [known[node] for node in nodes.tolist()]
 
     def _own(self, node: int, inputs: list[int]) -> int:
@@ -330,30 +315,14 @@ class Bodies:
         return " ".join(words)
 
 
-def written_variables(layers: Layers) -> Ints:
-    """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
-    graph = layers.side.graph
-    first = np.full(len(graph), -1, np.int32)
-    edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
-    origin = graph.meaning.origin[graph.source[edges]]
-    first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
-    return first
-
-
 def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
     """Return the nodes that lead only to known nodes."""
     side = layers.side
     graph = side.graph
     left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
-    found = np.zeros(len(graph), bool)
-    todo = np.flatnonzero(known).tolist()
-    while todo:
-        node = todo.pop()
-        for before in side.data_sources(node):
-            left[before] -= 1
-            if not left[before] and among[before] and not known[before] and not found[before]:
-                found[before] = True
-                todo.append(before)
+    able, found = among & ~known, np.zeros(len(graph), bool)
+    users = np.flatnonzero(known).tolist()
+    found[needed_only_by(users, lambda node: [each for each in side.data_sources(node) if able[each]], left)] = True
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,13 +17,12 @@ from graphviz_tb.diff.changes.training import (
     is_whole_training,
     nodes_only_before,
     training_of,
-    written_variables,
 )
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.graphs.tensors import attr_value
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, exists
@@ -74,7 +73,7 @@ class TrainingParts:
         variables = [
             node for node in self.bodies.uses if kept[node] and outside[node] and not is_whole_training(self.side, node)
         ]
-        writes = np.isin(written_variables(self.bodies.layers), variables) & outside
+        writes = np.isin(self.bodies.layers.written, variables) & outside
         kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
         groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
         kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
@@ -90,7 +89,7 @@ class TrainingParts:
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
         leading = [node for node in nodes if self.before[node]]
         if not leading:
-            written = self._written_variables(nodes)
+            written = self._written_by(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
             # Ops that take only weights and write them bound or decay them; those that write others keep averages.
@@ -100,24 +99,19 @@ class TrainingParts:
             return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
         if self._take_weights(leading):
             return WEIGHT_DECAY
-        clipped = [node for node in leading if self.behind[node]]
-        if not clipped:
-            if self._feed_rate(leading):
-                return LEARNING_RATE
-            return LARGEST_AVERAGES if types & BOUND_OPS and self._written_variables(nodes) else ""
-        if not types & BOUND_OPS:
-            return ""
-        bounds = [node for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS]
-        if any(self._made_from(node)[0] > 1 for node in bounds):
-            return f"{CLIPPING} {BY_GLOBAL_NORM}"
-        return f"{CLIPPING} by {'norm' if types & NORM_OPS else 'value'}"
+        if self.behind[leading].any():
+            clips = {self._clips[node] for node in leading if node in self._clips}
+            return f"{CLIPPING} {_widest_clip(clips)}" if clips else ""
+        if self._feed_rate(leading):
+            return LEARNING_RATE
+        return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
 
     @cached_property
     def writing(self) -> tuple[Bools, Bools]:
         """Mark the ops that change trained variables, and those that change others, as averages of weights are; each
         with what leads only to these."""
         among = self.bodies.outside & ~self.before & ~self.behind
-        is_trained = np.isin(written_variables(self.bodies.layers), list(self.training.trained))
+        is_trained = np.isin(self.bodies.layers.written, list(self.training.trained))
         writes: Bools = self.side.graph.meaning.writes & among
         ways = (writes & is_trained, writes & ~is_trained)
         trained, other = (each | nodes_only_before(self.bodies.layers, among, each) for each in ways)
@@ -125,8 +119,7 @@ class TrainingParts:
 
     def clipping(self) -> str:
         """Return how gradients are clipped before the optimizer takes them; "" if they are not."""
-        found = set(self._clips.values())
-        return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
+        return _widest_clip(self._clips.values())
 
     @cached_property
     def _clips(self) -> dict[int, str]:
@@ -220,19 +213,13 @@ class TrainingParts:
     def _take_weights(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute with trained weights, and not through gradients."""
         origins, through = self.side.graph.meaning.origin, self.bodies.outside & ~self.behind
-        todo, seen = list(nodes), set(nodes)
-        while todo:
-            sources = set(self.side.data_sources(todo.pop())) - seen
-            if not self.training.trained.isdisjoint(origins[list(sources)].tolist()):
-                return True
-            seen |= sources
-            todo += [source for source in sources if through[source]]
-        return False
+        own, sources = set(nodes), self.side.data_sources
+        reached = reachable_from(own, lambda node: sources(node) if node in own or through[node] else ())
+        return not self.training.trained.isdisjoint(origins[list(reached - own)].tolist())
 
-    def _written_variables(self, nodes: Sequence[int]) -> set[int]:
-        graph = self.side.graph
-        first = [next(iter(self.side.data_sources(node)), node) for node in nodes if graph.meaning.writes[node]]
-        return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
+    def _written_by(self, nodes: Sequence[int]) -> set[int]:
+        """Return the variables that some ops write."""
+        return {variable for variable in self.bodies.layers.written[list(nodes)].tolist() if exists(variable)}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that
@@ -242,6 +229,11 @@ class TrainingParts:
         # What an optimizer of Keras reads, and nothing writes.
         reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
         return any(_reads_rate(self.side, read) for read in reads)
+
+
+def _widest_clip(clips: Collection[str]) -> str:
+    """Return how gradients are clipped, of several ways the one by all of them."""
+    return BY_GLOBAL_NORM if BY_GLOBAL_NORM in clips else min(clips, default="")
 
 
 def _reads_rate(side: GraphColumns, node: int) -> bool:
@@ -263,21 +255,16 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
     optimizer that it went into."""
     side, updates = layers.side, training_of(layers).updates
     meaning = side.graph.meaning
-    todo = list(updates[:1])
-    seen = set(todo)
-    while todo:
-        node = todo.pop()
-        if _reads_rate(side, node):
-            return True
+
+    def makers(node: int) -> set[int]:
         # Neither into the model nor into gradients, nor to the variable that is updated.
-        sources = side.data_sources(node)
-        ahead = sources[1:] if meaning.writes[node] else sources
+        ahead = side.data_sources(node)[1 if meaning.writes[node] else 0 :]
         outside = {each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]}
         if side.op_type(node) in VARIABLE_READ_OPS:
             outside |= {user for handle in outside for user in side.data_users(handle) if meaning.writes[user]}
-        todo += outside - seen
-        seen |= outside
-    return False
+        return outside
+
+    return any(_reads_rate(side, node) for node in reachable_from(updates[:1], makers))
 
 
 def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:

@@ -15,7 +15,7 @@ from graphviz_tb.diff.columns.values import Hashes, combine_hashes, run_sums
 from graphviz_tb.diff.match.matching import Matching, align_once
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import InputWire, Rewiring, Sides
-from graphviz_tb.model.columns import Bools, Ints, Longs, exists
+from graphviz_tb.model.columns import Bools, Ints, exists
 
 LEFT_BEHIND = "unused_control_flow_input"
 
@@ -54,12 +54,10 @@ def units_of(
     """
     scopes = side.scopes
     free = ~exists(partner) & ~is_left_behind(side)
-    # Prefix sums: free nodes under each scope, and (`taken`) matched scopes under it, itself counted.
-    start = np.concatenate(([0], np.cumsum(free[scopes.node_order])))
-    left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
+    # A prefix sum: matched scopes under each scope, itself counted.
     taken = np.concatenate(([0], np.cumsum(exists(scope_partner))))
+    left, own, edits = map(scopes.counts_below, (free, forward, apart & ~forward))
     whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & exists(scopes.parent)
-    own, edits = (_nodes_under(side, which) for which in (forward, apart & ~forward))
     whole &= (own > 0) | (edits == 0) | (edits == scopes.sizes())
     # Only the outermost, which include the inner ones. The content of a scope is the run of rows after it.
     inside = np.zeros(len(scopes) + 1, np.int64)
@@ -87,14 +85,6 @@ def units_of(
         units[unit].nodes.append(node)
         unit_of[node] = unit
     return units, unit_of
-
-
-def _nodes_under(side: GraphColumns, which: Bools) -> Longs:
-    """Count how many of some nodes are under each scope."""
-    scopes = side.scopes
-    start = np.concatenate(([0], np.cumsum(which[scopes.node_order])))
-    counts: Longs = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
-    return counts
 
 
 def is_left_behind(side: GraphColumns) -> Bools:

@@ -30,7 +30,6 @@ from graphviz_tb.diff.changes.training import (
     otherwise_trained,
     training_changes,
     training_of,
-    written_variables,
 )
 from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
@@ -39,7 +38,7 @@ from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
@@ -184,7 +183,7 @@ class Witnesses:
         known |= self._slots(new, outside)
         # Writes of such variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
-        first = written_variables(layers)
+        first = layers.written
         found |= writes & known[first] & exists(first)
         found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
@@ -199,7 +198,7 @@ class Witnesses:
         own = (node for node in self.parts[new].training.trained if self.free[new][node])
         if trained := [*self.other_training[new], *own]:
             data = ~graph.control & outside[graph.source]
-            updates = np.isin(written_variables(self.layers[new]), trained)
+            updates = np.isin(self.layers[new].written, trained)
             slots[list(self.bodies[new].uses)] = True
             slots &= reachable_mask(updates, graph.target[data], graph.source[data]) & outside
         return slots
@@ -225,14 +224,12 @@ class Witnesses:
         left = np.bincount(graph.target[loud & ~good[graph.source]], minlength=len(graph))
         takes = np.bincount(graph.target[loud], minlength=len(graph)) > 0
         found: Bools = able & takes & (left == 0)
-        todo, missing = np.flatnonzero(found).tolist(), left.tolist()
-        while todo:
-            node = todo.pop()
-            for user in side.data_users(node):
-                missing[user] -= 1
-                if not missing[user] and able[user] and not found[user]:
-                    found[user] = True
-                    todo.append(user)
+        able &= ~found
+        first = np.flatnonzero(found).tolist()
+        behind = needed_only_by(
+            first, lambda node: [each for each in side.data_users(node) if able[each]], left.tolist()
+        )
+        found[behind] = True
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
@@ -343,7 +340,7 @@ class Witnesses:
     def _initialized_shapes(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
         """Yield the old and new shapes of variables that a node leads to through ops outside of the model."""
         m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
-        written = written_variables(self.layers[1])
+        written = self.layers[1].written
         while todo and len(seen) < 64:
             node = todo.pop()
             if exists(written[node]):

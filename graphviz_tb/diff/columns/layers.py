@@ -14,11 +14,12 @@ import numpy as np
 from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import COUNTER_AT_END
-from graphviz_tb.graphs.traversal import node_depths, reachable_mask
+from graphviz_tb.graphs.traversal import needed_only_by, node_depths, reachable_mask
 from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.costs import NO_COST, Cost
+from graphviz_tb.model.interpretation import VariableUse
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
@@ -77,9 +78,20 @@ class Layers:
         return self.side.graph.meaning.model()
 
     @cached_property
-    def weights(self) -> frozenset[int]:
-        """Return the nodes that give weights: variables, and constants that freezing made of them, no plain numbers."""
-        return frozenset(variable.node for variable in self.side.graph.meaning.variables())
+    def variables(self) -> dict[int, VariableUse]:
+        """Return the nodes that give weights, with their uses: variables, and constants that freezing made of them, no
+        plain numbers."""
+        return {variable.node: variable.use for variable in self.side.graph.meaning.variables()}
+
+    @cached_property
+    def written(self) -> Ints:
+        """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
+        graph = self.side.graph
+        first = np.full(len(graph), -1, np.int32)
+        edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
+        origin = graph.meaning.origin[graph.source[edges]]
+        first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
+        return first
 
     @cached_property
     def stores_results(self) -> Bools:
@@ -118,30 +130,23 @@ class Layers:
     def for_gradients(self) -> Bools:
         """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
-        graph, helping = side.graph, ~self.forward
+        graph = side.graph
+        # An op joins once all its users have; main ops never do, nor do ops in a layer, constants excepted.
         alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(_is_main_op)
-        data = ~graph.control
+        alone &= self.forward
+        data = alone[graph.source] & ~graph.control
         sources, first = graph.source[data].tolist(), np.searchsorted(graph.target[data], np.arange(len(side) + 1))
-        # How many users each op has that are not known to serve gradients alone.
-        left = np.bincount(graph.source[data], minlength=len(side)).tolist()
-        todo, start = np.flatnonzero(helping).tolist(), first.tolist()
-        while todo:
-            node = todo.pop()
-            for source in sources[start[node] : start[node + 1]]:
-                left[source] -= 1
-                # An op joins once all its users have; main ops never do, nor do ops in a layer, constants excepted.
-                if not left[source] and not helping[source] and alone[source]:
-                    helping[source] = True
-                    todo.append(source)
-        return helping & self.forward
+        start, left = first.tolist(), np.bincount(graph.source[data], minlength=len(side)).tolist()
+        users = np.flatnonzero(~self.forward).tolist()
+        helping = np.zeros(len(side), bool)
+        helping[needed_only_by(users, lambda node: sources[start[node] : start[node + 1]], left)] = True
+        return helping
 
     @cached_property
     def of_row(self) -> Ints:
         """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
         side, scopes = self.side, self.side.scopes
-        # Prefix sums over nodes in the order of scopes: how many main ops are below each.
-        total = np.concatenate(([0], np.cumsum(side.graph.nodes_of_types(_is_main_op)[scopes.node_order])))
-        holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
+        holds = scopes.counts_below(side.graph.nodes_of_types(_is_main_op)) > 0
         parent = scopes.parent
         inner = np.fromiter((bool(INNER_SCOPE.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
         # Two children that do a layer's work: a block. One is a layer with a scope inside.

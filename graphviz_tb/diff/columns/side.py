@@ -25,7 +25,7 @@ from graphviz_tb.diff.columns.values import (
 )
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.rows import Preorder, number_tree
-from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.graphs.traversal import reachable_from, strong_components
 from graphviz_tb.limits import MAX_COMPARED_CALLERS
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column, key_starts
 from graphviz_tb.model.graph import Graph, Mark
@@ -87,6 +87,12 @@ class Scopes:
         sizes: Longs = self.node_start[self.end] - self.node_start[:-1]
         return sizes
 
+    def counts_below(self, which: Bools) -> Longs:
+        """Count how many of some nodes are below each row."""
+        total = np.concatenate(([0], np.cumsum(which[self.node_order])))
+        counts: Longs = total[self.node_start[self.end]] - total[self.node_start[:-1]]
+        return counts
+
     def children(self, row: int) -> list[int]:
         """Return the scopes directly in a row."""
         rows, child, end = [], row + 1, int(self.end[row])
@@ -97,12 +103,7 @@ class Scopes:
 
     def scopes_around(self, rows: Ints) -> Ints:
         """Return some scopes and all enclosing scopes, each once."""
-        found: set[int] = set()
-        for row in rows.tolist():
-            # The scopes around a found scope were found with it.
-            while row >= 0 and row not in found:
-                found.add(row)
-                row = int(self.parent[row])
+        found = reachable_from(rows.tolist(), lambda row: [int(self.parent[row])], {-1})
         return np.fromiter(found, np.int32, len(found))
 
     def is_under(self, row: int, nodes: Ints) -> Bools:

@@ -257,8 +257,8 @@ class Matching:
     (true: because members were added or removed); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
     distinguished from. `shifts` maps old to new numbers by the words of a series (`tops` has the last of the old ones),
-    `caused` says whether members of such a series were added or removed, `decided` has the words of series in which
-    it is certain which members these are; `recounted` is how many names differ only in a number that was counted again;
+    `decided` has the words of series in which it is certain which members were added or removed; `recounted` is how
+    many names differ only in a number that was counted again;
     `wires` are what `MatchedGraphs.rewires` has found, `values` what `differences_once` has,
     `cells` how many cells the tables of common subsequences had.
     """
@@ -277,7 +277,6 @@ class Matching:
         self.equals: dict[tuple[str, bool, int], int] = {}
         self.shifts: dict[tuple[str, str], dict[int, int]] = {}
         self.tops: dict[tuple[str, str], int] = {}
-        self.caused: dict[tuple[str, str], bool] = {}
         self.decided: set[tuple[str, str]] = set()
         self.notices: list[Notice] = []
         self.recounted = 0
@@ -319,7 +318,6 @@ class Matching:
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
         # Keep the first series of these words, unless this one added or removed members: better evidence.
         known = self.shifts.setdefault(words, moved)
-        self.caused[words] = self.caused.get(words, False) or caused
         if caused and any(known.get(number) != new for number, new in moved.items()):
             known.update(moved)
         # Kept, as there may be thousands of series of these words, each a few members of very many numbers.

@@ -258,7 +258,7 @@ def match_by_variable(m: Matching) -> Findings:
 def _other_uses(m: Matching) -> Findings:
     """Split matches with different uses and different names: a parameter is not a slot of an optimizer, even if both
     look equal."""
-    mine, there = ({variable.node: variable.use for variable in side.graph.meaning.variables()} for side in (m.a, m.b))
+    mine, there = (layers.variables for layers in m.layers)
     a, b = m.a.scopes, m.b.scopes
     old = [
         node
@@ -306,12 +306,8 @@ def _outside_model(side: GraphColumns) -> Bools:
 def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
     """Return the matched variables, by name: parameters of the model, or all other ones."""
     makers, there = (
-        {
-            variable.node
-            for variable in side.graph.meaning.variables()
-            if (variable.use == VariableUse.PARAMETER) == parameters
-        }
-        for side in (m.a, m.b)
+        {node for node, use in layers.variables.items() if (use == VariableUse.PARAMETER) == parameters}
+        for layers in m.layers
     )
     pairs = [(old, int(m.to_b[old])) for old in makers if int(m.to_b[old]) in there]
     return sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))

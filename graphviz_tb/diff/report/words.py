@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from posixpath import commonprefix
 from types import MappingProxyType
 from typing import Any
 
@@ -169,20 +170,10 @@ def _chain_text(change: Change, unit: Unit) -> str:
         return f"{stems.pop()} ×{len(parts)}"
     around = shared_scope(parts) if len(parts) > MAX_PARTS else ""
     if around and not unit.scope:
-        stem = _common_start(min(parts), max(parts))
+        stem = commonprefix(parts)
         # e.g. "net/block5_…" for net/block5_conv1, net/block5_bn1, …
         return f"{stem if stem[-1:] in SEPARATORS else around + '/'}…"
     return f"{change.name} … {parts[-1]}" if len(parts) > 1 else change.name
-
-
-def _common_start(first: str, last: str) -> str:
-    """Return the common beginning of two names.
-
-    >>> _common_start("net/block5_add", "net/block5_conv")
-    'net/block5_'
-    """
-    pairs = enumerate(zip(first, last, strict=False))
-    return first[: next((place for place, (one, other) in pairs if one != other), min(len(first), len(last)))]
 
 
 def _both(change: Change) -> str:
