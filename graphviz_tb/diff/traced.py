@@ -15,6 +15,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +53,7 @@ from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.unwrap.calls import (
+    GraphBody,
     InliningBudget,
     InliningFrame,
     UnusedNames,
@@ -331,10 +333,20 @@ def _inline(
             copy.CopyFrom(each)
             inputs = each.input if frame is None else [_plain_input(frame, text) for text in each.input]
             copy.name = each.name if frame is None else frame.names[each.name]
-            copy.input[:] = [_resolve(text, frames) for text in inputs]
+            tensors = {text for text in inputs if not text.startswith("^")}
+            waits = {text: _reads_in_body(frames, text, tensors) for text in inputs if text.startswith("^")}
+            copy.input[:] = [made for text in inputs for made in waits.get(text) or [_resolve(text, frames)]]
     reached = reachable_functions(made.node, library)
     made.library.function.extend(function for name, function in library.items() if name in reached)
     return made
+
+
+def _reads_in_body(frames: Mapping[str, InliningFrame], control: str, tensors: Set[str]) -> list[str]:
+    """Return the control inputs of an op that waits for a call whose body uses one of its tensors: what uses it."""
+    frame = frames.get(input_node(control))
+    given = {argument for argument, tensor in frame.given.items() if tensor in tensors} if frame else set()
+    inputs = frame.body.inputs.items() if frame and given else ()
+    return [f"^{frame.names[name]}" for name, texts in inputs if frame and not given.isdisjoint(map(input_node, texts))]
 
 
 def _resolve(text: str, frames: Mapping[str, InliningFrame]) -> str:
@@ -373,11 +385,22 @@ def _frame_of_call(
     renamed: dict[str, str] = {}
     for name in body.nodes:
         inside = f"{scope}/{name}" if scope else name
-        beside = f"{scope}/{last_segment(name)}" if scope else last_segment(name)
+        within = bool(scope) and name.startswith(f"{scope}/")
+        beside = name if within else f"{scope}/{last_segment(name)}" if scope else last_segment(name)
         # The call has the name of the last op of the body. Names of another scope say nothing about this graph.
         wanted = [call.name] if name in results else []
-        wanted += [name] if name.rpartition("/")[0] in scopes else []
+        wanted += [name] if within or name.rpartition("/")[0] in scopes else []
         known = (each for each in (*wanted, inside) if each in names and each not in taken and each not in unused.given)
         renamed[name] = unused.take_name(next(known, beside))
     sources = {argument: input_node(tensor) for argument, tensor in given.items()}
+    body = _without_last_copies(body, {inside for inside, name in renamed.items() if name not in names})
     return InliningFrame(0, body, renamed, given, [*body.nodes], sources=sources)
+
+
+def _without_last_copies(body: GraphBody, foreign: Set[str]) -> GraphBody:
+    """Return the body of a function without the `foreign` copies that it returns: inlined ops have none."""
+    used = {input_node(text) for texts in body.inputs.values() for text in texts}
+    copied = {name: node.input[0] for name, node in body.nodes.items() if node.op in IDENTITY_OPS and node.input}
+    gone = (copied.keys() & set(map(input_node, body.results)) & foreign) - used
+    results = tuple(copied[name] if (name := input_node(text)) in gone else text for text in body.results)
+    return replace(body, nodes={name: node for name, node in body.nodes.items() if name not in gone}, results=results)

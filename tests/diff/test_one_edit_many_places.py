@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from graphviz_tb import diff
+from graphviz_tb.proto import GraphDef
+from tests.diff.test_causes import graph
 
 
 def stack(*layers: tuple[str, str, dict[str, Any]]) -> bytes:
@@ -76,3 +78,32 @@ def test_one_width_of_an_embedding_and_of_layers_is_one_change() -> None:
     (change,) = diff(model(32, 64), model(48, 64))
     assert {change.new, *(new for _, new in change.also)} == {"m/tok", "m/a_proj", "m/b_proj"}
     assert len(diff(model(32, 64), model(48, 96))) == 2  # another width is another edit
+
+
+def towers(turned: bool, *scopes: str) -> GraphDef:
+    """Sum of a value and an advantage, in either order, in each of some scopes."""
+    lines = ["x Placeholder"]
+    for scope in scopes:
+        first, then = ("gain", "value") if turned else ("value", "gain")
+        lines += [f"{scope}/value Relu x", f"{scope}/gain Tanh x", f"{scope}/add AddV2 {scope}/{first} {scope}/{then}"]
+    return graph(*lines)
+
+
+def test_inputs_in_another_order_at_many_places_are_one_change() -> None:
+    (change,) = diff(towers(False, "a", "b", "c"), towers(True, "a", "b", "c"))
+    assert (change.kind, change.place_count) == ("rewired", 3)
+    assert "and 2 other places: b/add, c/add" in diff(towers(False, *"abc"), towers(True, *"abc")).explain()
+
+
+def test_wires_from_elsewhere_are_one_change_where_their_ends_have_the_same_names() -> None:
+    def late(*norms: str) -> GraphDef:
+        """conv ─▶ norm ─▶ relu, or with the norm behind the relu's input as well"""
+        lines = ["x Placeholder", "y Placeholder"]
+        for scope, source in zip("abc", norms, strict=True):
+            lines += [f"{scope}/conv Tanh x", f"{scope}/side Elu y", f"{scope}/norm Square {scope}/{source}"]
+            lines.append(f"{scope}/sum Max {scope}/conv {scope}/side {scope}/norm")
+        return graph(*lines)
+
+    (change,) = diff(late("conv", "conv", "conv"), late("side", "side", "side"))
+    assert (change.kind, change.place_count) == ("rewired", 3)
+    assert len(diff(late("conv", "side", "conv"), late("side", "conv", "side"))) == 2

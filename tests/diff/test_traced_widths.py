@@ -161,3 +161,26 @@ def test_modules_that_went_are_named_by_their_modules_wherever_they_were() -> No
     assert (change.kind, change.old, change.place_count) == ("removed", "Net/Block[0]/Dropout[drop]", 2)
     changes = diff(net(), net(act="SiLU", rate="0.3"))
     assert {change.detail["key"] for change in changes} == {"op", "p"}
+
+
+def levels(activation: str, *widths: int) -> GraphDef:
+    """Linear layers behind an activation, in the list `down` of a program; their results go to ops of several types."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    for level, (width, user) in enumerate(zip(widths, ("sin", "cos", "tanh"), strict=True)):
+        scope, given = f"Net/Linear[down.{level}.t]", f"Net/{activation}_{level}"
+        weight = graph.node.add(name=f"{scope}/weight", op="Parameter")
+        weight.attr["_variable"].s = f"down.{level}.t.weight".encode()
+        weight.attr["dtype"].type = 1
+        for size in (width, 8):
+            weight.attr["shape"].shape.dim.add(size=size)
+        graph.node.add(name=given, op=f"aten::{activation}", input=["x"])
+        graph.node.add(name=f"{scope}/linear", op="aten::linear", input=[given, weight.name])
+        graph.node.add(name=f"Net/{level}", op=f"aten::{user}", input=[f"{scope}/linear"])
+    return graph
+
+
+def test_modules_of_a_list_whose_numbers_stayed_are_those_of_their_numbers() -> None:
+    activation, width = diff(levels("silu", 16, 32, 64), levels("relu", 32, 64, 128))
+    assert (activation.detail["key"], activation.place_count) == ("op", 3)
+    assert (width.detail["key"], width.place_count) == ("units", 3)

@@ -64,7 +64,17 @@ def change_wording(change: Change) -> str:
         return json.dumps([change.kind, change.severity, content.scope, content.op_types, parts])
     if isinstance(content, Rewiring) and content.order:
         return json.dumps([change.kind, content.order.old, content.order.new])
+    if isinstance(content, Rewiring) and (wires := _plain_wires(content)):
+        return json.dumps([change.kind, without_counters(last_segment(change.name)), content.reordered, wires])
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
+
+
+def _plain_wires(rewiring: Rewiring) -> list[tuple[int | None, str, str]]:
+    """Return the wires with the last names of their ends; none if these do not tell the ends apart."""
+    names = [[without_counters(last_segment(wire.source(now))) for now in (False, True)] for wire in rewiring.inputs]
+    wires = [(wire.slot, old, new) for wire, (old, new) in zip(rewiring.inputs, names, strict=True)]
+    told = all(old and new and old != new for _, old, new in wires)
+    return wires if told and not any(wire.node for wire in rewiring.inputs) else []
 
 
 MIN_ALIKE_PLACES = 3  # added or removed members of one series, or equal layers: fewer are reported one by one

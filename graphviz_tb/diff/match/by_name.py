@@ -218,9 +218,12 @@ def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dic
 
 def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, int]) -> Runs:
     """Return the series of scopes that differ in more than settings. Where all names and wires are equal, each member
-    changed in place, even if it now resembles another one."""
+    changed in place, even if it now resembles another one; modules of PyTorch where all names are: a program calls them
+    by these."""
     same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
-    return _shared_runs(there_a, there_b, *same)
+    runs = _shared_runs(there_a, there_b, *same)
+    by_name = m.a.has_module_scopes and m.b.has_module_scopes
+    return [run for run in runs if not by_name or {each.leaf for each in run[1]} != {each.leaf for each in run[2]}]
 
 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
