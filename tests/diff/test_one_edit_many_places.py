@@ -107,3 +107,28 @@ def test_wires_from_elsewhere_are_one_change_where_their_ends_have_the_same_name
     (change,) = diff(late("conv", "conv", "conv"), late("side", "side", "side"))
     assert (change.kind, change.place_count) == ("rewired", 3)
     assert len(diff(late("conv", "side", "conv"), late("side", "conv", "side"))) == 2
+
+
+def scaled(by: float, *ops: str) -> GraphDef:
+    """Divisions by a number or by a sum, in the order of a program that counts them all with one name."""
+    made, before, count = GraphDef(), "x", 0
+    made.node.add(name="x", op="Placeholder")
+    for number, op in enumerate(ops):
+        inputs = [before]
+        if op == "share":
+            made.node.add(name=f"m/all_{number}", op="aten::sum", input=[before])
+            inputs.append(f"m/all_{number}")
+        before = f"m/div_{count}" if count else "m/div"
+        made.node.add(name=before, op="aten::div", input=inputs)
+        if op == "scale":
+            made.node[-1].attr["other"].f = by
+        made.node.add(name=f"m/soft_{number}", op="aten::softmax", input=[before])
+        before, count = f"m/soft_{number}", count + 1
+    return made
+
+
+def test_ops_with_other_numbers_of_inputs_are_no_members_of_each_other() -> None:
+    old = scaled(1.0, "scale", "share", "scale", "share")
+    new = scaled(2.0, "scale", "scale")
+    number = [change for change in diff(old, new) if change.kind == "changed"]
+    assert [(change.key, change.detail["old"], change.place_count) for change in number] == [("other", 1.0, 2)]

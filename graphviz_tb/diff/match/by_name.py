@@ -86,11 +86,13 @@ def _align_scopes(
 def _align_ops(
     m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
 ) -> list[tuple[int, int]] | None:
-    """Align the members of a series of ops: by their neighbourhoods, then by their labels."""
+    """Align the members of a series of ops: by their neighbourhoods, then by their labels, then by how much they
+    take."""
     tiers = (
         (m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)),
         (m.a.neighbourhood_hashes(1, "in"), m.b.neighbourhood_hashes(1, "in")),
         (m.a.node_label, m.b.node_label),
+        (np.diff(m.a.in_start).astype(np.uint64), np.diff(m.b.in_start).astype(np.uint64)),
         (m.a.labels.op, m.b.labels.op),
     )
     hashes = [_hashes_of_members(mine, others, *tier) for tier in tiers]
