@@ -16,6 +16,8 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from graphviz_tb.diff.changes.across_layers import batch_changes, freezing_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
@@ -502,9 +504,22 @@ def _name_causes(
             change = scope_replacement(name, change, _exchanged_classes(m.layers, change))
         causes.append(name_loss_part(m.layers, change))
         named.update([name] if name else [])
-    # Not a name where everything that has a new one is a replacement.
+    # Not a name where everything that has a new one is a replacement, or a call that has weights of its own now.
     said = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
+    for number, change in enumerate(causes):
+        if change.key == "weights" and (calls := [name for name in others if _names_calls(m, name, change)]):
+            causes[number] = replace(change, consequences=sort_by_severity([*change.consequences, *calls]))
+            said += calls
     return causes, [change for change in others if change not in said]
+
+
+def _names_calls(m: Matching, name: Change, shared: Change) -> bool:
+    """Return whether a change renames modules of PyTorch that have weights of their own now, or share them."""
+    rows = [old for old, _ in name.edits.scopes]
+    if name.kind != "renamed" or not rows or name.edits.nodes or not m.a.has_module_scopes:
+        return False
+    users = np.array([old for old, _ in shared.edits.inputs], np.int64)
+    return all(m.a.scopes.is_under(row, users).any() for row in rows)
 
 
 def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:
