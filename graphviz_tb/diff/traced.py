@@ -95,6 +95,7 @@ def module_graph(graph: Graph) -> GraphDef:
     work = np.flatnonzero(~plumbing).tolist()
     names = _op_names(graph, work)
     made = GraphDef()
+    first_users = _first_users(graph, _sort_by_flow(graph, work))
     for node in work:
         definition = graph.graph_def.node[node]
         op = made.node.add(name=names[node], op=definition.op)
@@ -107,7 +108,7 @@ def module_graph(graph: Graph) -> GraphDef:
             elif source < 0:
                 op.input.append(text)
             else:
-                for key, value in _argument(graph, node, slot, source):
+                for key, value in _argument(graph, node, slot, source, first_users):
                     op.attr[key].s = value.encode("utf-8", "replace")
         if width := _result_width(graph, node):
             ways = 2 if BOTH_WAYS in op.attr and op.attr[BOTH_WAYS].s == b"True" else 1
@@ -121,16 +122,35 @@ def _result_width(graph: Graph, node: int) -> int:
     return max(sizes[place], 0) if place and len(sizes) > max(place, 0) else 0
 
 
-def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[str, str]]:
+def _owner(graph: Graph, parameter: int) -> str:
+    """Return the module that a parameter of a trace is of: each use has a node of its own below it."""
+    return posixpath.dirname(posixpath.dirname(graph.name[parameter]))
+
+
+def _first_users(graph: Graph, nodes: Iterable[int]) -> dict[str, int]:
+    """Return the first op that takes parameters of each module; other ops in modules of that name share them."""
+    found: dict[str, int] = {}
+    for node in nodes:
+        for text in graph.graph_def.node[node].input:
+            source = graph.index[0].get(text.partition(":")[0], -1)
+            if exists(source) and graph.op_types[graph.op[source]] == PARAMETER_OP:
+                found.setdefault(_owner(graph, source), node)
+    return found
+
+
+def _argument(
+    graph: Graph, node: int, slot: int, source: int, first_users: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
     """Yield the argument of an op at an input that is not a tensor: the name of the argument and its value; of a
     parameter whose it is."""
     label = graph.labels.get(source, "")
     if graph.op_types[graph.op[source]] == PARAMETER_OP:
-        owner = posixpath.dirname(posixpath.dirname(graph.name[source]))
-        user = posixpath.dirname(graph.name[node])
+        owner, user = _owner(graph, source), posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
         own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
-        yield label, OWN_PARAMETER if own else f"{SHARED_PARAMETER}{owner}"
+        again = own and is_module(last_segment(owner)) and first_users[owner] != node
+        lender = "its first call" if again else owner
+        yield label, OWN_PARAMETER if own and not again else f"{SHARED_PARAMETER}{lender}"
     elif label != NO_ARGUMENT:
         key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
         value = _implied_value(graph, node, key, label)

@@ -184,3 +184,21 @@ def test_modules_of_a_list_whose_numbers_stayed_are_those_of_their_numbers() -> 
     activation, width = diff(levels("silu", 16, 32, 64), levels("relu", 32, 64, 128))
     assert (activation.detail["key"], activation.place_count) == ("op", 3)
     assert (width.detail["key"], width.place_count) == ("units", 3)
+
+
+def heads(apart: bool) -> GraphDef:
+    """A head on each of two levels: one module that is called again, or a module each; containers are not called."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="IO Node")
+    for level in range(2):
+        owner = f"Net/ModuleList[heads]/ModuleDict[{level if apart else 0}]/Linear[cls]"
+        weight = graph.node.add(name=f"{owner}/weight/weight.{level}", op="prim::GetAttr").name
+        graph.node.add(name=f"Net/Linear[cls]/{10 + level}", op="aten::linear", input=["x", weight])
+    return graph
+
+
+def test_a_module_that_is_called_again_shares_its_weights() -> None:
+    (change,) = diff(heads(apart=False), heads(apart=True))
+    words = [change.detail[word] for word in ("key", "old", "new")]
+    assert words == ["weights", "shared with its first call", "its own"]
+    assert diff(heads(apart=False), heads(apart=False)).same
