@@ -61,8 +61,8 @@ def test_the_width_of_a_module_that_reads_both_ways_is_that_of_one_way() -> None
     assert "hidden_size" not in said(reader("False", 32), reader("True", 64))
 
 
-def test_the_same_says_that_a_trace_has_no_shapes_of_weights() -> None:
-    assert diff(traced(64), traced(64)).left_out == ("shapes of weights",)
+def test_the_same_says_that_a_trace_has_no_shapes_of_weights_and_no_types_of_numbers() -> None:
+    assert diff(traced(64), traced(64)).left_out == ("shapes of weights", "types of numbers")
 
 
 def attention(axis: str) -> GraphDef:
