@@ -8,6 +8,7 @@ from typing import Any
 from graphviz_tb import diff
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
+from tests.diff.test_two_edits_of_a_block import add_weight
 
 
 def stack(*layers: tuple[str, str, dict[str, Any]]) -> bytes:
@@ -132,3 +133,21 @@ def test_ops_with_other_numbers_of_inputs_are_no_members_of_each_other() -> None
     new = scaled(2.0, "scale", "scale")
     number = [change for change in diff(old, new) if change.kind == "changed"]
     assert [(change.key, change.detail["old"], change.place_count) for change in number] == [("other", 1.0, 2)]
+
+
+def grouped(group: int, *widths: int) -> GraphDef:
+    """Convolutions of several widths in groups, as an exporter writes them."""
+    made, before = GraphDef(), "x"
+    made.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    for place, width in enumerate(widths):
+        scope = f"net/{'abc'[place]}"
+        add_weight(made, f"{scope}/weight", (width, width // group, 3, 3))
+        made.node.add(name=f"{scope}/Conv", op="onnx::Conv", input=[before, f"{scope}/weight"]).attr["group"].i = group
+        made.node.add(name=f"{scope}/Relu", op="onnx::Relu", input=[f"{scope}/Conv"])
+        before = f"{scope}/Relu"
+    return made
+
+
+def test_groups_of_layers_of_several_widths_are_one_change() -> None:
+    (change,) = diff(grouped(1, 8, 16, 32), grouped(2, 8, 16, 32))
+    assert (change.detail["key"], change.place_count) == ("group", 3)
