@@ -364,11 +364,12 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
             # Of modules in one scope with those that lend to them each has its name.
             apart_of = {lenders_of} != {*around}
-            first, *also = [(around[0], around[1])] if apart_of else sorted(set(zip(*own, strict=True)))
+            places = [(around[0], around[1])] if apart_of else sorted(set(zip(own[0], own[1], strict=True)))
+            old, new = places[0]
             lender = f"shared with {lenders_of}" if apart and lenders_of and apart_of else "shared"
             content = Setting("weights", *((lender, OWN_PARAMETER) if which else (OWN_PARAMETER, lender)))
             ops = sum(change.ops for change in parts)
-            return Change("changed", "op", *first, ops, content, tuple(also), edits=edits_of_changes(changes))
+            return Change("changed", "op", old, new, ops, content, tuple(places[1:]), edits=edits_of_changes(changes))
     return None
 
 
