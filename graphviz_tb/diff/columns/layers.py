@@ -181,13 +181,10 @@ class Layers:
         return holds
 
     def layer_of_node(self, node: int) -> int:
-        """Return the layer of a node; an op that only provides a weight belongs to the weight's user, and an input of
-        the program to none."""
+        """Return the layer of a node; an op that only provides a weight belongs to the weight's user."""
         layer = self._layer.get(node)
         if layer is None:
-            graph = self.side.graph
-            given = graph.op_types[graph.op[node]] in INPUT_OPS and not exists(graph.meaning.origin[node])
-            user = node if given else self.first_user(node)
+            user = self.first_user(node)
             row = int(self.of_row[self.side.scopes.of_node[user]])
             layer = self._layer[node] = row if exists(row) else -1 - user
         return layer
