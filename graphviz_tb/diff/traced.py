@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +53,7 @@ from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.unwrap.calls import (
+    GraphBody,
     InliningBudget,
     InliningFrame,
     UnusedNames,
@@ -93,6 +95,7 @@ def module_graph(graph: Graph) -> GraphDef:
     work = np.flatnonzero(~plumbing).tolist()
     names = _op_names(graph, work)
     made = GraphDef()
+    first_users = _first_users(graph, _sort_by_flow(graph, work))
     for node in work:
         definition = graph.graph_def.node[node]
         op = made.node.add(name=names[node], op=definition.op)
@@ -105,7 +108,7 @@ def module_graph(graph: Graph) -> GraphDef:
             elif source < 0:
                 op.input.append(text)
             else:
-                for key, value in _argument(graph, node, slot, source):
+                for key, value in _argument(graph, node, slot, source, first_users):
                     op.attr[key].s = value.encode("utf-8", "replace")
         if width := _result_width(graph, node):
             ways = 2 if BOTH_WAYS in op.attr and op.attr[BOTH_WAYS].s == b"True" else 1
@@ -119,16 +122,35 @@ def _result_width(graph: Graph, node: int) -> int:
     return max(sizes[place], 0) if place and len(sizes) > max(place, 0) else 0
 
 
-def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[str, str]]:
+def _owner(graph: Graph, parameter: int) -> str:
+    """Return the module that a parameter of a trace is of: each use has a node of its own below it."""
+    return posixpath.dirname(posixpath.dirname(graph.name[parameter]))
+
+
+def _first_users(graph: Graph, nodes: Iterable[int]) -> dict[str, int]:
+    """Return the first op that takes parameters of each module; other ops in modules of that name share them."""
+    found: dict[str, int] = {}
+    for node in nodes:
+        for text in graph.graph_def.node[node].input:
+            source = graph.index[0].get(text.partition(":")[0], -1)
+            if exists(source) and graph.op_types[graph.op[source]] == PARAMETER_OP:
+                found.setdefault(_owner(graph, source), node)
+    return found
+
+
+def _argument(
+    graph: Graph, node: int, slot: int, source: int, first_users: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
     """Yield the argument of an op at an input that is not a tensor: the name of the argument and its value; of a
     parameter whose it is."""
     label = graph.labels.get(source, "")
     if graph.op_types[graph.op[source]] == PARAMETER_OP:
-        owner = posixpath.dirname(posixpath.dirname(graph.name[source]))
-        user = posixpath.dirname(graph.name[node])
+        owner, user = _owner(graph, source), posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
         own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
-        yield label, OWN_PARAMETER if own else f"{SHARED_PARAMETER}{owner}"
+        again = own and is_module(last_segment(owner)) and first_users[owner] != node
+        lender = "its first call" if again else owner
+        yield label, OWN_PARAMETER if own and not again else f"{SHARED_PARAMETER}{lender}"
     elif label != NO_ARGUMENT:
         key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
         value = _implied_value(graph, node, key, label)
@@ -331,10 +353,20 @@ def _inline(
             copy.CopyFrom(each)
             inputs = each.input if frame is None else [_plain_input(frame, text) for text in each.input]
             copy.name = each.name if frame is None else frame.names[each.name]
-            copy.input[:] = [_resolve(text, frames) for text in inputs]
+            tensors = {text for text in inputs if not text.startswith("^")}
+            waits = {text: _reads_in_body(frames, text, tensors) for text in inputs if text.startswith("^")}
+            copy.input[:] = [made for text in inputs for made in waits.get(text) or [_resolve(text, frames)]]
     reached = reachable_functions(made.node, library)
     made.library.function.extend(function for name, function in library.items() if name in reached)
     return made
+
+
+def _reads_in_body(frames: Mapping[str, InliningFrame], control: str, tensors: Set[str]) -> list[str]:
+    """Return the control inputs of an op that waits for a call whose body uses one of its tensors: what uses it."""
+    frame = frames.get(input_node(control))
+    given = {argument for argument, tensor in frame.given.items() if tensor in tensors} if frame else set()
+    inputs = frame.body.inputs.items() if frame and given else ()
+    return [f"^{frame.names[name]}" for name, texts in inputs if frame and not given.isdisjoint(map(input_node, texts))]
 
 
 def _resolve(text: str, frames: Mapping[str, InliningFrame]) -> str:
@@ -373,11 +405,22 @@ def _frame_of_call(
     renamed: dict[str, str] = {}
     for name in body.nodes:
         inside = f"{scope}/{name}" if scope else name
-        beside = f"{scope}/{last_segment(name)}" if scope else last_segment(name)
+        within = bool(scope) and name.startswith(f"{scope}/")
+        beside = name if within else f"{scope}/{last_segment(name)}" if scope else last_segment(name)
         # The call has the name of the last op of the body. Names of another scope say nothing about this graph.
         wanted = [call.name] if name in results else []
-        wanted += [name] if name.rpartition("/")[0] in scopes else []
+        wanted += [name] if within or name.rpartition("/")[0] in scopes else []
         known = (each for each in (*wanted, inside) if each in names and each not in taken and each not in unused.given)
         renamed[name] = unused.take_name(next(known, beside))
     sources = {argument: input_node(tensor) for argument, tensor in given.items()}
+    body = _without_last_copies(body, {inside for inside, name in renamed.items() if name not in names})
     return InliningFrame(0, body, renamed, given, [*body.nodes], sources=sources)
+
+
+def _without_last_copies(body: GraphBody, foreign: Set[str]) -> GraphBody:
+    """Return the body of a function without the `foreign` copies that it returns: inlined ops have none."""
+    used = {input_node(text) for texts in body.inputs.values() for text in texts}
+    copied = {name: node.input[0] for name, node in body.nodes.items() if node.op in IDENTITY_OPS and node.input}
+    gone = (copied.keys() & set(map(input_node, body.results)) & foreign) - used
+    results = tuple(copied[name] if (name := input_node(text)) in gone else text for text in body.results)
+    return replace(body, nodes={name: node for name, node in body.nodes.items() if name not in gone}, results=results)

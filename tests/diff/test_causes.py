@@ -309,6 +309,20 @@ def test_the_places_of_a_sequence_are_no_heads() -> None:
     assert change.detail["key"] == "shape"
 
 
+def packed_queries(heads: int, size: int, behind: str = "BatchMatMulV2") -> Any:
+    """Queries of any number of examples, brought to a shape of which a program computes the first number."""
+    return graph("x Placeholder", "y Placeholder", "att/Shape Shape x", "att/batch StridedSlice att/Shape",
+                 "att/shape/1=9 Const", f"att/shape/2={heads} Const", f"att/shape/3={size} Const",
+                 "att/shape Pack att/batch att/shape/1 att/shape/2 att/shape/3", "att/Reshape Reshape x att/shape",
+                 f"att/Product {behind} att/Reshape y", "att/Softmax Softmax att/Product")  # fmt: skip
+
+
+def test_heads_are_said_where_a_program_computes_the_rest_of_the_shape() -> None:
+    (change,) = diff(packed_queries(4, 4), packed_queries(2, 8))
+    assert (change.new, [change.detail[word] for word in ("key", "old", "new")]) == ("att", ["num_heads", 4, 2])
+    assert "num_heads" not in diff(packed_queries(4, 4, "Add"), packed_queries(2, 8, "Add")).explain()
+
+
 def test_an_attention_is_one_layer() -> None:
     (change,) = [one for one in diff(attention(4, 8), attention(4, 8, bias=False)) if one.severity != "signature"]
     assert change.kind == "removed"

@@ -11,6 +11,7 @@ from graphviz_tb.diff import diff
 from tests.diff.networks import Form, blocks_of, network
 from tests.diff.test_causes import graph
 
+RESOURCE = 20
 PLAIN, CALLED = Form(), Form(function=True)
 
 
@@ -65,3 +66,50 @@ def test_a_function_that_returns_its_argument_or_nothing() -> None:
     old = graph("x Placeholder", "m/call Identity x", "m/out Softmax m/call")
     for result in ("a", "gone:y:0", ""):
         assert diff(old, body("b/Tanh Tanh a", result=result)) is not None
+
+
+# A function in the scope of its call, with a scope of its own, as one that is traced within a module.
+BLOCK = ("m/b/norm/Sqrt Sqrt {}", "m/b/Relu Relu {}")
+
+
+def called_block(result: str = "m/b/Identity:output:0") -> Any:
+    """x ─▶ m/b/call ─▶ m/out: of norm/Sqrt ─▶ Relu ─▶ Identity."""
+    lines = (*BLOCK[:1], BLOCK[1].format("m/b/norm/Sqrt:y:0"), "m/b/Identity Identity m/b/Relu:activations:0")
+    made = body(lines[0].format("a"), *lines[1:], result=result)
+    made.node[1].name, made.node[2].input[0] = "m/b/call", "m/b/call"
+    return made
+
+
+def inline_block(activation: str = "Relu") -> Any:
+    last = BLOCK[1].format("m/b/norm/Sqrt").replace("Relu", activation)
+    return graph("x Placeholder", BLOCK[0].format("x"), last, f"m/out Softmax m/b/{activation}")
+
+
+def test_a_body_keeps_its_scopes_and_not_the_copy_that_it_returns() -> None:
+    assert not diff(called_block(), inline_block())
+    (change,) = diff(called_block(), inline_block("Elu"))
+    assert [change.detail[word] for word in ("key", "old", "new")] == ["op", "Relu", "Elu"]
+
+
+def writing(*inner: str, waits: str) -> Any:
+    """w is read, and written after that."""
+    return graph("w VarHandleOp", "g Placeholder", *inner, f"up AssignSubVariableOp w g ^{waits}")
+
+
+def test_what_waits_for_a_call_that_reads_a_variable_waits_for_the_read() -> None:
+    plain = writing("m/b/read ReadVariableOp w", "m/b/Tanh Tanh m/b/read", "m/out Softmax m/b/Tanh", waits="m/b/read")
+    made = writing("m/b/call PartitionedCall w", "m/out Softmax m/b/call", waits="m/b/call")
+    function = body("m/b/read ReadVariableOp a", "m/b/Tanh Tanh m/b/read:value:0", result="m/b/Tanh:y:0").library
+    made.library.CopyFrom(function)
+    made.node[2].attr["f"].func.name = "__inference_part_7"
+    assert not diff(plain, made)
+
+
+def test_the_number_of_a_variable_that_a_function_uses_is_no_name() -> None:
+    def using(handle: str) -> Any:
+        made = graph(f"{handle} Placeholder", f"m/read ReadVariableOp {handle}", "x Placeholder", "m/y MatMul x m/read")
+        made.node[0].attr["dtype"].type = RESOURCE
+        return made
+
+    assert not diff(using("m/217072"), using("m/read/resource"))
+    assert diff(using("m/weights"), using("m/read/resource"))

@@ -6,6 +6,9 @@ import json
 from typing import Any
 
 from graphviz_tb import diff
+from graphviz_tb.proto import GraphDef
+from tests.diff.test_causes import graph
+from tests.diff.test_two_edits_of_a_block import add_weight
 
 
 def stack(*layers: tuple[str, str, dict[str, Any]]) -> bytes:
@@ -76,3 +79,75 @@ def test_one_width_of_an_embedding_and_of_layers_is_one_change() -> None:
     (change,) = diff(model(32, 64), model(48, 64))
     assert {change.new, *(new for _, new in change.also)} == {"m/tok", "m/a_proj", "m/b_proj"}
     assert len(diff(model(32, 64), model(48, 96))) == 2  # another width is another edit
+
+
+def towers(turned: bool, *scopes: str) -> GraphDef:
+    """Sum of a value and an advantage, in either order, in each of some scopes."""
+    lines = ["x Placeholder"]
+    for scope in scopes:
+        first, then = ("gain", "value") if turned else ("value", "gain")
+        lines += [f"{scope}/value Relu x", f"{scope}/gain Tanh x", f"{scope}/add AddV2 {scope}/{first} {scope}/{then}"]
+    return graph(*lines)
+
+
+def test_inputs_in_another_order_at_many_places_are_one_change() -> None:
+    (change,) = diff(towers(False, "a", "b", "c"), towers(True, "a", "b", "c"))
+    assert (change.kind, change.place_count) == ("rewired", 3)
+    assert "and 2 other places: b/add, c/add" in diff(towers(False, *"abc"), towers(True, *"abc")).explain()
+
+
+def test_wires_from_elsewhere_are_one_change_where_their_ends_have_the_same_names() -> None:
+    def late(*norms: str) -> GraphDef:
+        """conv ─▶ norm ─▶ relu, or with the norm behind the relu's input as well"""
+        lines = ["x Placeholder", "y Placeholder"]
+        for scope, source in zip("abc", norms, strict=True):
+            lines += [f"{scope}/conv Tanh x", f"{scope}/side Elu y", f"{scope}/norm Square {scope}/{source}"]
+            lines.append(f"{scope}/sum Max {scope}/conv {scope}/side {scope}/norm")
+        return graph(*lines)
+
+    (change,) = diff(late("conv", "conv", "conv"), late("side", "side", "side"))
+    assert (change.kind, change.place_count) == ("rewired", 3)
+    assert len(diff(late("conv", "side", "conv"), late("side", "conv", "side"))) == 2
+
+
+def scaled(by: float, *ops: str) -> GraphDef:
+    """Divisions by a number or by a sum, in the order of a program that counts them all with one name."""
+    made, before, count = GraphDef(), "x", 0
+    made.node.add(name="x", op="Placeholder")
+    for number, op in enumerate(ops):
+        inputs = [before]
+        if op == "share":
+            made.node.add(name=f"m/all_{number}", op="aten::sum", input=[before])
+            inputs.append(f"m/all_{number}")
+        before = f"m/div_{count}" if count else "m/div"
+        made.node.add(name=before, op="aten::div", input=inputs)
+        if op == "scale":
+            made.node[-1].attr["other"].f = by
+        made.node.add(name=f"m/soft_{number}", op="aten::softmax", input=[before])
+        before, count = f"m/soft_{number}", count + 1
+    return made
+
+
+def test_ops_with_other_numbers_of_inputs_are_no_members_of_each_other() -> None:
+    old = scaled(1.0, "scale", "share", "scale", "share")
+    new = scaled(2.0, "scale", "scale")
+    number = [change for change in diff(old, new) if change.kind == "changed"]
+    assert [(change.key, change.detail["old"], change.place_count) for change in number] == [("other", 1.0, 2)]
+
+
+def grouped(group: int, *widths: int) -> GraphDef:
+    """Convolutions of several widths in groups, as an exporter writes them."""
+    made, before = GraphDef(), "x"
+    made.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    for place, width in enumerate(widths):
+        scope = f"net/{'abc'[place]}"
+        add_weight(made, f"{scope}/weight", (width, width // group, 3, 3))
+        made.node.add(name=f"{scope}/Conv", op="onnx::Conv", input=[before, f"{scope}/weight"]).attr["group"].i = group
+        made.node.add(name=f"{scope}/Relu", op="onnx::Relu", input=[f"{scope}/Conv"])
+        before = f"{scope}/Relu"
+    return made
+
+
+def test_groups_of_layers_of_several_widths_are_one_change() -> None:
+    (change,) = diff(grouped(1, 8, 16, 32), grouped(2, 8, 16, 32))
+    assert (change.detail["key"], change.place_count) == ("group", 3)

@@ -256,3 +256,32 @@ def test_a_captured_variable_is_no_input() -> None:
 
     (change,) = diff(made("a"), made("a", "b"))
     assert (change.kind, change.severity) == ("added", "op")
+
+
+def residual_blocks(norm_first: bool) -> bytes:
+    """Blocks of x + dense(dense(x)), with a normalisation before each block, or behind its sum; Keras counts names."""
+    layers: list[dict[str, Any]] = [
+        {"class_name": "InputLayer", "name": "x", "config": {"name": "x"}, "inbound_nodes": []}
+    ]
+
+    def layer(kind: str, name: str, number: int, *inputs: str, **config: Any) -> str:
+        name = f"{name}_{number}" if number else name
+        inbound = [[[source, 0, 0, {}] for source in inputs]] if inputs else []
+        layers.append({"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": inbound})
+        return name
+
+    before = layer("InputLayer", "x", 0)
+    for block in range(3):
+        inner = layer("LayerNormalization", "layer_normalization", block, before) if norm_first else before
+        inner = layer("Dense", "dense", 2 * block, inner, units=32, activation="relu")
+        inner = layer("Dense", "dense", 2 * block + 1, inner, units=16)
+        before = layer("Add", "add", block, before, inner)
+        if not norm_first:
+            before = layer("LayerNormalization", "layer_normalization", block, before)
+    config = {"name": "m", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [[before, 0, 0]]}
+    return json.dumps({"class_name": "Functional", "config": config}).encode()
+
+
+def test_counted_layers_whose_names_and_settings_all_stayed_are_only_rewired() -> None:
+    for pair in ((True, False), (False, True)):
+        assert set(diff(*map(residual_blocks, pair)).kinds) == {"rewired", "signature-changed"}

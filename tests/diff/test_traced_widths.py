@@ -61,8 +61,8 @@ def test_the_width_of_a_module_that_reads_both_ways_is_that_of_one_way() -> None
     assert "hidden_size" not in said(reader("False", 32), reader("True", 64))
 
 
-def test_the_same_says_that_a_trace_has_no_shapes_of_weights() -> None:
-    assert diff(traced(64), traced(64)).left_out == ("shapes of weights",)
+def test_the_same_says_that_a_trace_has_no_shapes_of_weights_and_no_types_of_numbers() -> None:
+    assert diff(traced(64), traced(64)).left_out == ("shapes of weights", "types of numbers")
 
 
 def attention(axis: str) -> GraphDef:
@@ -161,3 +161,44 @@ def test_modules_that_went_are_named_by_their_modules_wherever_they_were() -> No
     assert (change.kind, change.old, change.place_count) == ("removed", "Net/Block[0]/Dropout[drop]", 2)
     changes = diff(net(), net(act="SiLU", rate="0.3"))
     assert {change.detail["key"] for change in changes} == {"op", "p"}
+
+
+def levels(activation: str, *widths: int) -> GraphDef:
+    """Linear layers behind an activation, in the list `down` of a program; their results go to ops of several types."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    for level, (width, user) in enumerate(zip(widths, ("sin", "cos", "tanh"), strict=True)):
+        scope, given = f"Net/Linear[down.{level}.t]", f"Net/{activation}_{level}"
+        weight = graph.node.add(name=f"{scope}/weight", op="Parameter")
+        weight.attr["_variable"].s = f"down.{level}.t.weight".encode()
+        weight.attr["dtype"].type = 1
+        for size in (width, 8):
+            weight.attr["shape"].shape.dim.add(size=size)
+        graph.node.add(name=given, op=f"aten::{activation}", input=["x"])
+        graph.node.add(name=f"{scope}/linear", op="aten::linear", input=[given, weight.name])
+        graph.node.add(name=f"Net/{level}", op=f"aten::{user}", input=[f"{scope}/linear"])
+    return graph
+
+
+def test_modules_of_a_list_whose_numbers_stayed_are_those_of_their_numbers() -> None:
+    activation, width = diff(levels("silu", 16, 32, 64), levels("relu", 32, 64, 128))
+    assert (activation.detail["key"], activation.place_count) == ("op", 3)
+    assert (width.detail["key"], width.place_count) == ("units", 3)
+
+
+def heads(apart: bool) -> GraphDef:
+    """A head on each of two levels: one module that is called again, or a module each; containers are not called."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="IO Node")
+    for level in range(2):
+        owner = f"Net/ModuleList[heads]/ModuleDict[{level if apart else 0}]/Linear[cls]"
+        weight = graph.node.add(name=f"{owner}/weight/weight.{level}", op="prim::GetAttr").name
+        graph.node.add(name=f"Net/Linear[cls]/{10 + level}", op="aten::linear", input=["x", weight])
+    return graph
+
+
+def test_a_module_that_is_called_again_shares_its_weights() -> None:
+    (change,) = diff(heads(apart=False), heads(apart=True))
+    words = [change.detail[word] for word in ("key", "old", "new")]
+    assert words == ["weights", "shared with its first call", "its own"]
+    assert diff(heads(apart=False), heads(apart=False)).same

@@ -10,6 +10,7 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.report.words import value_texts
 from graphviz_tb.proto import GraphDef
+from tests.diff.test_causes import graph
 
 SCOPED, BARE = ("b/conv/", "b/norm/", "b/act/"), ("", "", "")
 SILU, GELU = ("Sigmoid", "Mul"), ("Div", "Erf", "Add", "Mul", "Mul")
@@ -208,3 +209,23 @@ def test_an_activation_of_several_ops_is_one_beside_other_edits(
     changes = diff(new, old).inverse() if turned else diff(old, new)
     assert [word for word in words if word not in changes.explain()] == []
     assert len(changes) == len(words)
+
+
+def first_layer(channels: int, stride: int) -> Any:
+    """x ─▶ a convolution with its weight ─▶ Relu."""
+    made = graph("x Placeholder", "conv/w VariableV2", "conv/Conv2D Conv2D x conv/w", "conv/Relu Relu conv/Conv2D")
+    for node, shape in ((made.node[0], (-1, 8, 8, channels)), (made.node[1], (3, 3, channels, 4))):
+        for size in shape:
+            node.attr["shape"].shape.dim.add(size=size)
+    made.node[2].attr["strides"].list.i.extend((1, stride, stride, 1))
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_stride_is_told_beside_another_input_of_the_program(turned: bool) -> None:
+    pair = first_layer(3, 1), first_layer(5, 2)
+    changes = diff(*(pair[::-1] if turned else pair))
+    parts = [{part.key for part in change.setting.as_parts} for change in changes if change.setting]
+    (stride,) = [keys for keys in parts if "strides" in keys]
+    assert "shape" not in stride
+    assert any("shape" in keys for keys in parts)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import pytest
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.changes.training_parts import name_loss_part
 from graphviz_tb.diff.picture.merge import merge_graphs
 from graphviz_tb.diff.picture.overlay import change_line
 from graphviz_tb.diff.report.words import behind_words, change_head
-from graphviz_tb.model.change import Change
+from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, Unit
+from graphviz_tb.model.interpretation import Part
 from tests.diff.test_causes import graph, told
 
 TYPES = ("Relu", "Tanh", "Exp", "Log", "Sin", "Cos", "Abs")
@@ -70,3 +76,13 @@ def test_an_input_that_is_gone_is_drawn_from_the_output_that_gave_it(output: str
     (node,) = (node for node in merged.graph_def.node if node.name == "y")
     assert list(node.input) == ["z", lost]
     assert (("", "y"), 1) in merged.lost
+
+
+@pytest.mark.parametrize(("scopes", "key"), [(("loss/net", "loss"), "op"), (("loss/mse", "loss/huber"), "loss")])
+def test_a_scope_and_one_in_it_are_no_two_losses(scopes: tuple[str, str], key: str) -> None:
+    meaning = SimpleNamespace(part=lambda: np.array([Part.LOSS]))
+    layers: Any = SimpleNamespace(side=SimpleNamespace(graph=SimpleNamespace(meaning=meaning)))
+    edits = NodeEdits(removed=(0,), added=(0,))
+    for names in (scopes, scopes[::-1]):
+        change = Change("changed", "op", *names, 1, Setting("op", "Tanh", "Exp"), edits=edits)
+        assert name_loss_part((layers, layers), change).key == key

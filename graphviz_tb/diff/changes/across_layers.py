@@ -347,12 +347,16 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
         apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
         if users and shared:
             own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
-            old, new = (names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own)
+            around = [names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own]
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
-            lender = f"shared with {lenders_of}" if apart and lenders_of else "shared"
+            # Of modules in one scope with those that lend to them each has its name.
+            apart_of = {lenders_of} != {*around}
+            places = [(around[0], around[1])] if apart_of else sorted(set(zip(own[0], own[1], strict=True)))
+            old, new = places[0]
+            lender = f"shared with {lenders_of}" if apart and lenders_of and apart_of else "shared"
             content = Setting("weights", *((lender, OWN_PARAMETER) if which else (OWN_PARAMETER, lender)))
             ops = sum(change.ops for change in parts)
-            return Change("changed", "op", old, new, ops, content, edits=edits_of_changes(changes))
+            return Change("changed", "op", old, new, ops, content, tuple(places[1:]), edits=edits_of_changes(changes))
     return None
 
 

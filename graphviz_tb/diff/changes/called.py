@@ -112,7 +112,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
         current, steps = todo.pop()
         for user in side.users(current):
             op = graph.op_types[graph.op[user]]
-            if op in PRODUCT_OPS and not _takes_weight(layers, user):
+            if op in PRODUCT_OPS and layers.forward[user] and not _takes_weight(layers, user):
                 return True
             # A bias may be added to heads; what else is added says nothing of a size.
             through = op in OPS_BEFORE_PRODUCT or (op in BIAS_OPS and _takes_weight(layers, user))

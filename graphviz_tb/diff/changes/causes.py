@@ -69,7 +69,7 @@ from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import reachable_from, weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
-from graphviz_tb.model.change_content import FunctionSignature, Setting
+from graphviz_tb.model.change_content import FunctionSignature, Move, Setting
 from graphviz_tb.model.columns import exists
 from graphviz_tb.ops.table import op_name
 
@@ -480,6 +480,9 @@ def _merge_places(members: Sequence[Change]) -> Change:
     return replace(first, content=replace(first.unit, op_types=types)) if first.unit else first
 
 
+REPLACING_KEYS = frozenset({"op", "loss"})
+
+
 def _name_causes(
     m: Matching, groups: Sequence[Sequence[Item]], others: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
@@ -501,7 +504,34 @@ def _name_causes(
         named.update([name] if name else [])
     # Not a name where everything that has a new one is a replacement.
     said = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
+    for number, names in _names_behind(m, causes, others).items():
+        cause = causes[number]
+        causes[number] = replace(cause, consequences=sort_by_severity([*cause.consequences, *names]))
+        said += names
     return causes, [change for change in others if change not in said]
+
+
+def _names_behind(m: Matching, causes: Sequence[Change], others: Sequence[Change]) -> dict[int, list[Change]]:
+    """Return the names that follow, by the number of their cause: of calls of PyTorch that have weights of their own
+    now, or share them; of what is left of a replaced scope."""
+    users: dict[int, int] = {}
+    replaced: dict[str | None, int] = {}
+    for number, change in enumerate(causes):
+        if change.key == "weights" and m.a.has_module_scopes:
+            users |= {old: number for old, _ in change.edits.inputs}
+        elif change.key in REPLACING_KEYS:
+            replaced |= {old: number for old, _ in change.places}
+    found: dict[int, list[Change]] = defaultdict(list)
+    for name in others if users or replaced else ():
+        around, cause = (name.old or "").rpartition("/")[0], None
+        if isinstance(name.content, Move):
+            cause = replaced.get(name.content.old)
+        elif name.kind == "renamed" and name.edits.scopes and not name.edits.nodes:
+            numbers = [users.get(node) for row, _ in name.edits.scopes for node in m.a.scopes.nodes(row).tolist()]
+            cause = next((number for number in numbers if number is not None), replaced.get(around))
+        if cause is not None:
+            found[cause].append(name)
+    return found
 
 
 def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:

@@ -140,7 +140,7 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
                 for difference in own
                 if difference.key == "op" or None not in (difference.old, difference.new)
             ]
-        own = [_as_division(m.layers[1], other, difference) for difference in own]
+        own = [_as_division(m, witnesses, (mine, other), difference) for difference in own]
         for difference in (_word_batch_size(m, other, difference, batches) for difference in own):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
@@ -172,13 +172,15 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
     yield from setting_changes(m, settings, witnesses)
 
 
-def _as_division(layers: Layers, node: int, difference: Difference) -> Difference:
+def _as_division(m: Matching, witnesses: Witnesses, pair: tuple[int, int], difference: Difference) -> Difference:
     """Return the heads of an attention in a program of PyTorch; a trace has the shape that something is reshaped to
     as text."""
     before, after = (
         value if isinstance(value, list) else parse_traced_list(value) for value in (difference.old, difference.new)
     )
-    divided = layer_division(layers, node, before, after) if before and after else None
+    if not before or not after:
+        return difference
+    divided = layer_division(m.layers[1], pair[1], before, after, witnesses.incoming_sizes(pair, (-1, -1)))
     return replace(difference, key=divided[0], old=divided[1], new=divided[2]) if divided else difference
 
 

@@ -63,6 +63,7 @@ KEYS_BY_TELLING = (
     "kernel",
     "num_heads",
     "groups",
+    "group",
     "filters",
     "units",
     "output_dim",

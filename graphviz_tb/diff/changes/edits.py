@@ -47,7 +47,7 @@ class Item:
     """One difference between the graphs, with its layers.
 
     `follows`: it may be a consequence; `forward`: it is in the model itself; `layers` contain it; `near` are the layers
-    at the other ends of its old and new wires.
+    at the other ends of its old and new wires. `sized`: its numbers are sizes of weights or inputs.
     """
 
     change: Change
@@ -55,6 +55,7 @@ class Item:
     forward: bool
     layers: frozenset[LayerKey]
     near: frozenset[LayerKey]
+    sized: bool = False
 
 
 def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any, Any], bool]) -> Item:
@@ -76,7 +77,8 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
     mine = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
     near = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
-    return Item(change, follows, forward, mine, near)
+    sized = change.setting is not None and all(is_size(part.old, part.new) for part in change.setting.as_parts)
+    return Item(change, follows, forward, mine, near, sized)
 
 
 def is_plumbing(change: Change) -> bool:
@@ -198,7 +200,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
     pairs = [
-        *pairs_by_layer(items, loose),
+        *pairs_by_layer(items, loose | _inputs_beside_edits(m, items)),
         *pairs_by_chain(m, items),
         *pairs_by_replacement(m, items),
         *pairs_at_one_op(items),
@@ -216,6 +218,21 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])
     return [[items[number] for number in group] for group in groups]
+
+
+def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:
+    """Return the items that are other inputs of the program, in a layer with an edit of its own: that is no part of the
+    input."""
+    given = {
+        number
+        for number, item in enumerate(items)
+        if item.change.edits.attributes
+        and all(m.b.op_type(new) in INPUT_OPS for _, new, _ in item.change.edits.attributes)
+    }
+    edited = {
+        item.layers for number, item in enumerate(items) if number not in given and not (item.follows or item.sized)
+    }
+    return {number for number in given if items[number].layers in edited}
 
 
 def _is_loose(m: Matching, item: Item) -> bool:

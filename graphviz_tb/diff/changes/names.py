@@ -283,6 +283,9 @@ def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     of_users = "".join(map(m.a.op_type, m.a.data_users(renamed.old)[:1])) if op in INPUT_OPS else ""
     if "::" in op + of_users or has_role(op, Role.TRACE_VALUE):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
+    if op in INPUT_OPS and m.a.graph.meaning.origin[renamed.old] == renamed.old:
+        # A number alone is that of a variable which a function uses, and no name.
+        return any(name.isdecimal() for name in names)
     return not renamed.moved and all(name.isdecimal() for name in names)
 
 

@@ -291,6 +291,7 @@ SIZELESS_KEYS = re.compile(r"^(?:dtype|trainable)$|_(?:initializer|regularizer|c
 INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer")
 WHICH_TRAINED = "which layers are trained"
 WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
+NUMBER_TYPES = "types of numbers"  # a trace has none either
 RATE = "learning rate"  # a traced step reads it from a variable
 COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
 
@@ -307,7 +308,7 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
         )
         return (*(key for key in COMPILE_SETTINGS if key not in said), *computed)
     if all(map(is_traced, graphs)):
-        return (WEIGHT_SHAPES,)
+        return (WEIGHT_SHAPES, NUMBER_TYPES)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
     stated = () if all(training_of(side).is_stated for side in layers) else (WHICH_TRAINED,)
     is_inference = all(graph.meaning.weights for graph in graphs) and not trained

@@ -19,7 +19,7 @@ from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import MAX_COSTED_NODES
 from graphviz_tb.model.change import SEVERITIES, Change, NamePair, NodeEdits, concat_node_edits, sort_by_severity
-from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Unit
+from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Sides, Unit
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.signatures import is_size_input
 from graphviz_tb.options import DiffOptions
@@ -55,7 +55,7 @@ def change_wording(change: Change) -> str:
     """
     content = change.content
     if isinstance(content, Setting):
-        own = [[part.key, part.old, part.new] for part in content.beside if part.name == change.new]
+        own = [[part.key, part.old, part.new] for part in _parts_beside(content) if part.name == change.new]
         beside = own if content.weights else []
         said = ["changed", change.severity, content.key, content.old, content.new, *beside]
         return json.dumps(said, default=str)
@@ -64,7 +64,17 @@ def change_wording(change: Change) -> str:
         return json.dumps([change.kind, change.severity, content.scope, content.op_types, parts])
     if isinstance(content, Rewiring) and content.order:
         return json.dumps([change.kind, content.order.old, content.order.new])
+    if isinstance(content, Rewiring) and (wires := _plain_wires(content)):
+        return json.dumps([change.kind, without_counters(last_segment(change.name)), content.reordered, wires])
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
+
+
+def _plain_wires(rewiring: Rewiring) -> list[tuple[int | None, str, str]]:
+    """Return the wires with the last names of their ends; none if these do not tell the ends apart."""
+    names = [[without_counters(last_segment(wire.source(now))) for now in (False, True)] for wire in rewiring.inputs]
+    wires = [(wire.slot, old, new) for wire, (old, new) in zip(rewiring.inputs, names, strict=True)]
+    told = all(old and new and old != new for _, old, new in wires)
+    return wires if told and not any(wire.node for wire in rewiring.inputs) else []
 
 
 MIN_ALIKE_PLACES = 3  # added or removed members of one series, or equal layers: fewer are reported one by one
@@ -93,7 +103,8 @@ def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
 def _split_differences(m: Matching, members: Sequence[Change]) -> list[Change]:
     """Split the members of a group: each keeps its first difference and those that all members share; the others become
     separate changes. A difference that follows from the first, as a size does, edits nothing and stays with it."""
-    parts = [{_part_wording(part): part for part in member.further_settings} for member in members]
+    settings = [member.setting for member in members]
+    parts = [{_part_wording(part): part for part in _parts_beside(setting)} if setting else {} for setting in settings]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []
     for member, own in zip(members, parts, strict=True):
@@ -101,6 +112,11 @@ def _split_differences(m: Matching, members: Sequence[Change]) -> list[Change]:
         rest = [change for change in rest if change.ops and not computes_only_sizes(m, change)]
         found += [_without_parts(member, rest), *rest]
     return found
+
+
+def _parts_beside(setting: Setting) -> list[SettingPart]:
+    """Return the further differences of an edit without other shapes of its weights, which it names in any case."""
+    return [part for part in setting.beside if Sides(part.old, part.new) not in setting.weights]
 
 
 def setting_part(change: Change) -> SettingPart:

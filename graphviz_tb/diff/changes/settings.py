@@ -282,9 +282,13 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
         users = _constant_user(m.layers[0], atom[0])[0], user
         taken = witnesses.incoming_sizes(users, atom[:2]) if size and m.layers[1].forward[user] else frozenset()
         is_forward = m.layers[1].forward[user]
-        if is_forward and (divided := layer_division(m.layers[1], user, atom[2].old, atom[2].new, taken)):
-            word, before, after = divided
-            atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
+        taker, shapes = _shape_of_atom(m, users, atom)
+        if is_forward and (divided := layer_division(m.layers[1], taker, *shapes, taken)):
+            if taker == user or divided[1:] == (atom[2].old, atom[2].new):
+                word, before, after = divided
+                atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
+            else:  # what is left of the axis that is divided
+                taken |= {(atom[2].old, atom[2].new)}
         layer = m.layers[1].layer_of_node(user) if m.layers[1].forward[user] else None
         if layer is None:
             size = witnesses.value_follows(*atom)
@@ -306,6 +310,19 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
         )
         for key, members in groups.items()
     ]
+
+
+def _shape_of_atom(m: Matching, users: tuple[int, int], atom: Atom) -> tuple[int, tuple[Any, Any]]:
+    """Return the new op that takes the shape that a constant is, or is one number of, and the old and the new shape;
+    -1 stands for what is computed."""
+    takers = set(m.b.data_users(users[1])) if m.b.op_type(users[1]) == "Pack" else set()
+    if len(takers) != 1:
+        return users[1], (atom[2].old, atom[2].new)
+    old, new = (
+        [-1 if (size := side.constant_numbers(source)) is None else size for source in side.data_sources(user)]
+        for side, user in zip((m.a, m.b), users, strict=True)
+    )
+    return takers.pop(), (old, new)
 
 
 def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:

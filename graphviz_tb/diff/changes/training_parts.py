@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
-from graphviz_tb.diff.changes.names import without_counters
+from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.training import (
     FLOAT_ATTRIBUTES,
     Bodies,
@@ -296,7 +296,9 @@ def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
         if _smooths_labels(layers[new], nodes[new]):
             return replace(change, content=replace(change.unit, training=LABEL_SMOOTHING))
     names = tuple(without_counters(last_segment(name or "")) for name in (change.old, change.new))
-    if change.setting and change.key == "op" and names[0] != names[1] and all(names):
+    # A scope and one in it are no two losses.
+    nested = is_within(change.old or "", change.new) or is_within(change.new or "", change.old)
+    if change.setting and change.key == "op" and names[0] != names[1] and all(names) and not nested:
         parts = [side.side.graph.meaning.part()[list(own)] for side, own in zip(layers, nodes, strict=True)]
         if all((part == Part.LOSS).any() for part in parts):
             return replace(change, content=replace(change.setting, key=LOSS, old=names[0], new=names[1]))

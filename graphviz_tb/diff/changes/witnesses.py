@@ -44,7 +44,7 @@ from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_READ_OPS, Role, has_role
 
 EFFECT_ROLES = (
     Role.ASSIGN,
@@ -366,9 +366,20 @@ class Witnesses:
         # An addition or removal at an end of the wire explains it completely.
         if any(self.free[side][node] for side, node in ends) or self.optimizing[1][wire.new]:
             return True
+        # TensorFlow lets a write wait for all reads of its variable.
+        writers = (m.a, wire.old), (m.b, wire.new)
+        reads = (_reads_written(*writers[side], node) for side, node in ends)
+        if wire.control and self.is_other_model and all(reads):
+            return True
         collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
         between = collected and all(bodies[side].gradient[node] for side, node in ends)
         return self.is_other_model and bool(bodies[1].gradient[wire.new] or between)
+
+
+def _reads_written(side: GraphColumns, writer: int, read: int) -> bool:
+    """Return whether a node reads the variable that another one writes."""
+    is_pair = side.graph.meaning.writes[writer] and side.op_type(read) in VARIABLE_READ_OPS
+    return bool(is_pair and side.data_sources(writer)[:1] == side.data_sources(read)[:1])
 
 
 def _weight_sizes(side: GraphColumns, node: int) -> Shape:

@@ -86,11 +86,13 @@ def _align_scopes(
 def _align_ops(
     m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
 ) -> list[tuple[int, int]] | None:
-    """Align the members of a series of ops: by their neighbourhoods, then by their labels."""
+    """Align the members of a series of ops: by their neighbourhoods, then by their labels, then by how much they
+    take."""
     tiers = (
         (m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)),
         (m.a.neighbourhood_hashes(1, "in"), m.b.neighbourhood_hashes(1, "in")),
         (m.a.node_label, m.b.node_label),
+        (np.diff(m.a.in_start).astype(np.uint64), np.diff(m.b.in_start).astype(np.uint64)),
         (m.a.labels.op, m.b.labels.op),
     )
     hashes = [_hashes_of_members(mine, others, *tier) for tier in tiers]
@@ -218,9 +220,12 @@ def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dic
 
 def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, int]) -> Runs:
     """Return the series of scopes that differ in more than settings. Where all names and wires are equal, each member
-    changed in place, even if it now resembles another one."""
+    changed in place, even if it now resembles another one; modules of PyTorch where all names are: a program calls them
+    by these."""
     same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
-    return _shared_runs(there_a, there_b, *same)
+    runs = _shared_runs(there_a, there_b, *same)
+    by_name = m.a.has_module_scopes and m.b.has_module_scopes
+    return [run for run in runs if not by_name or {each.leaf for each in run[1]} != {each.leaf for each in run[2]}]
 
 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:

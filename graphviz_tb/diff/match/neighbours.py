@@ -304,8 +304,8 @@ def match_keras_layers(m: Matching) -> Findings:
 
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
-    """Return pairs by name if one model has all layers of the other with the same names and settings, and a person
-    named those with other inputs: only wires differ, and layers were added or removed. Else None."""
+    """Return pairs by name if one model has all layers of the other with the same names and settings, and no others or
+    a person named those with other inputs: only wires differ, and layers were added or removed. Else None."""
     there = m.b.graph.index[0]
     pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
@@ -315,7 +315,7 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
     series = {without_digits(name) for name in alone}
     numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
-    return None if numbered or any(_is_counted(m.a, old) for old in moved) else pairs
+    return None if alone and (numbered or any(_is_counted(m.a, old) for old in moved)) else pairs
 
 
 def _is_counted(side: GraphColumns, node: int) -> bool:
