@@ -60,7 +60,7 @@ def wire_spans(data: IndexedBytes, first: int, end: int) -> Iterator[tuple[int, 
     position = first
     while position < end:
         start = position
-        # Most keys and lengths are one byte: a call for each would take half of the time.
+        # Most keys are one byte, and lengths one or two: a call for each would take half of the time.
         if (key := data[position]) < 0x80:
             position += 1
         else:
@@ -72,6 +72,8 @@ def wire_spans(data: IndexedBytes, first: int, end: int) -> Iterator[tuple[int, 
         if wire == BYTES_TYPE:
             if position < end and (size := data[position]) < 0x80:
                 position += 1
+            elif position + 1 < end and (more := data[position + 1]) < 0x80:
+                size, position = size & 0x7F | more << 7, position + 2
             else:
                 size, position = parse_wire_varint(data, position, end)
         elif wire == VARINT_TYPE:
