@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import prod
@@ -108,15 +108,6 @@ def _stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]
     return found
 
 
-def _carried_values(graph: GraphValue | FunctionValue) -> Iterator[str]:
-    """Yield the values that may be stored tensors as well: what carriers give, and the arguments of a function."""
-    if isinstance(graph, FunctionValue):
-        yield from graph.inputs
-    for node in graph.nodes:
-        if node.op_type in CARRIERS and node.outputs:
-            yield node.outputs[0]
-
-
 class StoredTensorUses:
     """Users of the stored tensors of a model, through carriers and into functions; `bodies` are the graphs of those
     nodes that have some."""
@@ -142,13 +133,14 @@ class StoredTensorUses:
             graph = waiting.pop()
             found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
             self.stored |= {(block, name): tensor for name, tensor in found.items()}
-            for value in chain(found, _carried_values(graph)):
-                users.setdefault(value, [])
             for node in graph.nodes:
                 for slot, value in enumerate(node.inputs):
                     if value in users:
                         users[value].append((node, slot))
-                makers.update(dict.fromkeys(node.outputs, node))
+                    elif value:
+                        users[value] = [(node, slot)]
+                for value in node.outputs:
+                    makers[value] = node
                 if not plain.issuperset(map(id, node.attributes)):
                     plain.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
                     if bodies := tuple(chain.from_iterable(map(_graphs_of, node.attributes))):

@@ -55,8 +55,9 @@ def wire_fields(data: IndexedBytes, first: int = 0, last: int | None = None) -> 
     return starmap(WireField, wire_spans(data, first, len(data) if last is None else last))
 
 
-def wire_spans(data: IndexedBytes, first: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield the fields of a message as plain tuples with the values of `WireField`, in half of the time."""
+def wire_spans(data: IndexedBytes, first: int, end: int, small: int = -1) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield the fields of a message as plain tuples with the values of `WireField`, in half of the time; those of up to
+    `small` bytes are stepped over."""
     position = first
     while position < end:
         start = position
@@ -85,7 +86,8 @@ def wire_spans(data: IndexedBytes, first: int, end: int) -> Iterator[tuple[int, 
             raise CutError(start)
         if size > end - position:
             raise CutError(start)
-        yield number, wire, start, position, position + size
+        if size > small:
+            yield number, wire, start, position, position + size
         position += size
 
 

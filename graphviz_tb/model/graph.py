@@ -229,14 +229,6 @@ class Graph:
         definition: NodeDef = definitions[position]
         return definition
 
-    def has_attribute(self, node: int, key: str) -> bool:
-        """Return whether the file gives `node` an attribute; it is decoded only if its bytes have that name."""
-        attributes = getattr(self.graph_def.node, "attributes", None)  # of a graph without functions
-        if attributes is not None and key.encode() not in attributes(int(self.definition[node])):
-            return False
-        definition = self.node_def(node)
-        return definition is not None and key in definition.attr
-
 
 def count_mark_pairs(source: Ints, target: Ints, into: NDArray[Any], out: NDArray[Any]) -> MarkPairs:
     """Pair marks with hosts: the edges `into` lead from a mark to its user, `out` from an op to its summary.
