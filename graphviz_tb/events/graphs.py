@@ -294,7 +294,7 @@ def _program_items(programs: Sequence[tuple[str, Path]], options: ReadOptions) -
 
 def _load_program(path: Path, options: ReadOptions) -> GraphContent:
     """Return the graph of an exported program, the first of several."""
-    from graphviz_tb.keras.files import read_archive
+    from graphviz_tb.keras.archive import read_archive
 
     with open_path(path, options) as opened:
         return read_archive(opened, options).found[0].load()

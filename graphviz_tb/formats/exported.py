@@ -28,7 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import field
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import eq
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -102,7 +102,7 @@ class StoredWeight(NamedTuple):
 @dataclass(slots=True)
 class _Block:
     """The main graph or a body: nodes in order, which take values until they are wired, and the node that gives each
-    value. `taken` are the values that nodes or results take, known when the block is whole."""
+    value. `taken` are the weights that nodes or results take, known when the block is whole."""
 
     nodes: list[EncodedNode] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -177,7 +177,7 @@ class ProgramBuilder:
         else:
             attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", shape.sizes)
             attributes += encode_outputs((shape,))
-            name = self._add_node(INPUT_OP, "", name, [], attributes, [(value, shape)])
+            name = self._add_node(INPUT_OP, "", name, [], attributes, [value], [shape])
         self._block.arguments.append((value, name, shape))
 
     def add_weight(self, value: str, weight: StoredWeight) -> None:
@@ -226,14 +226,15 @@ class ProgramBuilder:
         attributes = encode_constant(shape.dtype, shape.sizes, content) + encode_outputs((shape,))
         if may_hold_weights:
             attributes += encode_attribute(KEEPS_MORE_ATTR, True)
-        self._add_node(CONSTANT_OP, scope, name, [], attributes, [(value, shape)])
+        self._add_node(CONSTANT_OP, scope, name, [], attributes, [value], [shape])
 
     def add_op(
         self,
         op: str,
         scope: str,
         inputs: list[str],
-        outputs: Sequence[tuple[str, Value]],
+        given: Sequence[str],
+        kinds: tuple[Value, ...],
         form: Hashable = None,
         settings: Callable[[], Mapping[str, Any]] = dict,
         *,
@@ -241,11 +242,10 @@ class ProgramBuilder:
         source: tuple[str, ...] = (),
         functions: Mapping[str, str] | None = None,
     ) -> None:
-        """Add an op: the values that it takes by position ("": a place without a tensor), those that it gives, and its
-        settings: numbers, texts, lists of one kind, an `AttrValue`. `settings` makes them, once for ops of one `form`:
-        thousands of nodes have a few dozen. Its own name is by default that of its type; `functions` are the bodies
-        that it calls, by attribute."""
-        kinds = tuple([kind for _, kind in outputs])
+        """Add an op: the values that it takes by position ("": a place without a tensor), those that it gives, their
+        shapes and types, and its settings: numbers, texts, lists of one kind, an `AttrValue`. `settings` makes them,
+        once for ops of one `form`: thousands of nodes have a few dozen. Its own name is by default that of its type;
+        `functions` are the bodies that it calls, by attribute."""
         key = (op, form, source, kinds)
         attributes = self._attributes_by_form.get(key)
         if attributes is None:
@@ -255,7 +255,7 @@ class ProgramBuilder:
         if functions:
             called = (AttrValue(func=NameAttrList(name=function)) for function in functions.values())
             attributes += b"".join(map(encode_attribute, functions, called))
-        self._add_node(op, scope, name or op_name(op), inputs, attributes, outputs)
+        self._add_node(op, scope, name or op_name(op), inputs, attributes, given, kinds)
 
     def plain_scope(self, parts: tuple[str, ...]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
@@ -296,15 +296,16 @@ class ProgramBuilder:
         name: str,
         inputs: list[str],
         attributes: bytes,
-        outputs: Sequence[tuple[str, Value]],
+        given: Sequence[str],
+        kinds: Sequence[Value],
     ) -> str:
         """Add a node, and return its name."""
         block = self.blocks[self.body]
         unique = block.unique_name(self._calls.scope_of_node(scope), name)
-        for place, (value, shape) in enumerate(outputs):
+        for place, value in enumerate(given):
             if value:
                 block.given[value] = f"{unique}:{place}" if place else unique
-                block.values[value] = shape
+                block.values[value] = kinds[place]
         block.nodes.append(EncodedNode(unique, op, inputs, attributes))
         return unique
 
@@ -329,9 +330,9 @@ class ProgramBuilder:
         """Return the names of the weights that an op takes anywhere."""
         used: set[str] = set()
         for block in self.blocks.values():
-            block.taken.update(value for _, value in block.results)
-            block.taken.update(*[node.input for node in block.nodes])
-            used.update(weight.name for value, weight in block.weights.items() if value in block.taken)
+            inputs = chain.from_iterable([node.input for node in block.nodes])
+            block.taken = set(block.weights).intersection(chain(inputs, [value for _, value in block.results]))
+            used.update(block.weights[value].name for value in block.taken)
         return used
 
     def _weight_node(self, block: _Block, weight: StoredWeight) -> EncodedNode:
@@ -362,7 +363,7 @@ class ProgramBuilder:
             attributes = encode_dtype("T", main.values.get(value, Value()).dtype)
             if main.may_lack_weights and not at:
                 attributes += encode_attribute(KEEPS_MORE_ATTR, True)
-            self._add_node(OUTPUT_OP, "", name, [value], attributes, [])
+            self._add_node(OUTPUT_OP, "", name, [value], attributes, [], [])
 
     def _function(self, name: str, block: _Block, used: Set[str]) -> FunctionDef:
         function = FunctionDef()
@@ -411,7 +412,7 @@ class ScopeNames:
     def __init__(self) -> None:
         self._scope_by_call: dict[tuple[str, str], str] = {}  # scope around, key of the call ─▶ scope
         self._count: Counter[tuple[str, str]] = Counter()  # scope around, path ─▶ calls
-        self._last: list[tuple[str, str]] = []  # the calls around the op before
+        self._last: list[tuple[str, str]] = []  # the calls around the op before: keys and scopes
         self._last_modules: tuple[ModuleCall, ...] = ()  # the same as its modules
         self._last_scope = ""
         self._first_by_path: dict[str, str] = {}
@@ -422,22 +423,20 @@ class ScopeNames:
         """Return the scope of an op in modules, outermost first."""
         if modules is self._last_modules:
             return self._last_scope
-        around, path, now = "", "", []
-        same = True  # as long as the calls around the op before are those around this one
-        for depth, module in enumerate(modules):
-            key = module.key if module.key is not None else module.path
-            call = (around, key)
-            same = same and depth < len(self._last) and self._last[depth][1] == key
-            if module.key is None:
-                # In file order, a call ends where its module is left.
-                scope = self._scope_by_call.get(call) if same else None
+        around, path, same = "", "", 0  # how many calls around the op before are around this one
+        for module, (key, scope) in zip(modules, self._last, strict=False):
+            if key != (module.path if module.key is None else module.key):
+                break
+            around, path, same = scope, module.path, same + 1
+        now = self._last[:same]
+        for module in modules[same:]:
+            if module.key is None:  # in file order, a call ends where its module is left
+                now.append((module.path, self._new_call(around, path, module)))
             else:
-                scope = self._scope_by_call.get(call)
-            if scope is None:
-                scope = self._new_call(around, path, module)
-                self._scope_by_call[call] = scope
-            now.append((around, key))
-            around, path = scope, module.path
+                if (around, module.key) not in self._scope_by_call:
+                    self._scope_by_call[around, module.key] = self._new_call(around, path, module)
+                now.append((module.key, self._scope_by_call[around, module.key]))
+            around, path = now[-1][1], module.path
         self._last, self._last_modules, self._last_scope = now, modules, around
         return around
 

@@ -68,6 +68,7 @@ from graphviz_tb.formats.onnx_weights import (
     WeightUse,
     function_key,
     is_constant,
+    kernel_slot,
     op_type,
     stored_kind_of,
 )
@@ -101,6 +102,7 @@ TYPING_INPUT = {
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
 AnyValue = TypeVar("AnyValue")
+UNKNOWN = Value()
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
@@ -230,9 +232,13 @@ class BlockReader:
         else:
             self.kinds.update(dict.fromkeys(graph.inputs, Value()))
         self.kinds.update({value.name: model.kind_of(value) for value in named})
-        self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
         self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
         self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
+
+    @cached_property
+    def makers(self) -> Mapping[str, NodeValue]:
+        """The node that gives each value."""
+        return {value: node for node in self.nodes for value in node.outputs if value}
 
     @cached_property
     def takers(self) -> Mapping[str, Sequence[NodeValue]]:
@@ -285,8 +291,11 @@ class BlockReader:
     # Nodes
 
     def _read_nodes(self) -> None:
+        typed = {"", *_maps_of(self.stored)[0]}
+        typed.update([value for value, kind in _maps_of(self.kinds)[0].items() if kind.dtype])
         for node in self.nodes:
-            self._infer_types(node)
+            if not typed.issuperset(node.outputs):
+                self._infer_types(node)
         for node in self.nodes:
             if not is_constant(node) and not (node.op_type in PASSING_OPS and self._passes_same(node)):
                 self._read_node(node)
@@ -300,24 +309,23 @@ class BlockReader:
         op = function or type_name
         stated: dict[str, Any] = {}  # settings that are not attributes of the node
         slots = () if function else setting_slots(op)
-        for slot, value in enumerate(node.inputs):
-            value = self.same.get(value, value)
-            if not value or value not in self.stored:
-                inputs.append(value if value in self.kinds else "")
+        kinds, stored = self.kinds, self.stored
+        for slot, value in enumerate(map(self.same.get, node.inputs, node.inputs) if self.same else node.inputs):
+            if not value or value not in stored:
+                inputs.append(value if value in kinds else "")
             elif slot in slots and (setting := self._setting(op, slot, value)) is not None:
                 stated[setting[0]] = setting[1]
                 inputs.append("")
             else:
                 inputs.append(self._taken_stored(value, place, scope, (node, type_name, slot)))
-        if self.quantized and (kinds := {self.quantized[value] for value in node.inputs if value in self.quantized}):
-            stated["quantized"] = ", ".join(sorted(kinds))
+        if self.quantized and (types := {self.quantized[value] for value in node.inputs if value in self.quantized}):
+            stated["quantized"] = ", ".join(sorted(types))
         # Equal attributes are one object.
         form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
         functions: Mapping[str, str] | None = None
         if (bodies := self.model.uses.bodies.get(node)) is not None:
             functions, captured = self._add_bodies(node, bodies)
             inputs += [self._taken_value(value, place, scope) for value in captured]
-        outputs = [(value, self.kinds.get(value) or Value()) for value in node.outputs]
         weight = next(filter(self.weights.__contains__, inputs), None)
         if weight is not None and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
             self.model.called.append((named, self.builder.body, weight))
@@ -325,7 +333,8 @@ class BlockReader:
             op,
             scope,
             inputs,
-            outputs,
+            node.outputs,
+            tuple([kinds.get(value, UNKNOWN) for value in node.outputs]),
             form,
             lambda: self._settings(node, stated),
             name=place.name or node.op_type or "op",
@@ -340,12 +349,11 @@ class BlockReader:
         if self.model.lists_modules and not (place.modules or place.parts):
             place = NodePlace(self._shared_modules(node), name=place.name)
             self.modules_of_made[id(node)] = place.modules
-        for slot, name in weight_input_names(op).items():
-            if name == "kernel" and slot < len(node.inputs):
-                value = self._resolve(node.inputs[slot])
-                if value in self.stored:
-                    return with_module_of_kernel(place, node.op_type, value, len(self.stored[value].dims))
-        return place
+        slot = kernel_slot(op)
+        value = self._resolve(node.inputs[slot]) if 0 <= slot < len(node.inputs) else ""
+        if value not in self.stored:
+            return place
+        return with_module_of_kernel(place, node.op_type, value, len(self.stored[value].dims))
 
     def _shared_modules(self, node: NodeValue) -> tuple[ModuleCall, ...]:
         """Return the modules that the ops before and behind a node have in common."""
@@ -462,11 +470,6 @@ class BlockReader:
 
     def _infer_types(self, node: NodeValue) -> None:
         """State the types of the outputs of a node that the file leaves open."""
-        for value in node.outputs:
-            if value and ((stated := self.kinds.get(value)) is None or not stated.dtype):
-                break
-        else:
-            return
         bodies = self.model.uses.bodies.get(node)
         for value, kind in zip(node.outputs, _results_of_bodies(node, bodies) if bodies else (), strict=False):
             self.kinds.setdefault(value, kind)

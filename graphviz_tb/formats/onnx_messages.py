@@ -410,21 +410,23 @@ def _without_large_values(
         raise RecursionError
     rules = FIELDS[kind]
     kept: list[bytes] = []
-    for number, wire, start, begin, end in wire_spans(data, first, last):
+    same = first  # from here on the bytes stay as they are
+    for number, wire, start, begin, end in wire_spans(data, first, last, limit):
         rule = rules.get(number)
-        if rule is None:
-            continue
+        cut: list[bytes] = []
         if kind is TensorValue and end - begin > MAX_STORED_VALUE_BYTES:
-            if rule.name == "raw_data":
-                kept += [SPAN_TAG, encode_varint(begin), SPAN_TAG, encode_varint(end)]
-        elif end - begin <= limit or rule.kind not in FIELDS:
-            kept.append(data[start:end])
-        elif wire != BYTES_TYPE:
-            raise CutError(start)
-        else:
+            if rule is not None and rule.name == "raw_data":
+                cut = [SPAN_TAG, encode_varint(begin), SPAN_TAG, encode_varint(end)]
+        elif rule is not None and rule.kind not in FIELDS:
+            continue
+        elif rule is not None and rule.kind in FIELDS:
+            if wire != BYTES_TYPE:
+                raise CutError(start)
             inner = _without_large_values(data, rule.kind, begin, end, depth + 1, limit)
-            kept += [encode_varint(number << 3 | BYTES_TYPE), encode_varint(len(inner)), inner]
-    return b"".join(kept)
+            cut = [encode_varint(number << 3 | BYTES_TYPE), encode_varint(len(inner)), inner]
+        kept += [data[same:start], *cut]
+        same = end
+    return b"".join([*kept, data[same:last]])
 
 
 @cache

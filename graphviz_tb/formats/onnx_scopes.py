@@ -185,8 +185,9 @@ def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
     if not metadata:
         return ()
     # The last of each is the op: without it the lists of all ops of a module are equal.
-    lists = [_without_last_name(text_of(metadata.get(key, ""))) for key in (SCOPES_KEY, CLASSES_KEY)]
-    return _listed_modules(*lists, "" if lists[0] else text_of(metadata.get(NAMESPACE_KEY, "")))
+    paths = _without_last_name(text_of(metadata.get(SCOPES_KEY, "")))
+    classes = _classes_of_modules(text_of(metadata.get(CLASSES_KEY, "")))
+    return _listed_modules(paths, classes, "" if paths else text_of(metadata.get(NAMESPACE_KEY, "")))
 
 
 def _without_last_name(listed: str) -> str:
@@ -197,6 +198,9 @@ def _without_last_name(listed: str) -> str:
     """
     before, comma, last = listed.rpartition(", '")
     return f"{before}, '']" if comma and last.endswith("']") and last[:-2].replace(".", "_").isidentifier() else listed
+
+
+_classes_of_modules = lru_cache(maxsize=1024)(_without_last_name)  # modules of one kind list the same classes
 
 
 @lru_cache(maxsize=1024)  # the nodes of a module follow each other

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import prod
 
-from graphviz_tb.formats.onnx_messages import FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
+from graphviz_tb.formats.onnx_messages import Attribute, FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
 from graphviz_tb.formats.onnx_scopes import has_call_record, is_made_name, stored_kind
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
@@ -32,6 +33,7 @@ CARRIERS = frozenset({
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
 COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
+NEVER_WEIGHTS = frozenset(("", "string", "bool", "int64", "uint64"))  # types
 PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
 
@@ -62,13 +64,9 @@ def function_key(node: NodeValue) -> FunctionKey:
     return node.domain, node.op_type, node.overload
 
 
-def _graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
-    for attribute in node.attributes:
-        if attribute.g is not None:
-            yield attribute.name, attribute.g
-        if attribute.graphs:
-            for number, graph in enumerate(attribute.graphs):
-                yield f"{attribute.name}_{number}", graph
+def _graphs_of(attribute: Attribute) -> list[tuple[str, GraphValue]]:
+    single = [] if attribute.g is None else [(attribute.name, attribute.g)]
+    return [*single, *((f"{attribute.name}_{number}", graph) for number, graph in enumerate(attribute.graphs))]
 
 
 def is_constant(node: NodeValue) -> bool:
@@ -130,6 +128,7 @@ class StoredTensorUses:
     def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
         users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
         waiting: list[GraphValue | FunctionValue] = [first]
+        plain: set[int] = set()  # attributes without graphs: equal ones are one object
         while waiting:
             graph = waiting.pop()
             found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
@@ -142,9 +141,11 @@ class StoredTensorUses:
                         users[value] = [(node, slot)]
                 for value in node.outputs:
                     makers[value] = node
-                if node.attributes and (bodies := tuple(_graphs_of_node(node))):
-                    self.bodies[node] = bodies
-                    waiting += [inner for _, inner in bodies]
+                if not plain.issuperset(map(id, node.attributes)):
+                    plain.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
+                    if bodies := tuple(chain.from_iterable(map(_graphs_of, node.attributes))):
+                        self.bodies[node] = bodies
+                        waiting += [inner for _, inner in bodies]
 
     def stored_in_graph(self, graph: GraphValue | FunctionValue) -> Mapping[str, TensorValue]:
         """Return the stored tensors of a graph by the values that they give, not those of graphs inside."""
@@ -157,9 +158,10 @@ class StoredTensorUses:
 
     def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
         """Return the first use of a stored tensor as a weight; None if it is a constant."""
-        if not _may_be_weight(tensor):
+        dtype = tensor.dtype
+        if dtype in NEVER_WEIGHTS:
             return None
-        quantized = "float" not in tensor.dtype
+        quantized = "float" not in dtype
         waiting, seen = [(block, value, False)], {(block, value)}
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
             here, name, dequantized = waiting.pop(0)
@@ -169,10 +171,11 @@ class StoredTensorUses:
                     if slot < len(function.inputs):
                         self._follow(waiting, seen, (function_key(node), function.inputs[slot], dequantized))
                     continue
-                names = weight_input_names(op_type(node))
+                op = op_type(node)
+                names = weight_input_names(op)
                 if (
                     slot in names
-                    and (dequantized or not quantized or _takes_quantized(op_type(node)))
+                    and (dequantized or not quantized or _takes_quantized(op))
                     and not _is_neutral(value, names[slot], tensor)
                 ):
                     return WeightUse(_slot_said(node, value) or names[slot], node)
@@ -258,6 +261,12 @@ class StoredTensorUses:
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def kernel_slot(op: str) -> int:
+    """Return the input of an op that takes its kernel; -1 if none does."""
+    return next((slot for slot, name in weight_input_names(op).items() if name == "kernel"), -1)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _takes_quantized(op: str) -> bool:
     """Return whether an op takes quantised weights as they are stored, with their zero points."""
     return any("zero_point" in setting_input_name(op, slot) for slot in input_names(op))
@@ -282,11 +291,6 @@ def _slot_said(node: NodeValue, value: str) -> str:
     """Return "buffer" for a stored value if the exporter says in the call of a node that it is not a parameter.
     Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is not a parameter."""
     return "buffer" if node.metadata and stored_kind(node, value) in ("b", "c") else ""
-
-
-def _may_be_weight(tensor: TensorValue) -> bool:
-    """Return whether the type of a tensor is one that weights have."""
-    return tensor.dtype not in ("", "string", "bool", "int64", "uint64")
 
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:

@@ -67,8 +67,7 @@ class LazyNodes(ABC, Sequence[NodeDef]):
             if not 0 <= at < len(self):
                 return self[range(len(self))[at]]  # negative, or out of range
             node = self._kept[at] = self._decode_range(at, at + 1)[0]
-            if len(self._kept) * DECODE_ALL_RATIO > len(self):
-                self.message()
+            self.prepare_lookups(len(self._kept))
         return node
 
     def __iter__(self) -> Iterator[NodeDef]:
@@ -80,6 +79,11 @@ class LazyNodes(ABC, Sequence[NodeDef]):
 
     def _decode_range(self, first: int, stop: int) -> Sequence[NodeDef]:
         return GraphDef.FromString(self.encoded_range(first, stop)).node
+
+    def prepare_lookups(self, count: int) -> None:
+        """Decode the whole message if so many nodes are about to be asked for that this takes less."""
+        if count * DECODE_ALL_RATIO > len(self):
+            self.message()
 
     def message(self) -> GraphDef:
         """Return the whole message, decoded once."""

@@ -16,9 +16,7 @@ from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.sources.text import JsonWalk, ParseStep
 
 OP_TARGET = re.compile(r"torch\.ops\.(?P<library>[^.]+)\.(?P<op>[^.]+)(?:\..*)?", re.DOTALL)
-TENSOR_ARGUMENTS = frozenset(
-    ("as_tensor", "as_optional_tensor", "as_tensors", "as_optional_tensors", "as_nested_tensors")
-)
+SEVERAL_TENSORS = frozenset(("as_optional_tensor", "as_tensors", "as_optional_tensors", "as_nested_tensors"))
 SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
 SYMBOL_KINDS = frozenset((*SYMBOL_ARGUMENTS, "as_sym_ints", "as_sym_bools", "as_sym_floats"))
 Json = Mapping[str, Any]
@@ -82,7 +80,10 @@ def read_node(node: Any) -> ProgramNode:
     for listed in arguments:
         each = json_object(listed)
         content = json_object(each.get("arg"))
-        tensors = [] if TENSOR_ARGUMENTS.isdisjoint(content) else tensor_names(content)
+        if "as_tensor" in content:  # most arguments
+            inputs.append(json_text(json_object(content["as_tensor"]).get("name")))
+            continue
+        tensors = [] if SEVERAL_TENSORS.isdisjoint(content) else tensor_names(content)
         if tensors or "as_tensors" in content:
             inputs += tensors
             continue

@@ -117,9 +117,8 @@ class ProgramReader:
         self.weights |= self._tied_by_use(main)
         for value, weight in self.weights.items():
             self.builder.add_weight(value, weight)
-        for spec in specs:
-            argument = json_object(json_object(spec.get("user_input")).get("arg"))
-            name = argument_name(argument)
+        for spec in (spec for spec in specs if "user_input" in spec):
+            name = argument_name(json_object(json_object(spec["user_input"]).get("arg")))
             if name:
                 self.builder.add_input(name, name, main.value(name))
         main.read_nodes()
@@ -327,11 +326,11 @@ class GraphReader:
             self._open_in_place(call, graphs[0])
             return
         scope = self.builder.scope_name(self.program.module_calls(call.modules))
-        outputs = [self._output(name) for name in given]
+        kinds = tuple(map(self.value, given))
         if self.numbers:
             self.made_numbers.update(name for name in given if name in self.numbers)
         if graphs:
-            self._add_call(call, scope, outputs)
+            self._add_call(call, scope, kinds)
             return
         inputs = [self.local.get(name, name) for name in call.inputs] if self.local else call.inputs
         if op.endswith("_") and not op.endswith("__"):
@@ -342,13 +341,13 @@ class GraphReader:
         def settings() -> dict[str, Any]:
             return self._attributes(op, call, inputs) if stated is None else stated
 
-        self.builder.add_op(op, scope, inputs, outputs, form, settings, source=call.source)
+        self.builder.add_op(op, scope, inputs, self._outer_names(given), kinds, form, settings, source=call.source)
 
-    def _output(self, name: str) -> tuple[str, Value]:
-        if not self.prefix:
-            return name, self.value(name)
-        outer = self.local[name] = f"{self.prefix}{name}"
-        return outer, self.value(name)
+    def _outer_names(self, given: Sequence[str]) -> Sequence[str]:
+        """Return the names that the builder knows values by; from here on they are known as well."""
+        if self.prefix:
+            self.local.update({name: f"{self.prefix}{name}" for name in given})
+        return [self.local[name] for name in given] if self.prefix else given
 
     def _attributes(self, op: str, call: ProgramNode, inputs: list[str]) -> dict[str, Any]:
         """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
@@ -422,7 +421,7 @@ class GraphReader:
         for name, result in zip(call.given, value_names(graph.get("outputs")), strict=False):
             self.local[name] = inner.local.get(result, result)
 
-    def _add_call(self, call: ProgramNode, scope: str, outputs: Sequence[tuple[str, Value]]) -> None:
+    def _add_call(self, call: ProgramNode, scope: str, kinds: tuple[Value, ...]) -> None:
         """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
         plain = call.op.rpartition("::")[2]
         operands = self._operands(call.arguments, after_graph=plain == "cond")
@@ -434,7 +433,8 @@ class GraphReader:
             attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
             functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
         inputs = [self.local.get(name, name) for name in (*chooser, *(operands[place] for place in passed))]
-        self.builder.add_op(call.op, scope, inputs, outputs, source=call.source, functions=functions)
+        given = self._outer_names(call.given)
+        self.builder.add_op(call.op, scope, inputs, given, kinds, source=call.source, functions=functions)
 
     def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
         """Add a body as a function, and return its name."""

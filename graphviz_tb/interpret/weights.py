@@ -290,7 +290,10 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     if graph.is_exported:
         # Only an exported program has constants that are worked out from weights, and results that speak of the whole.
         may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
-    lacking = [node for node in np.flatnonzero(may_lack).tolist() if _keeps_more_beside(graph, node)]
+    asked = np.flatnonzero(may_lack).tolist()
+    definitions = zip(asked, graph.node_defs(asked), strict=True)
+    # There the file says that the model has further variables, unused by the graph.
+    lacking = [node for node, held in definitions if held is not None and KEEPS_MORE_ATTR in held.attr]
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     bound = _origins_by_argument(origin, bindings)
@@ -303,12 +306,6 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 def _passes_weight(op: str) -> bool:
     """Return whether an op of an exported program passes the numbers of a weight on, maybe reshaped."""
     return has_framework(op) and has_role(op, *PASSING_ROLES)
-
-
-def _keeps_more_beside(graph: Graph, node: int) -> bool:
-    """Return whether the file says that the model has further variables like this one, unused by the graph."""
-    definition = graph.node_def(node)
-    return definition is not None and KEEPS_MORE_ATTR in definition.attr
 
 
 # Find the ops that make weights.

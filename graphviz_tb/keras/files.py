@@ -1,22 +1,17 @@
-"""Files with a whole Keras model: `.keras` archives, HDF5, and `keras_metadata.pb` next to a SavedModel."""
+"""Files with a whole Keras model but for archives: HDF5, and `keras_metadata.pb` next to a SavedModel."""
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
-import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import MalformedProto, NoGraph, UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.detect import EXPORT_HINT
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, wire_fields
-from graphviz_tb.formats.torch_export import is_export_archive, read_export_archive
 from graphviz_tb.keras.model import conceptual_graph
 from graphviz_tb.keras.objects import LayerJson, nest_layers
 from graphviz_tb.keras.weights import (
@@ -25,16 +20,14 @@ from graphviz_tb.keras.weights import (
     StoredObject,
     StoredWeights,
     UnreadWeights,
-    archive_weights,
     has_h5py,
     read_hdf5,
 )
-from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
+from graphviz_tb.limits import MAX_CONFIG_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.bounds import check_json_memory, is_nested_too_deep
 from graphviz_tb.sources.streams import OpenedSource, open_path, too_large_error
-from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 
 # HDF5 files with a whole Keras model, as `model.save("model.h5")` writes them.
 #
@@ -224,52 +217,3 @@ def _layer_of_record(path: str, record: LayerJson) -> LayerJson:
         "build_config": {"input_shape": record.get("build_input_shape")},
         "inbound_nodes": [],
     }
-
-
-# Zip files: read the model's JSON from a `.keras` archive; recognise and refuse other archives.
-
-KERAS_CONFIG_NAME = "config.json"
-
-
-def read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read the Keras model in a zip file as a conceptual graph."""
-    with ExitStack() as closing:
-        # Faults in the model's JSON are reported as such: only unpacking may find the archive broken.
-        try:
-            # A file is read part by part; only data from a pipe is in memory.
-            archive = closing.enter_context(zipfile.ZipFile(opened.path or io.BytesIO(opened.data())))
-            exported = is_export_archive(archive.namelist())
-            data, on_disk = (b"", None) if exported else _read_archive_config(archive, opened)
-        except ARCHIVE_ERRORS as error:
-            raise archive_error(opened.name, error) from None
-        if exported:
-            closing.pop_all()  # its programs are read when they are chosen
-            return read_export_archive(opened, archive)
-        content = conceptual_graph(data, opened.name, partial(archive_weights, archive, opened), on_disk)
-    entry = SourceEntry("conceptual", bytes=len(data), format="Keras archive")
-    return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
-
-
-def _read_archive_config(archive: zipfile.ZipFile, opened: OpenedSource) -> tuple[bytes, int | None]:
-    """Return the model's JSON, and its compressed size if that limits the source."""
-    names = set(archive.namelist())
-    if KERAS_CONFIG_NAME not in names:
-        raise _unknown_archive_error(opened.name, names)
-    data = b"".join(
-        member_blocks(archive, KERAS_CONFIG_NAME, opened, MAX_CONFIG_BYTES if opened.bounded else MAX_GRAPH_BYTES)
-    )
-    return data, archive.getinfo(KERAS_CONFIG_NAME).compress_size if opened.bounded else None
-
-
-def _unknown_archive_error(name: str, names: set[str]) -> UnknownFormat:
-    """Return an error that says what the archive is and what to do."""
-    ends = {name.rpartition("/")[2] for name in names}
-    if "constants.pkl" in ends or "data.pkl" in ends:
-        what, hint = "a TorchScript or PyTorch archive", EXPORT_HINT
-    elif "saved_model.pb" in ends:
-        what, hint = "a zip with a SavedModel in it", "unpack it and give the folder"
-    elif any(end.endswith(".npy") for end in ends):
-        what, hint = "a NumPy archive", "it holds arrays, no graph"
-    else:
-        what, hint = "a zip archive without a model", "unpack it and give what is in it"
-    return UnknownFormat(f"{name} is {what}, not a graph", hint=hint)

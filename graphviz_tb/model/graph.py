@@ -229,6 +229,13 @@ class Graph:
         definition: NodeDef = definitions[position]
         return definition
 
+    def node_defs(self, nodes: Sequence[int]) -> list[NodeDef | None]:
+        """Return the messages of nodes, as `node_def` does; many are decoded together."""
+        prepare_lookups = getattr(self.graph_def.node, "prepare_lookups", None)
+        if prepare_lookups is not None:
+            prepare_lookups(len(nodes))
+        return list(map(self.node_def, nodes))
+
 
 def count_mark_pairs(source: Ints, target: Ints, into: NDArray[Any], out: NDArray[Any]) -> MarkPairs:
     """Pair marks with hosts: the edges `into` lead from a mark to its user, `out` from an op to its summary.

@@ -177,7 +177,7 @@ READERS: dict[str, Reader] = {
     "keras_json": import_on_call("graphviz_tb.keras.model", "read_keras_json"),
     "keras_metadata": import_on_call("graphviz_tb.keras.files", "read_keras_metadata"),
     "keras_hdf5": import_on_call("graphviz_tb.keras.files", "read_hdf5_model"),
-    "archive": import_on_call("graphviz_tb.keras.files", "read_archive"),  # Keras models, programs of torch.export
+    "archive": import_on_call("graphviz_tb.keras.archive", "read_archive"),  # Keras models, programs of torch.export
     "onnx": import_on_call("graphviz_tb.formats.onnx", "read_onnx"),
     "tflite": import_on_call("graphviz_tb.formats.tflite", "read_tflite"),
 }

@@ -13,6 +13,7 @@ from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
+    CONSTANT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
     EMBEDDING_LOOKUP_OPS,
@@ -52,6 +53,7 @@ RECURRENT = ("lstm", "gru", "rnn")
 PERMUTATION = ("perm",)
 RESHAPED = ("shape", "size")
 MOST_OPS_OF_COPIES = 8  # between keys and attention
+MOST_OPS_OF_KERNEL = 16  # that make it of a weight
 SELECTIONS = ("index", "gather", "indexselect")  # of the kernels of some experts
 AXES = ("dim", "axes", "axis")
 
@@ -245,8 +247,29 @@ class ExportedSteps(TensorFlowSteps):
         known = len(sizes) > 1 and min(sizes) > 0
         return [(whole[0], tuple(sizes) if known else ())] if whole and min(whole) >= 0 else []
 
+    def standardized_kernel(self, node: int) -> tuple[int, tuple[int | None, ...]]:
+        """Return the kernel that a convolution is given, if a few ops make all its numbers of one weight, with the
+        help of factors and constants; its shape is () if there is none."""
+        sizes = self._input_sizes(node, 1)
+        waiting = [source for slot, (source, _) in self.inputs_of(node) if slot == 1]
+        seen, weights = set(waiting), set[int]()
+        while waiting:
+            source = waiting.pop()
+            given = self.sources_of(source)
+            if (weight := int(self.graph.meaning.origin[source])) >= 0:
+                weights.add(weight)
+            elif len(seen) > MOST_OPS_OF_KERNEL or not (given or self.op_of(source) in CONSTANT_OPS):
+                return -1, ()
+            else:
+                waiting += [before for before in given if before not in seen]
+                seen.update(given)
+        whole = [
+            weight for weight in weights if prod(size or 0 for size in self.shapes.get(weight) or (0,)) == prod(sizes)
+        ]
+        return (whole[0], tuple(sizes)) if len(whole) == 1 else (-1, ())
+
     def _convolve(self, op: str, node: int) -> LayerStep:
-        weight, shape = next(self._kernels(node), (-1, ()))
+        weight, shape = next(self._kernels(node), None) or self.standardized_kernel(node)
         if len(shape) < 3:
             return UNKNOWN_STEP
         transposed = self._is_set(node, "transposed") or has_role(op, Role.TRANSPOSED_CONVOLUTION)
@@ -302,6 +325,10 @@ class ExportedSteps(TensorFlowSteps):
         if plain_op_name(op) == "einsum":
             return self._einsum(node, weight, shape)
         if len(shape) > 2 and not kernel_layout(op).startswith("o"):
+            slots = [slot for slot, made, _ in self.weights_of(node) if made == weight]
+            taken = self._input_sizes(node, slots[0]) if slots else []
+            if len(taken) == 2 and prod(taken) == prod(size or 0 for size in shape):
+                return UNKNOWN_STEP  # a kernel of a convolution as a matrix, of which its norm is worked out
             experts, *sizes = shape
             # A kernel may be turned on its way; the result says which of its axes is the last.
             stated = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())

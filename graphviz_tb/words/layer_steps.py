@@ -217,6 +217,11 @@ class TensorFlowSteps:
         given = [(slot, made, self._given_shape(source, made)) for slot, source, made in taken]
         return [(slot, made, shape) for slot, made, shape in given if shape]
 
+    def standardized_kernel(self, node: int) -> tuple[int, Shape]:
+        """Return the weight that a few ops make the kernel of a convolution of, and the sizes that it is given; -1 for
+        none."""
+        return -1, ()
+
     def _given_shape(self, source: int, made: int) -> Shape:
         """Return the sizes of a weight as an op is given it: a reshape may join axes of heads."""
         shape = self.shapes.get(made)

@@ -20,6 +20,7 @@ from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
     Role,
@@ -93,6 +94,14 @@ class ParameterCounts:
         return self.graph.nodes_of_types(lambda op: op in types or has_role(op, Role.TRANSPOSED_CONVOLUTION))
 
     @cached_property
+    def _convolutions(self) -> Bools:
+        """Nodes that take a kernel of which no weight is known."""
+        graph = self.graph
+        takes = np.zeros(len(graph), bool)
+        takes[graph.target[(graph.meaning.origin[graph.source] < 0) & (graph.slot == 1) & ~graph.control]] = True
+        return takes & graph.nodes_of_types((CONVOLUTION_OPS | DEPTHWISE_OPS).__contains__)
+
+    @cached_property
     def _uses(self) -> tuple[list[int], list[int], list[bool]]:
         """Rows with weights, in order, the node that makes each, and whether it is a kernel there. Plain lists: each of
         thousands of members of a stack is asked for its few."""
@@ -107,8 +116,10 @@ class ParameterCounts:
         rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
         order = np.argsort(rows, kind="stable")
         edges = edges[order]
-        makers = origin[graph.source[edges]].tolist()
-        return rows[order].tolist(), makers, self._kernel_ops[graph.target[edges]].tolist()
+        makers = origin[graph.source[edges]]
+        standardized = {self.steps.standardized_kernel(node)[0] for node in np.flatnonzero(self._convolutions).tolist()}
+        kernels = self._kernel_ops[graph.target[edges]] | np.isin(makers, list(standardized))
+        return rows[order].tolist(), makers.tolist(), kernels.tolist()
 
     @cached_property
     def _doubtful_rows(self) -> list[int]:

@@ -158,7 +158,7 @@ def test_a_fault_of_ours_is_no_damage_of_the_archive(monkeypatch: pytest.MonkeyP
     def fault(*_: object) -> None:
         raise IndexError("ours")
 
-    monkeypatch.setattr("graphviz_tb.keras.files.conceptual_graph", fault)
+    monkeypatch.setattr("graphviz_tb.keras.model.conceptual_graph", fault)
     with pytest.raises(IndexError, match="ours"):
         read_source(archive(wrapped(head=DENSE), b""))
 

@@ -471,3 +471,36 @@ def test_a_product_of_a_stored_state_and_a_kernel_says_the_kernel(op: str, attr:
     nodes.append({"name": "net/y", "op": op, "input": ["net/zeros", "net/kernel"], "attr": attr})
     hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
     assert PaperWords(hierarchy).words_of_row(hierarchy.name.index("net/y")) == "→ 4"
+
+
+def standardized_convolution(*norm_inputs: str) -> str | None:
+    """Return the words of a convolution whose kernel is a norm of these, in another shape."""
+    nodes = [
+        exported_node("x", "Placeholder", shapes=((1, 4, 32, 32),)),
+        exported_weight("net/kernel", 8, 4, 3, 3),
+        exported_weight("net/gain", 8),
+        exported_node("net/rows", "aten::reshape", "net/kernel", shapes=((1, 8, 36),)),
+        exported_node("net/norm", "aten::batch_norm", *norm_inputs, shapes=((1, 8, 36),)),
+        exported_node("net/whole", "aten::reshape_as", "net/norm", "net/kernel", shapes=((8, 4, 3, 3),)),
+        exported_node("net/conv", "aten::conv2d", "x", "net/whole", shapes=((1, 8, 30, 30),)),
+    ]
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[list-item]
+    return PaperWords(hierarchy).words_of_row(hierarchy.name.index("net"))
+
+
+def test_a_kernel_that_is_standardised_is_that_of_its_convolution() -> None:
+    # kernel ─▶ reshape ─▶ batch_norm ─▶ reshape_as ─▶ conv2d ◀─ x
+    assert standardized_convolution("net/rows", "net/gain") == "3×3, 8"
+    assert standardized_convolution("x", "net/gain") != "3×3, 8"  # a filter that the data makes
+
+
+def test_a_kernel_that_is_taken_as_a_matrix_is_none_of_experts() -> None:
+    # kernel ─▶ reshape ─▶ mv ◀─ vector: the spectral norm of the kernel
+    nodes = [
+        exported_weight("net/kernel", 8, 4, 3),
+        exported_node("x", "Placeholder", shapes=((12,),)),
+        exported_node("net/matrix", "aten::reshape", "net/kernel", shapes=((8, 12),)),
+        exported_node("net/mv", "aten::mv", "net/matrix", "x", shapes=((8,),)),
+    ]
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[list-item]
+    assert "experts" not in (PaperWords(hierarchy).words_of_row(hierarchy.name.index("net")) or "")
