@@ -31,6 +31,7 @@ from graphviz_tb.ops.roles import (
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
+AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 ARRANGING_OPS = REARRANGE_OPS | ALIAS_OPS | INDEX_OPS
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
@@ -97,7 +98,7 @@ def nearly_before(
     there is none. It begins at `done` or later."""
     if stop <= done:
         return stop
-    start = _head_before(sequence, turn, stop)
+    head = start = _head_before(sequence, turn, stop)
     if start == stop:
         layers = context.widths.holds_layer(walk_boxes(_boxes_of(turn)))
         like, first = _likeness(turn, context.types, layers), sequence[stop - 1]
@@ -108,11 +109,14 @@ def nearly_before(
             ops = context.types.type_counts(first.box)
             plain = like.is_reduced(ops) and not any(map(is_layer_type, like.ops - ops))
             shorter = plain and are_numbered([first.box, turn[0].box])  # such as one without its shortcut
-            return stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
+            start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
+            return stop if start < stop and _in_turn(sequence, start, stop, turn, context) else start
         start = _longer_before(sequence, done, like, stop, context.types)
         # With as many ends as two repetitions it is two smaller ones.
         ends = [sum(element.word == turn[-1].word for element in part) for part in (sequence[start:stop], turn)]
         start = start if ends[0] <= ends[1] else stop
+    if head == stop > start and _in_turn(sequence, start, stop, turn, context):
+        return stop
     after = sequence[stop + len(turn) : stop + 2 * len(turn)]
     again = [element.word for element in after] == [element.word for element in turn]
     tapers = again and _has_other_channels(
@@ -135,6 +139,31 @@ def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
     [True, False, False]
     """
     return bool(widths) and bool(later) and widths.isdisjoint(later)
+
+
+def _in_turn(
+    sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], context: FoldContext
+) -> bool:
+    """Return whether a stretch is a block of another kind, one after every few others: it occurs again and again, and
+    has the same products and convolutions, of the same sizes."""
+    words = [element.word for element in sequence[start:stop]]
+    length = stop - start
+    again = sum(
+        element.word == words[0] and [element.word for element in sequence[place : place + length]] == words
+        for place, element in enumerate(sequence)
+    )
+    if again < AGAIN:
+        return False
+    stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(turn)
+    widths = context.widths
+    if widths.output_channels(stretch) != widths.output_channels(whole) or (
+        widths.halves(stretch) and not widths.halves(whole)
+    ):
+        return False  # it begins a stage
+    mine, other = (sum(map(context.types.type_counts, part), Counter[str]()) for part in (stretch, whole))
+    return bool(mine - other or other - mine) and all(
+        mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
+    )
 
 
 def _same_stage(
@@ -307,6 +336,16 @@ def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> b
 
 def _is_named_scope(box: FlowBox) -> bool:
     return box.scope or box.how == GroupOrigin.NAME
+
+
+def are_numbered_in_order(elements: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether elements are scopes of one class, numbered in flow order, with channels in common: alternating
+    blocks of two kinds."""
+    boxes = _boxes_of(elements)
+    if not are_numbered(boxes):
+        return False
+    given = [context.widths.output_channels([box]) for box in boxes]
+    return not any(given) or bool(frozenset.intersection(*given))
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], context: FoldContext) -> bool:

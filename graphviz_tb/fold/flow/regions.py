@@ -358,9 +358,19 @@ def _find_narrow_places(dag: Dag, order: FlowOrder, context: FoldContext) -> tup
         longest = max(stop - start for start, stop in pairwise([-1, *ends]))
         if longest < MAX_REGION_SHARE * count or (wide == 1 and inner >= 3):
             break
+        # Wider places would be inside the parallel paths: after the first, after the second …
+        if wide == 1 and inner and _has_parallel_paths(dag, order, ends):
+            break
         if count <= context.soft:
             break
     return wide, ends
+
+
+def _has_parallel_paths(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool:
+    """Return whether the longest stretch between narrow places is parallel paths that meet at its end."""
+    length, stop = max((stop - start, stop) for start, stop in pairwise([-1, *ends]))
+    ways = [len(way) for way in dag_components(sub_dag(dag, order.line[stop - length + 1 : stop]))]
+    return len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways)
 
 
 def _single_box_sequence(dag: Dag, order: FlowOrder, context: FoldContext) -> list[SequenceElement]:

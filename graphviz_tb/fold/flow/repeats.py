@@ -8,14 +8,16 @@ down block×3 …`) becomes stages side by side.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
+    are_numbered_in_order,
     are_two_blocks,
     begins_stage_behind,
     halves_of,
@@ -443,14 +445,24 @@ def _fold_repetitions(
     (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
     symbols = context.symbols
     ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
-    equal = not _count_unlike(elements, period)[-1]
+    if period > 1 and are_numbered_in_order(elements, context):
+        period, ends = 1, [[element.box for element in end] for end in (first, last)]
+        equal = True
+    else:
+        equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(turns, context)):
         return [*first, *_as_stages(paired, context), *last]
+    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
+        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, context, half)), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
-    # A group whose flow parts and joins again is a block, not a stage.
-    if equal and period == 1 and not once[0].fork and context.widths.are_stages(boxes):
+    # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
+    if (
+        equal
+        and period == 1
+        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and context.widths.are_stages(boxes)))
+    ):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
     staged = period > 1 and (
@@ -482,6 +494,27 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext)
         box.how = GroupOrigin.STAGE
         stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
     return stages
+
+
+def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
+    return [list(run) for _, run in groupby(turns, lambda turn: [element.symbol for element in turn])]
+
+
+def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
+    """Return whether equal repetitions are not stages: three or more, without repeats inside."""
+    return len(run) >= MIN_STACKED_STAGES and not any(
+        each.box.is_repetition or holds_stack(each.box) for each in run[0]
+    )
+
+
+def _fold_equal_run(
+    run: Sequence[list[SequenceElement]], period: int, context: FoldContext, half: int
+) -> list[SequenceElement]:
+    """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
+    if not _is_long_run(run):
+        return _as_stages(run, context)
+    elements = [element for turn in run for element in turn]
+    return _fold_repetitions(elements, period, context, half=half) or elements
 
 
 def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
@@ -540,6 +573,21 @@ def _part_at_borders(
 
 def _as_one(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
     return elements[0].box if len(elements) == 1 else make_block(context, elements)
+
+
+def _is_stage(box: FlowBox) -> bool:
+    """Return whether a group is mostly one stack, or a run of equal names with numbers or letters."""
+    if not holds_stack(box) and box.how != GroupOrigin.NAME:
+        return False
+    parts = [member for member in box.members if member.is_repetition and not member.sideways]
+    if not parts:
+        large = [named for named in box.members if named.how == GroupOrigin.NAME]
+        forms = Counter(name_form(named.name) for named in large)
+        common = max(forms, key=forms.__getitem__, default="")
+        parts = [named for named in large if name_form(named.name) == common]
+        if len(parts) < 2:
+            return False
+    return sum(member.ops for member in parts) >= box.ops / 2
 
 
 def _shows_stack(box: FlowBox) -> bool:

@@ -21,9 +21,9 @@ from graphviz_tb.fold.flow.names import (
 )
 from graphviz_tb.fold.series import MAX_NUMBER_DIGITS
 from graphviz_tb.model.hierarchy import CELL_ORIGINS, IDIOM_ORIGINS, GroupOrigin, Hierarchy
-from graphviz_tb.ops.layers import LayerRole, classes_with_role
+from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
 from graphviz_tb.ops.roles import COMMON_OPS
-from graphviz_tb.ops.table import op_name
+from graphviz_tb.ops.table import op_line, op_name
 
 # Titles of groups: from the names of their members if these are meaningful, otherwise from their content.
 #
@@ -164,7 +164,9 @@ def _title_group(box: FlowBox, context: FoldContext, hierarchy: Hierarchy, human
     rows, last = rows_inside(box), box.last_row()
     if context.vocabulary.is_nameless:
         return _title_from_contents(box, hierarchy) or last.name
-    own = _distinctive_words([row for row in rows if id(row) in human_named], context.vocabulary)
+    own = _distinctive_words(
+        [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], context.vocabulary
+    )
     if own or (own := _title_from_members(box, context, human_named)):
         return own
     if box.how == GroupOrigin.SEGMENT:
@@ -216,6 +218,13 @@ def _distinctive_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
     ]
     best = max(own, key=lambda words: (count[words], len(words), words), default=())
     return join_words(best[shared_prefix_length(best, vocabulary.model_words) :])
+
+
+def _has_custom_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
+    """Return whether an op or layer has a custom type, so that names of other rows do not describe it."""
+    layer = hierarchy.graph.layers.get(hierarchy.name[row.row])
+    kind = layer.class_name if layer is not None else row.op
+    return bool(kind) and kind not in LAYER_CLASSES and not op_line(kind)
 
 
 def _title_from_members(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
