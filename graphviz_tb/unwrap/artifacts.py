@@ -7,7 +7,7 @@ arguments  unused placeholders that freezing left in place of a loop's inputs
 rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
 borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
 tuples     that a PyTorch trace packs and takes apart again, so that each tensor seemed to need all of them
-results    of which a PyTorch trace has a node each: an LSTM is one op, and not three side by side
+copies     nodes of an op for its further results: in a PyTorch trace an LSTM was three ops side by side
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     borders |= _traced_result_identities(inputs, suspects)
     left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
     elements, tuples = _traced_tuples(inputs, suspects)
-    results = _traced_results(inputs)
+    results = _tensors_of_copies(inputs)
     elements |= results
     borders |= elements.keys()
     left |= elements.keys() | tuples
@@ -217,7 +217,7 @@ def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tupl
     return found, tuples
 
 
-def _traced_results(inputs: GraphInputs) -> dict[str, str]:
+def _tensors_of_copies(inputs: GraphInputs) -> dict[str, str]:
     """Return the tensor that each further node of an op with several results is. They are in the order of the file,
     which is that of the results."""
     of_op: dict[tuple[str, ...], list[str]] = {}
