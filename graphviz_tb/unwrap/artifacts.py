@@ -7,7 +7,7 @@ arguments  unused placeholders that freezing left in place of a loop's inputs
 rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
 borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
 tuples     that a PyTorch trace packs and takes apart again, so that each tensor seemed to need all of them
-layers     of which a PyTorch trace has a node for each result: an LSTM is one op, and not three side by side
+copies     nodes of an op for its further results: in a PyTorch trace an LSTM was three ops side by side
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+",
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
 TUPLE_OP, ELEMENT_OP = "prim::TupleConstruct", "prim::TupleUnpack"  # a trace has a node for each element
-RESULT_COUNTS = {"aten::lstm": 3, "aten::gru": 2, "aten::rnn_tanh": 2, "aten::rnn_relu": 2, "aten::lstm_cell": 2}
+RECURRENT_RESULTS = {"aten::lstm": 3, "aten::gru": 2, "aten::rnn_tanh": 2, "aten::rnn_relu": 2, "aten::lstm_cell": 2}
+RESULT_COUNTS = RECURRENT_RESULTS | {"aten::topk": 2, "aten::sort": 2}
 ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS | {TUPLE_OP, ELEMENT_OP, *RESULT_COUNTS}
 SHAPES = "_output_shapes"
 
@@ -71,7 +72,7 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     borders |= _traced_result_identities(inputs, suspects)
     left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
     elements, tuples = _traced_tuples(inputs, suspects)
-    results = _traced_results(inputs)
+    results = _tensors_of_copies(inputs)
     elements |= results
     borders |= elements.keys()
     left |= elements.keys() | tuples
@@ -216,16 +217,16 @@ def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tupl
     return found, tuples
 
 
-def _traced_results(inputs: GraphInputs) -> dict[str, str]:
-    """Return the tensor that each further node of a layer with several results is. They are in the order of the file,
+def _tensors_of_copies(inputs: GraphInputs) -> dict[str, str]:
+    """Return the tensor that each further node of an op with several results is. They are in the order of the file,
     which is that of the results."""
-    of_layer: dict[tuple[str, ...], list[str]] = {}
+    of_op: dict[tuple[str, ...], list[str]] = {}
     for node, texts in inputs.of_nodes:
         if node.op in RESULT_COUNTS:
-            of_layer.setdefault((node.op, *texts), []).append(node.name)
+            of_op.setdefault((node.op, *texts), []).append(node.name)
     return {
         name: f"{names[place - place % count]}:{place % count}"
-        for (op, *_), names in of_layer.items()
+        for (op, *_), names in of_op.items()
         if len(names) % (count := RESULT_COUNTS[op]) == 0
         for place, name in enumerate(names)
         if place % count

@@ -171,23 +171,23 @@ def test_elements_that_are_not_as_many_as_those_of_a_tuple_stay() -> None:
     assert {"prim::TupleConstruct", "prim::TupleUnpack"} <= set(types)
 
 
-@pytest.mark.parametrize("count", [3, 4])
-def test_a_layer_of_which_a_trace_has_a_node_for_each_result_is_one_op(count: int) -> None:
+@pytest.mark.parametrize(("kind", "count", "is_one"), [("lstm", 3, True), ("lstm", 4, False), ("topk", 2, True)])
+def test_an_op_of_which_a_trace_has_a_node_for_each_result_is_one(kind: str, count: int, is_one: bool) -> None:
     # x ─▶ lstm, a node for the outputs and two for the states ─▶ relu, relu …; four nodes are no such layer
     trace = Trace()
     states = trace._write("Net/states", "prim::ListConstruct", [trace.image, trace.image])
     for place in range(count):
-        trace._write(f"Net/{place}", "aten::lstm", [trace.image, states], (2, 7, 8 * (place + 1)))
+        trace._write(f"Net/{place}", f"aten::{kind}", [trace.image, states], (2, 7, 8 * (place + 1)))
     for place in range(count):
         trace.op("Net", "relu", f"Net/{place}")
     graph = load(trace.graph, folds=False).hierarchy.graph
-    layers = [node for node, op in enumerate(graph.op) if graph.op_types[op] == "aten::lstm"]
+    layers = [node for node, op in enumerate(graph.op) if graph.op_types[op] == f"aten::{kind}"]
     takes = [graph.node_def(node).input[0] for node, op in enumerate(graph.op) if graph.op_types[op] == "aten::relu"]  # type: ignore[union-attr]
-    if count == 3:
-        assert takes == ["Net/0", "Net/0:1", "Net/0:2"]
+    if is_one:
+        assert takes == ["Net/0", "Net/0:1", "Net/0:2"][:count]
         [layer] = layers
         shapes = graph.node_def(layer).attr["_output_shapes"].list.shape  # type: ignore[union-attr]
-        assert [shape.dim[2].size for shape in shapes] == [8, 16, 24]
+        assert [shape.dim[2].size for shape in shapes] == [8, 16, 24][:count]
     else:
         assert len(layers) == count
 
