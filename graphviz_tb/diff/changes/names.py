@@ -64,10 +64,18 @@ NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dens
 
 def other_names(m: Matching) -> list[NameChange]:
     """Return everything whose own name changed, without what an insertion in a series renumbered."""
+    return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
+
+
+def _is_shift(m: Matching, renamed: NameChange) -> bool:
+    """Return whether a name only has a new number because members of a series were added or removed."""
+    return (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
+
+
+def _all_name_changes(m: Matching) -> list[NameChange]:
+    """Everything whose own name changed."""
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(m.a.scopes.parent))
-    found = *_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())
-    shifted = m.renumbered, m.renumbered_scopes
-    return [renamed for renamed in found if renamed.moved or not shifted[renamed.scope].get(renamed.old, False)]
+    return [*_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())]
 
 
 def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> Iterator[NameChange]:
