@@ -151,3 +151,21 @@ def grouped(group: int, *widths: int) -> GraphDef:
 def test_groups_of_layers_of_several_widths_are_one_change() -> None:
     (change,) = diff(grouped(1, 8, 16, 32), grouped(2, 8, 16, 32))
     assert (change.detail["key"], change.place_count) == ("group", 3)
+
+
+def called(op: str, places: int = 4) -> GraphDef:
+    """Calls of functions that a program made one by one: a number counts them, and the scopes in them."""
+    made = graph("x Placeholder", *(f"m/call_{place} PartitionedCall x" for place in range(places)))
+    for place, call in enumerate(made.node[1:]):
+        function = made.library.function.add()
+        function.signature.name = call.attr["f"].func.name = f"part_{place}_cond_false_{70 + place}"
+        function.signature.input_arg.add(name="a", type=1)
+        function.signature.output_arg.add(name="y", type=1)
+        function.node_def.extend(graph(f"s_{place}/act {op} a", f"s_{place}/Softmax Softmax s_{place}/act:y:0").node)
+        function.ret["y"] = f"s_{place}/Softmax:softmax:0"
+    return made
+
+
+def test_one_edit_in_functions_that_are_counted_is_one_change() -> None:
+    (change,) = diff(called("Tanh"), called("Elu"))
+    assert (change.kind, change.place_count) == ("function-changed", 4)
