@@ -64,7 +64,9 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
         given = [steps[number].gives for number in layers if steps[number].gives > queries[0]]
         if given and not any(_holds_queries(width, *queries) for width in given):
             return None  # the last axis is that of positions: it attends to channels
-        return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
+        # Reshapes to the heads of queries alone: keys and values have as many, whoever makes the queries.
+        has_fewer = {pair for pair in block.split if pair[1] == queries[1]} != {queries}
+        return heads_word(queries[0], _shared_heads(queries, widths) if has_fewer else queries[0], queries[1])
     if attends(steps) > 1:
         return None  # which layer belongs to which is unknown
     if not made:  # a reshape of what a layer makes

@@ -117,8 +117,11 @@ class ParameterCounts:
         order = np.argsort(rows, kind="stable")
         edges = edges[order]
         makers = origin[graph.source[edges]]
-        standardized = {self.steps.standardized_kernel(node)[0] for node in np.flatnonzero(self._convolutions).tolist()}
-        kernels = self._kernel_ops[graph.target[edges]] | np.isin(makers, list(standardized))
+        standardized = np.zeros(len(graph), bool)
+        for node in np.flatnonzero(self._convolutions).tolist():
+            if (made := self.steps.standardized_kernel(node)[0]) >= 0:
+                standardized[made] = True
+        kernels = self._kernel_ops[graph.target[edges]] | standardized[makers]
         return rows[order].tolist(), makers.tolist(), kernels.tolist()
 
     @cached_property

@@ -254,6 +254,9 @@ def attention_block(
         (attention_block([384], [(8, 16), (8, 24)], [(16, 24)]), "8 heads × 16"),
         (attention_block([128, 32, 32], [(8, 16), (8, 24)]), "8 heads, 2 kv × 16"),
         (attention_block([192], [(8, 16), (8, 24)]), "8 heads, 2 kv × 16"),
+        # One layer makes keys and values, queries come from elsewhere; or queries, and half as many of both.
+        (attention_block([256], [(8, 16), (8, 24)], [(8, 16)]), "8 heads × 16"),
+        (attention_block([256], [(8, 16), (8, 24)], [(8, 16), (4, 16)]), "8 heads, 4 kv × 16"),
         # A reshape to [batch, steps, -1, 16] leaves the number of heads open.
         (attention_block([128, 32, 32], split=[(-1, 16)]), "8 heads, 2 kv × 16"),
         (attention_block([128, 128, 128], split=[(-1, 16)]), "8 heads × 16"),
