@@ -71,9 +71,11 @@ def test_repeats_are_stacks(text: str, folded: str) -> None:
     ("text", "folded"),
     [
         ("aaabb" * 4, "4×([3×(a)2×(b)])"),
+        ("bb" + "ab" * 6, "2×(b) 6×([ab])"),  # equal turns before those that differ in height
         ("aab" * 4 + "a", "4×([2×(a)b]) a"),
         ("aaba" + "ba" * 2, "2×(a) 3×([ba])"),
         ("aab" * 4 + "aaaab", " ".join([*["[2×(a)b]"] * 4, "[4×(a)b]"])),  # no turns are equal to all others
+        ("ab" * 5 + "aab" + "ab" * 4, "5×([ab]) [2×(a)b] 4×([ab])"),  # an odd turn parts equal ones
     ],
 )
 def test_stages_of_one_height_are_a_stack(text: str, folded: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -453,6 +453,8 @@ def _fold_repetitions(
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(turns, context)):
         return [*first, *_as_stages(paired, context), *last]
+    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
+        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, context, half)), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
     # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
@@ -492,6 +494,27 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext)
         box.how = GroupOrigin.STAGE
         stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
     return stages
+
+
+def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
+    return [list(run) for _, run in groupby(turns, lambda turn: [element.symbol for element in turn])]
+
+
+def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
+    """Return whether equal repetitions are not stages: three or more, without repeats inside."""
+    return len(run) >= MIN_STACKED_STAGES and not any(
+        each.box.is_repetition or holds_stack(each.box) for each in run[0]
+    )
+
+
+def _fold_equal_run(
+    run: Sequence[list[SequenceElement]], period: int, context: FoldContext, half: int
+) -> list[SequenceElement]:
+    """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
+    if not _is_long_run(run):
+        return _as_stages(run, context)
+    elements = [element for turn in run for element in turn]
+    return _fold_repetitions(elements, period, context, half=half) or elements
 
 
 def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
