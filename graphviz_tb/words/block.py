@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order
 from graphviz_tb.model.columns import Ints, Longs, places_of_runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
+from graphviz_tb.words.op_reader import OpReader
 from graphviz_tb.words.shared_words import BOTH_WAYS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep, size_word
-
-if TYPE_CHECKING:
-    from graphviz_tb.words.layer_steps import TensorFlowSteps
 
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
 LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
@@ -55,7 +52,7 @@ class Block:
         return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
 
 
-def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
+def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
     """Return which of some nodes feed one another, by place in the list: of each link the user, and its source."""
     place = reader.places
     place[nodes] = np.arange(len(nodes))
@@ -78,14 +75,14 @@ def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
     return users[inside], before[inside]
 
 
-def scan_end(reader: TensorFlowSteps, nodes: Ints) -> tuple[int, int]:
+def scan_end(reader: OpReader, nodes: Ints) -> tuple[int, int]:
     """Return the op of a scan that joins the results of its steps, and their number."""
     users, _ = links_among(reader, nodes)
     taken = np.bincount(users, minlength=1)
     return int(nodes[np.argmax(taken)]), int(np.max(taken))
 
 
-def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:
+def scan_words(reader: OpReader, nodes: Ints) -> str:
     """Return the number of steps of a scan, and the sizes of its state: those of most sums in it, without the batch,
     where they are recorded."""
     said = f"{scan_end(reader, nodes)[1]} steps"
@@ -96,7 +93,7 @@ def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:
     return f"{said}, state {' × '.join(map(size_word, state[1:]))}" if known else said
 
 
-def both_ways_words(reader: TensorFlowSteps, row: int, cell: str) -> str:
+def both_ways_words(reader: OpReader, row: int, cell: str) -> str:
     """Return the words of a group of two equal cells side by side, one of which reads the sequence backwards; "" for no
     recurrent cell, or none backwards."""
     kind, _, units = cell.partition(" ")
