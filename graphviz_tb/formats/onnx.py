@@ -237,7 +237,7 @@ class BlockReader:
 
     @cached_property
     def makers(self) -> Mapping[str, NodeValue]:
-        """The node that gives each value."""
+        """Nodes by the values that they give."""
         return {value: node for node in self.nodes for value in node.outputs if value}
 
     @cached_property

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.graphs.tensors import attr_value, first_elements
+from graphviz_tb.graphs.tensors import first_elements
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import RESHAPE_OPS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, EQUAL_NUMBER_OPS, RESHAPE_OPS, Role, has_role
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import TensorProto
 
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
@@ -22,7 +25,7 @@ OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.key
 
 
 class OpReader:
-    """What the ops of a TensorFlow graph take; other forms of graphs replace some answers."""
+    """The inputs, weights and constants of ops, as TensorFlow writes them; other forms replace some methods."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -137,7 +140,7 @@ class OpReader:
             return [int(part[0]) if part else -1 for part in parts]
         return [int(value) for value in self._constant(source, 8) if not isinstance(value, bytes)]
 
-    def _source_past(self, node: int, passed: Sequence[str]) -> int:
+    def _source_past(self, node: int, passed: Container[str]) -> int:
         """Return the op before a node along first inputs, past ops of some types; -1 for none."""
         for _ in range(MOST_SCALED):
             node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
@@ -146,18 +149,19 @@ class OpReader:
         return -1
 
     def _constant(self, node: int, most: int) -> list[Any]:
-        if self.op_of(node) in ("Cast", "Reshape") and (source := self._source_past(node, ("Cast", "Reshape"))) >= 0:
+        if self.op_of(node) in EQUAL_NUMBER_OPS and (source := self._source_past(node, EQUAL_NUMBER_OPS)) >= 0:
             node = source
-        definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
-        return [] if definition is None else first_elements(attr_value(definition, "value").tensor, most)
+        tensor = self._constant_tensor(node)
+        return [] if tensor is None else first_elements(tensor, most)
+
+    def _constant_tensor(self, node: int) -> TensorProto | None:
+        definition = self.graph.node_def(node) if self.op_of(node) in CONSTANT_OPS else None
+        return definition.attr["value"].tensor if definition is not None and "value" in definition.attr else None
 
     def is_number(self, node: int) -> bool:
         """Return whether a node is a constant of one number."""
-        definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
-        if definition is None:
-            return False
-        dims = attr_value(definition, "value").tensor.tensor_shape.dim
-        return all(dim.size == 1 for dim in dims)
+        tensor = self._constant_tensor(node)
+        return tensor is not None and all(dim.size == 1 for dim in tensor.tensor_shape.dim)
 
     def number(self, node: int) -> float | None:
         """Return the number of a constant of one, None if it is not known."""
