@@ -25,7 +25,6 @@ class Role(StrEnum):
     SCATTER = "scatter"
     UPDATE = "update"
     VARIABLE_CHECK = "variable-check"
-    DESTROY = "destroy"
     REFERENCE = "reference"
     SAVE = "save"
     RESTORE = "restore"
