@@ -265,7 +265,7 @@ def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
 
 
 def _layers(hierarchy: Hierarchy) -> Sequence[int]:
-    """Return the rows of layers; if the file says of none what its parameters are, the ops that usually use one."""
+    """Return the rows of layers; if the file states no parameters, the ops that usually use one."""
     if (layers := layer_rows(hierarchy)) or not hierarchy.graph.lacks_weight_shapes:
         return layers
     usual = hierarchy.graph.nodes_of_types(lambda op: op in KERNEL_OPS or has_role(op, Role.NORMALIZATION))
