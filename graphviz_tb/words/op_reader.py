@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.graphs.tensors import first_elements
+from graphviz_tb.graphs.tensors import constant_tensor, first_elements
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -155,8 +155,7 @@ class OpReader:
         return [] if tensor is None else first_elements(tensor, most)
 
     def _constant_tensor(self, node: int) -> TensorProto | None:
-        definition = self.graph.node_def(node) if self.op_of(node) in CONSTANT_OPS else None
-        return definition.attr["value"].tensor if definition is not None and "value" in definition.attr else None
+        return constant_tensor(self.graph, node) if self.op_of(node) in CONSTANT_OPS else None
 
     def is_number(self, node: int) -> bool:
         """Return whether a node is a constant of one number."""
