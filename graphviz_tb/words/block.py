@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order
 from graphviz_tb.model.columns import Ints, Longs, places_of_runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
-from graphviz_tb.words.op_reader import OpReader
 from graphviz_tb.words.shared_words import BOTH_WAYS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep, size_word
+
+if TYPE_CHECKING:
+    from graphviz_tb.words.op_reader import OpReader
 
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
 LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
