@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import (
+from graphviz_tb.color.colouring import (
     PRINTED_HUES,
     SHADE_COUNT,
+    Colouring,
     hue_fill,
     hue_shades,
+    is_drawn_as_op,
     legend_limit,
     outlined_fill,
     plain_fill,
