@@ -48,6 +48,15 @@ class Block:
     averages: bool = False
     window: int = 0
 
+    def output_channels(self) -> int:
+        """Return the output channels of the last layer, or of all layers that the last op joins; 0 if unknown."""
+        last = [number for number in self.before if not any(number in before for before in self.before.values())]
+        joined = [number for way in self.joins for number in way]
+        if sorted(joined or last[:1]) != last or not all(self.joins):  # what passes by the layers is joined too
+            return 0
+        gives = [self.steps[number].gives for number in last]
+        return sum(gives) if all(gives) else 0
+
     def chain(self, numbers: Sequence[int]) -> bool:
         """Return whether some steps form a chain, each fed only by the one before it."""
         inside = set(numbers)
