@@ -103,7 +103,7 @@ def test_colours_by_pattern_the_last_counts_and_groups_show_shares() -> None:
 
 @each("theme", ["light", "dark"])
 def test_text_is_read_on_given_colours(theme: str) -> None:
-    from graphviz_tb.color.hues import contrast
+    from graphviz_tb.color.colouring import contrast
     from graphviz_tb.model.theme import THEMES
 
     model = load(CHAIN, view={"colors": {"op:Tanh": "black", "op:Cast": "#888888", "in": "white"}, "theme": theme})

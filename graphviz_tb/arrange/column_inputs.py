@@ -9,7 +9,7 @@ takes a result, moves to new first ranks of the column of its user:
     targets ──┴───┘                                 └───┘  targets
 
 A port of the last side that only lines from the columns before a break reach is on a new last rank of these columns.
-A line to the next column passes the boxes of its own on the side of the gutter, where it need not run round them:
+A line to the next column passes the boxes of its column on the side of the gutter, where it need not run round them:
 
     ╭─────────╮                           ┌─────┐
     │ ┌─────┐ │  ┌─▶ decoder              │ enc │ ┌─▶ decoder

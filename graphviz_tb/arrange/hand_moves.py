@@ -10,8 +10,15 @@ from operator import itemgetter
 
 from graphviz_tb.arrange.component import Row
 from graphviz_tb.arrange.layered.reroute import RankState, Rerouter
-from graphviz_tb.arrange.lines import ArrangeLine, Turned, drawn_bridges, drawn_edges, level_lines, port_side
-from graphviz_tb.arrange.main_path import main_paths
+from graphviz_tb.arrange.lines import (
+    ArrangeLine,
+    Turned,
+    drawn_bridges,
+    drawn_edges,
+    level_lines,
+    main_paths,
+    port_side,
+)
 from graphviz_tb.arrange.plain_rows import TooManyBends
 from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, MAX_PORTS_PER_SIDE, Meter
 from graphviz_tb.model.metagraph import Metagraph

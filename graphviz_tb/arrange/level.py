@@ -38,8 +38,8 @@ from graphviz_tb.arrange.lines import (
     frame_port_items,
     frame_ports,
     level_lines,
+    main_path,
 )
-from graphviz_tb.arrange.main_path import main_path
 from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.arrange.written_weights import join_written_weights

@@ -10,8 +10,16 @@ from typing import Self
 
 import numpy as np
 
-from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import category_fill, category_tone, hue_fill, hue_shades, legend_limit, plain_fill
+from graphviz_tb.color.colouring import (
+    Colouring,
+    category_fill,
+    category_tone,
+    hue_fill,
+    hue_shades,
+    is_drawn_as_op,
+    legend_limit,
+    plain_fill,
+)
 from graphviz_tb.limits import MAX_BOX_BANDS, MAX_CATEGORY_LETTERS, MAX_COUNTED_SHARES
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts

@@ -10,8 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from graphviz_tb.color.colouring import ColourValues, NumberColouring
-from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.colouring import ColourValues, NumberColouring, plain_fill
 from graphviz_tb.color.measured import MEMORY_RAMPS, round_ticks, tone_between, toned_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import MAX_LEGEND_TYPES

@@ -11,8 +11,7 @@ from functools import cached_property
 from math import ceil, floor, isfinite, log10
 from typing import Self
 
-from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op, plain_fill
 from graphviz_tb.color.measured import LESS_RAMPS, MORE_RAMPS, tone_between, toned_fill
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts

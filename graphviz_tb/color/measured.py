@@ -8,8 +8,7 @@ from functools import lru_cache
 from math import floor, log2, log10, sqrt
 from typing import Self
 
-from graphviz_tb.color.colouring import Colouring, ColourValues, NumberColouring
-from graphviz_tb.color.hues import border_colour, contrast
+from graphviz_tb.color.colouring import Colouring, ColourValues, NumberColouring, border_colour, contrast
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.calls import count_measured_ops
 from graphviz_tb.graphs.drawing_math import mix_colours

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import (
+from graphviz_tb.color.colouring import (
     PRINTED_HUES,
     SHADE_COUNT,
+    Colouring,
     hue_fill,
     hue_shades,
+    is_drawn_as_op,
     legend_limit,
     outlined_fill,
     plain_fill,
@@ -265,7 +266,7 @@ def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
 
 
 def _layers(hierarchy: Hierarchy) -> Sequence[int]:
-    """Return the rows of layers; if the file says of none what its parameters are, the ops that usually use one."""
+    """Return the rows of layers; if the file states no parameters, the ops that usually use one."""
     if (layers := layer_rows(hierarchy)) or not hierarchy.graph.lacks_weight_shapes:
         return layers
     usual = hierarchy.graph.nodes_of_types(lambda op: op in KERNEL_OPS or has_role(op, Role.NORMALIZATION))

@@ -20,11 +20,11 @@ from graphviz_tb.commands.options import (
     size_options,
     strict_option,
     theme_option,
+    view_of_command,
     view_options,
 )
 from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.terminal import print_notices, print_report, takes_colours
-from graphviz_tb.commands.views import view_of_command
 from graphviz_tb.errors import (
     NOT_STRICT_HINT,
     Ambiguous,

@@ -10,10 +10,16 @@ import click
 from click.core import ParameterSource
 
 from graphviz_tb.commands.habits import refuse_second_model
-from graphviz_tb.commands.options import GroupedCommand, collect_options, reading_options, view_options
+from graphviz_tb.commands.options import (
+    GroupedCommand,
+    collect_options,
+    reading_options,
+    view_of_command,
+    view_options,
+    without_choices,
+)
 from graphviz_tb.commands.serve import SERVER_PACKAGES, following_options, run_server, server_options
 from graphviz_tb.commands.terminal import print_message
-from graphviz_tb.commands.views import view_of_command, without_choices
 from graphviz_tb.extras import how_to_install
 from graphviz_tb.options import Options
 

@@ -1,11 +1,14 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the view file and facts that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -15,6 +18,8 @@ from graphviz_tb.options import Options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from graphviz_tb.model.facts import SavedView
 
 
 # Options whose help lists the words of a table. The table is loaded when the help is shown, not before.
@@ -343,3 +348,69 @@ def _format_option(*words: str) -> Callable[[Any], Any]:
         callback=remember,
         help=said,
     )
+
+
+# The view file of a command: the given one, else one next to the model or in the current folder.
+
+VIEW_FILE_NAME, PROJECT_FILE_NAME, VIEW_TABLE_HEAD = "tbgraph.toml", "pyproject.toml", b"[tool.tbgraph"
+
+
+def view_of_command(source: str, values: Mapping[str, Any]) -> SavedView | None:
+    """Return the view of a command line, without the settings that its options replace; None for none."""
+    if values["view"] is not None and values["no_view"]:
+        raise RequestError("--view and --no-view exclude each other")
+    file = values["view"]
+    if file is None and not values["no_view"]:
+        with suppress(OSError, ValueError):  # not a possible file name: reading will refuse it
+            file = _find_view_file(source)
+    if file is None and not values.get("hide"):
+        return None
+    # Imported here: most command lines have no view.
+    from graphviz_tb.api.view_files import read_view_file, without_overridden
+    from graphviz_tb.model.facts import SavedView
+
+    view = SavedView() if file is None else read_view_file(file)
+    said = {**given_options(values), **({"hide": values["hide"]} if values.get("hide") else {})}
+    return without_overridden(view, said)
+
+
+def _find_view_file(source: str) -> Path | None:
+    """Return the view file of a source: in its folder, else in the current one; None for none."""
+    beside = Path(source)
+    folders = [] if source == "-" else [beside, beside.parent] if beside.is_dir() else [beside.parent]
+    for folder in (*folders, Path()):
+        if (folder / VIEW_FILE_NAME).is_file():
+            return folder / VIEW_FILE_NAME
+        if (folder / PROJECT_FILE_NAME).is_file() and _has_view_table(folder / PROJECT_FILE_NAME):
+            return folder / PROJECT_FILE_NAME
+    return None
+
+
+def _has_view_table(project: Path) -> bool:
+    """Return whether a pyproject.toml has a table for this program."""
+    try:
+        return VIEW_TABLE_HEAD in project.read_bytes()
+    except OSError:
+        return False
+
+
+def without_choices(view: SavedView | None) -> SavedView | None:
+    """Return a view without its options, which were applied before."""
+    return None if view is None else replace(view, choices=())
+
+
+def facts_of_command(values: Mapping[str, Any]) -> FactsRequest | None:
+    if values["fact"] is not None and values["facts"] is None:
+        raise RequestError("--fact names a column, and no facts are given", hint="--facts FILE.csv")
+    if values["facts"] is None:
+        return None
+    return FactsRequest(values["facts"], values["fact"], values["color_by"] is None)
+
+
+class FactsRequest(NamedTuple):
+    """A file of facts, the column for the colours (None: the first), and whether to colour by it: unless --color-by is
+    given."""
+
+    file: str
+    column: str | None
+    color: bool

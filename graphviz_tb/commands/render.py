@@ -16,6 +16,7 @@ from graphviz_tb.commands.options import (
     collect_options,
     combine_options,
     direction_option,
+    facts_of_command,
     facts_options,
     fold_options,
     given_options,
@@ -23,10 +24,11 @@ from graphviz_tb.commands.options import (
     option_spellings,
     size_options,
     theme_option,
+    view_of_command,
     view_options,
+    without_choices,
 )
 from graphviz_tb.commands.terminal import print_message
-from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.errors import NoGraph, RequestError, short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
 

@@ -24,11 +24,10 @@ from graphviz_tb.commands.diff import (
     model_table_row,
     parse_conditions,
 )
-from graphviz_tb.commands.options import GroupedCommand, reading_options, view_options
+from graphviz_tb.commands.options import GroupedCommand, reading_options, view_of_command, view_options
 from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.table import json_lines, print_lines
 from graphviz_tb.commands.terminal import print_notices, print_report
-from graphviz_tb.commands.views import view_of_command
 from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown
 from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS

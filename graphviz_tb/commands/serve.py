@@ -14,13 +14,15 @@ from graphviz_tb.commands.options import (
     GroupedCommand,
     collect_options,
     combine_options,
+    facts_of_command,
     facts_options,
     fold_options,
+    view_of_command,
     view_options,
+    without_choices,
 )
 from graphviz_tb.commands.render import color_by_option, layout_options, mark_options, open_options, stats_option
 from graphviz_tb.commands.terminal import print_message
-from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.errors import ReadError, RequestError, ToolMissing
 from graphviz_tb.extras import how_to_install
 

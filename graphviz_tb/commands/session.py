@@ -21,7 +21,7 @@ from graphviz_tb.output.renderers import find_renderer
 from graphviz_tb.progress import STAGE_NAMES, StageReport, listening
 
 if TYPE_CHECKING:
-    from graphviz_tb.commands.views import FactsRequest
+    from graphviz_tb.commands.options import FactsRequest
     from graphviz_tb.place.quality import SceneQuality
 
 

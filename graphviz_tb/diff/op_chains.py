@@ -103,7 +103,7 @@ class Chain:
 
 
 def join_chains(graph: Graph, wanted: AbstractSet[str]) -> tuple[GraphDef, dict[str, str]] | None:
-    """Return a graph with some ops in place of the chains that compute the same, and the names that these are to get,
+    """Return a graph with some ops in place of chains with the same result, and the names that these are to get,
     by their present ones; None if it has no such chain."""
     if not set(graph.op_types) & (_middle_ops(wanted) | (NORM_ROOT if wanted & NORMS.keys() else set())):
         return None

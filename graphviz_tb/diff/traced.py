@@ -123,7 +123,7 @@ def _result_width(graph: Graph, node: int) -> int:
 
 
 def _owner(graph: Graph, parameter: int) -> str:
-    """Return the module that a parameter of a trace is of: each use has a node of its own below it."""
+    """Return the module that a parameter of a trace belongs to: each use has a separate node below it."""
     return posixpath.dirname(posixpath.dirname(graph.name[parameter]))
 
 

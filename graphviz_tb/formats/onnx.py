@@ -36,7 +36,6 @@ from graphviz_tb.formats.onnx_messages import (
     TensorValue,
     decode_model,
 )
-from graphviz_tb.formats.onnx_parameters import StoredNumbers
 from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     NodePlace,
@@ -64,6 +63,7 @@ from graphviz_tb.formats.onnx_weights import (
     BlockKey,
     FunctionKey,
     NodeBodies,
+    StoredNumbers,
     StoredTensorUses,
     WeightUse,
     function_key,
@@ -237,7 +237,7 @@ class BlockReader:
 
     @cached_property
     def makers(self) -> Mapping[str, NodeValue]:
-        """The node that gives each value."""
+        """Nodes by the values that they give."""
         return {value: node for node in self.nodes for value in node.outputs if value}
 
     @cached_property

@@ -12,9 +12,8 @@ from google.protobuf.message import Message
 
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.formats.protobuf import DECODE_ERRORS
-from graphviz_tb.formats.textproto.document import Document
 from graphviz_tb.formats.textproto.lines import read_blocks
-from graphviz_tb.formats.textproto.schema import clear_line_memos, message_type_of
+from graphviz_tb.formats.textproto.schema import Document, clear_line_memos, message_type_of
 from graphviz_tb.formats.textproto.tokens import read_fields
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import GraphDef

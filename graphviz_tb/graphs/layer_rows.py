@@ -48,8 +48,8 @@ def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
 
 
 def rows_with_parameters(hierarchy: Hierarchy) -> list[int]:
-    """Return the rows of the ops of the main graph that use a parameter, ascending; if the file says of none what its
-    parameters are, of the ops that usually use one."""
+    """Return the rows of the ops of the main graph that use a parameter, ascending; if the file states no parameters,
+    of the ops that usually use one."""
     users = {user for _, users in _users_of_parameters(hierarchy) for user in users}
     if not users:
         users = set(np.flatnonzero(hierarchy.graph.nodes_of_types(KERNEL_OPS.__contains__)).tolist())

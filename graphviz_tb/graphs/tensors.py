@@ -12,6 +12,7 @@ from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS, MAX_OUTPUTS, 
 from graphviz_tb.ops.signatures import OpDef, op_def
 
 if TYPE_CHECKING:
+    from graphviz_tb.model.graph import Graph
     from graphviz_tb.proto import AttrValue, NodeDef, TensorProto
 
 # Elements of a `TensorProto`, stored as bytes, one by one, or with the last one repeated.
@@ -25,6 +26,12 @@ BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29,
 def attr_value(definition: NodeDef, key: str) -> AttrValue:
     """Return an attribute, an empty one if it is absent. Indexing the map of a message would add the key to it."""
     return definition.attr[key] if key in definition.attr else type(definition)().attr[key]
+
+
+def constant_tensor(graph: Graph, node: int) -> TensorProto | None:
+    """Return the value of a constant; None where the file has none, and of an argument."""
+    definition = graph.node_def(node)
+    return definition.attr["value"].tensor if definition is not None and "value" in definition.attr else None
 
 
 def declared_shapes(definition: NodeDef) -> list[Shape] | None:

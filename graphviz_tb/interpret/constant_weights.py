@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.frozen_reads import (
     ROW_LOOKUP_OPS,
     STORED_DTYPES,
     TAKE_KERNELS,
-    constant_tensor,
     is_splat,
     is_stored,
 )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
@@ -40,7 +41,7 @@ from graphviz_tb.ops.roles import (
 )
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import TensorProto
+    pass
 
 SMALL_WHOLE = frozenset({"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"})  # quantised weights
 STORED_DTYPES = frozenset(
@@ -62,12 +63,6 @@ class FrozenReads:
     read: Ints
     distinguish_weights: bool
     stripped: bool = False
-
-
-def constant_tensor(graph: Graph, node: int) -> TensorProto | None:
-    """Return the value of a constant; None where the file has none, and of an argument."""
-    definition = graph.node_def(node)
-    return definition.attr["value"].tensor if definition is not None and "value" in definition.attr else None
 
 
 def is_stored(graph: Graph, node: int) -> bool:

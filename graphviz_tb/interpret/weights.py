@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
@@ -170,10 +171,8 @@ def _channel_keeping_users(graph: Graph, keeps: Bools, products: Collection[int]
 
 
 def _constant_sizes(graph: Graph, constant: int) -> Sequence[int]:
-    definition = graph.node_def(constant)
-    if definition is None or "value" not in definition.attr:
-        return ()
-    return [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+    tensor = constant_tensor(graph, constant)
+    return () if tensor is None else [dim.size for dim in tensor.tensor_shape.dim]
 
 
 def _is_one_per_channel(sizes: Sequence[int], width: int) -> bool:
@@ -554,11 +553,7 @@ def _variable_read_edges(graph: Graph, constant: Bools) -> Ints:
 
 def _has_min_elements(graph: Graph, node: int, least: int) -> bool:
     """Return whether a constant has dimensions and at least `least` elements."""
-    definition = graph.node_def(node)
-    assert definition is not None  # arguments of functions are not constants
-    if "value" not in definition.attr:
-        return False
-    sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+    sizes = _constant_sizes(graph, node)
     return 0 < len(sizes) <= MAX_DIMENSIONS and prod(sizes) >= least
 
 

@@ -7,7 +7,8 @@ layers          what is known of each layer of a model by these rules
 tree, objects   the layers of a model, from the lists in its JSON or from its objects
 calls           which tensors each call of a layer takes
 model           the graph of a model: a node for each layer
-files, weights, hdf5_items
-                HDF5 files, metadata of SavedModels, weights of `.keras` archives
+archive, files  zip files; HDF5 files and metadata of SavedModels
+weights, hdf5_items
+                stored weights of archives and HDF5 files
 validation      what a configuration may hold
 """

@@ -25,7 +25,6 @@ class Role(StrEnum):
     SCATTER = "scatter"
     UPDATE = "update"
     VARIABLE_CHECK = "variable-check"
-    DESTROY = "destroy"
     REFERENCE = "reference"
     SAVE = "save"
     RESTORE = "restore"
@@ -218,6 +217,8 @@ REARRANGE_OPS = OPS_BY_ROLE[Role.REARRANGE]
 """The elements of input 0 in another shape or order of dimensions."""
 RESHAPE_OPS = frozenset({"Reshape"})
 """Give input 0 the shape that input 1 states."""
+EQUAL_NUMBER_OPS = RESHAPE_OPS | {"Cast"}
+"""The numbers of input 0, in another shape or dtype."""
 DILATION_BLOCK_OPS = frozenset({"SpaceToBatchND", *(op for op, same in EQUAL_OPS.items() if same == "SpaceToBatchND")})
 """Cut an image into blocks before a convolution, to dilate it. Input 1 is the dilation, input 2 a padding."""
 ALIAS_OPS = OPS_BY_ROLE[Role.ALIAS]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.caches import BoundedCache
 from graphviz_tb.chart.measures import MEASURES
-from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.colouring import plain_fill
 from graphviz_tb.color.logged import LoggedColouring
 from graphviz_tb.logs.training import LoggedSelection, TrainingLog, select_logged
 from graphviz_tb.model.columns import Ints, Longs

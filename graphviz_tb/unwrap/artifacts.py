@@ -34,8 +34,9 @@ INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+",
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
 TUPLE_OP, ELEMENT_OP = "prim::TupleConstruct", "prim::TupleUnpack"  # a trace has a node for each element
-RECURRENT_RESULTS = {"aten::lstm": 3, "aten::gru": 2, "aten::rnn_tanh": 2, "aten::rnn_relu": 2, "aten::lstm_cell": 2}
-RESULT_COUNTS = RECURRENT_RESULTS | {"aten::topk": 2, "aten::sort": 2}
+RESULT_COUNTS = {"aten::lstm": 3} | dict.fromkeys(
+    ("aten::gru", "aten::rnn_tanh", "aten::rnn_relu", "aten::lstm_cell", "aten::topk", "aten::sort"), 2
+)
 ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS | {TUPLE_OP, ELEMENT_OP, *RESULT_COUNTS}
 SHAPES = "_output_shapes"
 

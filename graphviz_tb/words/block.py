@@ -19,7 +19,7 @@ from graphviz_tb.words.shared_words import BOTH_WAYS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep, size_word
 
 if TYPE_CHECKING:
-    from graphviz_tb.words.layer_steps import TensorFlowSteps
+    from graphviz_tb.words.op_reader import OpReader
 
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
 LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
@@ -48,6 +48,15 @@ class Block:
     averages: bool = False
     window: int = 0
 
+    def output_channels(self) -> int:
+        """Return the output channels of the last layer, or of all layers that the last op joins; 0 if unknown."""
+        last = [number for number in self.before if not any(number in before for before in self.before.values())]
+        joined = [number for way in self.joins for number in way]
+        if sorted(joined or last[:1]) != last or not all(self.joins):  # what passes by the layers is joined too
+            return 0
+        gives = [self.steps[number].gives for number in last]
+        return sum(gives) if all(gives) else 0
+
     def chain(self, numbers: Sequence[int]) -> bool:
         """Return whether some steps form a chain, each fed only by the one before it."""
         inside = set(numbers)
@@ -55,7 +64,7 @@ class Block:
         return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
 
 
-def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
+def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
     """Return which of some nodes feed one another, by place in the list: of each link the user, and its source."""
     place = reader.places
     place[nodes] = np.arange(len(nodes))
@@ -78,14 +87,14 @@ def links_among(reader: TensorFlowSteps, nodes: Ints) -> tuple[Longs, Ints]:
     return users[inside], before[inside]
 
 
-def scan_end(reader: TensorFlowSteps, nodes: Ints) -> tuple[int, int]:
+def scan_end(reader: OpReader, nodes: Ints) -> tuple[int, int]:
     """Return the op of a scan that joins the results of its steps, and their number."""
     users, _ = links_among(reader, nodes)
     taken = np.bincount(users, minlength=1)
     return int(nodes[np.argmax(taken)]), int(np.max(taken))
 
 
-def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:
+def scan_words(reader: OpReader, nodes: Ints) -> str:
     """Return the number of steps of a scan, and the sizes of its state: those of most sums in it, without the batch,
     where they are recorded."""
     said = f"{scan_end(reader, nodes)[1]} steps"
@@ -96,7 +105,7 @@ def scan_words(reader: TensorFlowSteps, nodes: Ints) -> str:
     return f"{said}, state {' × '.join(map(size_word, state[1:]))}" if known else said
 
 
-def both_ways_words(reader: TensorFlowSteps, row: int, cell: str) -> str:
+def both_ways_words(reader: OpReader, row: int, cell: str) -> str:
     """Return the words of a group of two equal cells side by side, one of which reads the sequence backwards; "" for no
     recurrent cell, or none backwards."""
     kind, _, units = cell.partition(" ")

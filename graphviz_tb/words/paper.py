@@ -270,6 +270,11 @@ class PaperWords:
         ways = (self._growth_words(members), shared_words(known), shared_words(known_rest), table_words(known))
         return next(filter(None, ways), None)
 
+    def _members(self, row: int) -> Sequence[int]:
+        """Return the members of the stack as which a row is drawn; none for any other row."""
+        stack = sole_stack(self.hierarchy, row)
+        return repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+
     def _growth_words(self, members: Sequence[int]) -> str:
         """Return the channels that the members of a stack give, if these grow or shrink; else ""."""
         gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
@@ -280,18 +285,15 @@ class PaperWords:
 
     def growth_of(self, row: int) -> str:
         """Return the channels that the members of a stack give, if they grow though the words of all are equal."""
-        stack = sole_stack(self.hierarchy, row)
-        if stack < 0 or not is_stack(self.hierarchy, stack) or not self.tells_layers(row):
-            return ""
-        members = repeated_rows(self.hierarchy, stack)
-        alike = len(members) <= MOST_GROWING and {self._words(member) for member in members} == {self.words_of_row(row)}
+        members = self._members(row)
+        few = 0 < len(members) <= MOST_GROWING and self.tells_layers(row)
+        alike = few and {self._words(member) for member in members} == {self.words_of_row(row)}
         return self._growth_words(members) if alike else ""
 
     def inner_growth_of(self, row: int) -> str:
         """Return the channels of the layers in the first member of a stack that have others in the next, and those:
         `128, then 160, 160, 192`; "" where these layers have not one width in each member."""
-        stack = sole_stack(self.hierarchy, row)
-        members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        members = self._members(row)
         held = [self._nodes(member) for member in members] if len(members) <= MOST_GROWING else []
         steps = [self._block(nodes).steps for nodes in held if nodes is not None]
         given = [[step.gives for step in block if step.kind in WEIGHTED_KINDS] for block in steps]
@@ -302,18 +304,8 @@ class PaperWords:
         return f"{first}, then {', '.join(rest)}" if rest else ""
 
     def _gives(self, row: int) -> int:
-        """Return the output channels of a member of a stack: those of its last layer, or of all layers that its last op
-        joins; 0 if unknown."""
         nodes = self._nodes(row)
-        if nodes is None:
-            return 0
-        block = self._block(nodes)
-        last = [number for number in block.before if not any(number in before for before in block.before.values())]
-        joined = [number for way in block.joins for number in way]
-        if sorted(joined or last[:1]) != last or not all(block.joins):  # what passes by its layers is joined too
-            return 0
-        gives = [block.steps[number].gives for number in last]
-        return sum(gives) if all(gives) else 0
+        return 0 if nodes is None else self._block(nodes).output_channels()
 
     def _op_words(self, row: int) -> str | None:
         node = int(self.hierarchy.node[row])
@@ -356,8 +348,7 @@ class PaperWords:
 
     def _size(self, row: int) -> str | None:
         """Return the number of layers and of parameters of a group; of a stack, those of each member if equal."""
-        stack = sole_stack(self.hierarchy, row)
-        members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        members = self._members(row)
         if said := self._turns_of_members(members):
             return said
         each = self.parameters.counts_below(members[0]) if members else (0, 0)

@@ -152,15 +152,13 @@ class NodeLabels:
             label = second = ""  # a figure does not show where these parts begin and end
         more, broken = self.words_of_first(row, name), False
         if self.has_short_names:
-            words = first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if said is None else ""
-            is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
-            broken = is_cut_list and bool(words) and self.paper.tells_layers(row)
-            if broken:  # words on both lines: a cut list of kinds says no more
+            words = self.words_for_list(row, label, second) if said is None else ""
+            if broken := bool(words):  # words on both lines
                 label, second, semibold = words, second.removeprefix(words).lstrip(" ,·"), True
             label = elide_text(label, self.name_room(framed), NODE_FONT_PX)
             second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
-        badge = "" if lists and (semibold or broken) else badge
+        badge = "" if lists and semibold else badge
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -190,6 +188,13 @@ class NodeLabels:
             return self.paper.growth_of(row) or (SHARED if self.paper.shares_all_kernels(row) else "")
         first = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0]
         return f"{self.member_name(name, first) or 'first'}: {more}"
+
+    def words_for_list(self, row: int, label: str, second: str) -> str:
+        """Return the words of layers that have room in place of a label: a list of kinds that would be cut, which says
+        no more; "" for any other."""
+        is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
+        tells = is_cut_list and self.paper.tells_layers(row)
+        return first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if tells else ""
 
     def name_room(self, framed: bool) -> int:
         """Return the width of the longest name that has room in a box, or above the content of a frame."""

@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.api.pipeline import Model, load
 from graphviz_tb.color import make_colouring
-from graphviz_tb.color.hues import contrast
+from graphviz_tb.color.colouring import contrast
 from graphviz_tb.color.measured import MeasuredColouring
 
 

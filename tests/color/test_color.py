@@ -17,7 +17,7 @@ from graphviz_tb import load
 from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.category import _is_accelerator, _shorten_devices
-from graphviz_tb.color.hues import contrast, rank_letters
+from graphviz_tb.color.colouring import contrast, rank_letters
 from graphviz_tb.color.kinds import KIND_WORDS, group_kinds, op_kinds
 from graphviz_tb.color.structure import _describe_templates
 from graphviz_tb.errors import UnknownChoice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphviz_tb import load
-from graphviz_tb.color.hues import SHADE_COUNT, category_fill, contrast, hue_shades
+from graphviz_tb.color.colouring import SHADE_COUNT, category_fill, contrast, hue_shades
 from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.paths import sole_stack

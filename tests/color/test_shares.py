@@ -8,7 +8,7 @@ from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import Colouring, make_colouring
 from graphviz_tb.color.category import _shorten_devices
-from graphviz_tb.color.hues import contrast
+from graphviz_tb.color.colouring import contrast
 from graphviz_tb.model.theme import THEMES
 
 CPU, GPU = "/device:CPU:0", "/device:GPU:0"

@@ -10,8 +10,6 @@ from graphviz_tb.graphs.rows import computing_rows
 from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import node, placeholder, variable
 
-REF = {"type": 101}
-
 
 def net(scope: str, given: str) -> list[dict[str, Any]]:
     """given ─▶ MatMul ◀─ w, in a scope of its own."""

@@ -60,10 +60,6 @@ def scalars(field: Any) -> st.SearchStrategy[Any]:
     }[field.type]
 
 
-def is_list(value: Any) -> bool:
-    return hasattr(value, "append") or hasattr(value, "add")
-
-
 @st.composite
 def messages(draw: st.DrawFn, kind: Any, depth: int = 4) -> Any:
     """A message of this kind: some of its fields, some of them more than once."""

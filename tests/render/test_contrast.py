@@ -12,7 +12,7 @@ from paper import shapes
 import graphviz_tb
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.color.hues import contrast
+from graphviz_tb.color.colouring import contrast
 from graphviz_tb.model.theme import THEMES, Theme
 from tests.each import each
 from tests.effort import part

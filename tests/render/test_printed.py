@@ -10,7 +10,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.api.picture import Picture
-from graphviz_tb.color.hues import contrast
+from graphviz_tb.color.colouring import contrast
 from graphviz_tb.model.drawing import Curve, Label
 from graphviz_tb.model.scene import Route
 from graphviz_tb.render.compose import MIN_UNIT_POINTS, PAPER_INK

@@ -68,8 +68,8 @@ class StepAsOp:
     def input_elements(self, index: int = 0) -> int:
         return size_product(self.input_sizes(index))
 
-    def output_elements(self, index: int = 0) -> int:
-        return size_product(self.output_sizes(index))
+    def output_elements(self) -> int:
+        return size_product(self.output_sizes())
 
 
 def _shape_with_batch(shape: Shape, batch: int) -> KnownSizes:

@@ -448,7 +448,7 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
 
 
 def _lent_weights(m: Matching, change: Change) -> Change | None:
-    """Return the move of a parameter between modules as what it means for its user: weights of its own, or of the other
+    """Return the move of a parameter between modules as what it means for its user: own weights, or those of the other
     module; None for any other change."""
     nodes = change.edits.nodes
     if change.kind != "moved" or len(nodes) != 1 or change.edits.scopes or m.a.op_type(nodes[0][0]) not in WEIGHT_OPS:

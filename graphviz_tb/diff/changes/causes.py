@@ -498,7 +498,7 @@ def _name_causes(
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around([item.change for item in group]) or renames.rename_of_change(change)
-        if name and change.key != "weights":  # weights of its own say more than the name that comes with them
+        if name and change.key != "weights":  # own weights say more than the name that comes with them
             change = scope_replacement(name, change, _exchanged_classes(m.layers, change))
         causes.append(name_loss_part(m.layers, change))
         named.update([name] if name else [])

@@ -221,7 +221,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
 
 
 def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:
-    """Return the items that are other inputs of the program, in a layer with an edit of its own: that is no part of the
+    """Return the items that are other inputs of the program, in a layer that is edited itself: that is no part of the
     input."""
     given = {
         number

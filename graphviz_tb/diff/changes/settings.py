@@ -314,7 +314,7 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
 
 def _shape_of_atom(m: Matching, users: tuple[int, int], atom: Atom) -> tuple[int, tuple[Any, Any]]:
     """Return the new op that takes the shape that a constant is, or is one number of, and the old and the new shape;
-    -1 stands for what is computed."""
+    -1 is a number that is computed."""
     takers = set(m.b.data_users(users[1])) if m.b.op_type(users[1]) == "Pack" else set()
     if len(takers) != 1:
         return users[1], (atom[2].old, atom[2].new)

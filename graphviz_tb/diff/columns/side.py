@@ -25,6 +25,7 @@ from graphviz_tb.diff.columns.values import (
 )
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.rows import Preorder, number_tree
+from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, strong_components
 from graphviz_tb.limits import MAX_COMPARED_CALLERS
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column, key_starts
@@ -486,10 +487,9 @@ class GraphColumns:
         return nodes
 
     def constant_numbers(self, node: int) -> Any:
-        """Return the numbers of a constant, or what stands for many; None for any other node."""
-        definition = self.graph.node_def(node)
-        is_constant = definition is not None and definition.op in CONSTANT_OPS and "value" in definition.attr
-        return tensor_numbers(definition.attr["value"].tensor) if definition is not None and is_constant else None
+        """Return the numbers of a constant as `tensor_numbers` does; None for any other node."""
+        tensor = constant_tensor(self.graph, node) if self.op_type(node) in CONSTANT_OPS else None
+        return None if tensor is None else tensor_numbers(tensor)
 
     def data_sources(self, node: int) -> list[int]:
         """Return the nodes whose values `node` takes."""

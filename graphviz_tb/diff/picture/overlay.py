@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.api.choices import picture_choices
-from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.colouring import Colouring, is_drawn_as_op, plain_fill
 from graphviz_tb.diff.picture.merge import (
     SECOND_LINE_PX,
     Merged,

@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.regions import fold_branch
 from graphviz_tb.graphs.traversal import topological_order, union_root
 
 MIN_APPLICATIONS = 3  # of two, both are shown
-MIN_KERNELS = 2  # of a network: a single layer is a box of its own
+MIN_KERNELS = 2  # of a network: a single layer is a separate box
 
 
 def stack_applications(dag: Dag, context: FoldContext) -> Dag:
@@ -67,8 +67,8 @@ def _applied_pieces(dag: Dag, kernels: list[frozenset[int]], context: FoldContex
 
 
 def _in_one_order(dag: Dag, members: list[int], context: FoldContext) -> list[int]:
-    """Sort a piece, in order of the flow, by what leads to each box within it: ends of one depth stand in the same
-    order in all pieces, whatever their order in the file."""
+    """Sort a piece, in order of the flow, by what leads to each box within it: ends of one depth have one order in
+    all pieces, whatever their order in the file."""
     code: dict[int, int] = {}
     for member in members:
         leading = sorted(code[source] for source in dag.before[member] if source in code)

@@ -74,7 +74,7 @@ def periodic_stretches(symbols: Longs, period: int) -> list[tuple[int, int]]:
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
 
 
-MIN_TAPERING = 3  # repetitions, each with kernels of its own
+MIN_TAPERING = 3  # repetitions, each with other kernels
 
 
 def tapering_stretches(words: Longs, plain: Longs, period: int) -> list[tuple[int, int]]:

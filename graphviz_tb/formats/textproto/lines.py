@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from graphviz_tb.formats.textproto.document import Document
 from graphviz_tb.formats.textproto.schema import (
     SCALAR_PATTERN,
     SKIPPED_MESSAGE,
     STRING_PATTERN,
+    Document,
     FieldWriter,
     MessageType,
     UnknownNameError,

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 
-from graphviz_tb.formats.textproto.document import Document, OpenMessage, encode_message
 from graphviz_tb.formats.textproto.lines import ClosingLine, LineReader, OpeningLine
 from graphviz_tb.formats.textproto.schema import (
     SCALAR_PATTERN,
     SKIPPED_MESSAGE,
     STRING_PATTERN,
+    Document,
     FieldWriter,
     MessageType,
+    OpenMessage,
     UnknownNameError,
     encode_field,
+    encode_message,
     unescape_string,
 )
 from graphviz_tb.limits import MAX_TEXT_DEPTH
