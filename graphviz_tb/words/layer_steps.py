@@ -6,6 +6,7 @@ All come from shapes of weights, attributes and constants. Unproven facts are le
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ from graphviz_tb.words.step_words import (
     LayerStep,
     along_image,
     einsum_step,
+    kernel_word,
     overlaps,
     size_word,
     step_words,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 ACTIVATION_TYPES = ("Relu", "LeakyRelu", "Elu", "Selu", "Softplus", "Softmax", "LogSoftmax", "Swish", "Gelu")
+RELU = ACTIVATION_WORDS["relu"]
 ACTIVATIONS = {op: ACTIVATION_WORDS[op.lower()] for op in ACTIVATION_TYPES} | {"Softsign": "softsign"}
 POOLS = {"MaxPool": "max", "MaxPoolV2": "max", "AvgPool": "avg", "MaxPool3D": "max", "AvgPool3D": "avg"}
 REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
@@ -105,7 +108,10 @@ class TensorFlowSteps:
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
         if node not in self._found:
-            self._found[node] = self._find_steps(node)
+            steps = self._find_steps(node)
+            bends = [step.word for step in steps if step.kind == "activation"]
+            squared = bends == [RELU] and self._is_squared(node)
+            self._found[node] = tuple(replace(step, word=f"{RELU}²") for step in steps) if squared else steps
         return self._found[node]
 
     def steps_of_all(self, nodes: Sequence[int]) -> list[tuple[LayerStep, ...]]:
@@ -327,6 +333,21 @@ class TensorFlowSteps:
             return "GELU" if round(factor, 3) == QUICK_GELU_FACTOR else "swish"
         return GATED[op]
 
+    def _is_squared(self, node: int) -> bool:
+        """Return whether the result of an op is only used as its square."""
+        users = self._users_of(node)
+        return bool(users) and all(self._squares(user) for user in users)
+
+    def _squares(self, node: int) -> bool:
+        op, inner = self.formula_op(node), self.tensors_into(node)
+        if op == "Mul":
+            return len(inner) == 2 and inner[0] == inner[1]
+        return op == "Square" or (op == "Pow" and len(inner) == 1 and self._exponent(node) == 2)
+
+    def _exponent(self, node: int) -> float | None:
+        """Return the power to which an op raises its first input, None where it is not known."""
+        return next((self.number(source) for slot, (source, _) in self.inputs_of(node) if slot == 1), None)
+
     def _factor(self, node: int) -> float:
         """Return the number that an op multiplies a tensor with, 1 where it is not known or the op does something
         else."""
@@ -532,7 +553,7 @@ class TensorFlowSteps:
         *sizes, takes, gives = kernel
         given = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
         depthwise = op in DEPTHWISE_OPS or takes == 1 < given
-        word = "×".join(size_word(size) for size in sizes)
+        word = kernel_word(sizes)
         if op in DEPTHWISE_OPS:
             gives = takes * gives if takes is not None and gives is not None else None
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
@@ -590,7 +611,7 @@ class TensorFlowSteps:
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
         *sizes, gives, takes = kernel
-        parts = ["×".join(map(size_word, sizes)), size_word(gives)]
+        parts = [kernel_word(sizes), size_word(gives)]
         if definition is not None:
             parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
         return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0, weight=weight)
@@ -602,7 +623,7 @@ class TensorFlowSteps:
         layout = _layout(definition)
         window = along_image(attr_value(definition, "ksize").list.i, layout)
         strides = step_words(along_image(attr_value(definition, "strides").list.i, layout), "/")
-        return ", ".join([f"{POOLS[op]} {'×'.join(map(str, window))}".strip(), *strides])
+        return ", ".join([f"{POOLS[op]} {kernel_word(window)}".strip(), *strides])
 
     def _reduction(self, op: str, node: int) -> LayerStep | None:
         """A mean or a maximum over the two axes of an image; none that a norm subtracts."""

@@ -226,7 +226,7 @@ def test_a_convolution_over_a_row_says_its_kernel_and_its_dilation() -> None:
         {"name": "net/wide", "op": "ExpandDims", "input": ["net/kernel", "net/axis"]},
         {"name": "net/conv", "op": "Conv2D", "input": ["net/image", "net/wide"], "attr": {"padding": {"s": b"VALID"}}},
     ]
-    assert words(IMAGE, *nodes)["net"] == "2, 16, d4"
+    assert words(IMAGE, *nodes)["net"] == "k2, 16, d4"
 
 
 def test_a_mean_before_a_norm_is_a_pool_and_no_part_of_it() -> None:
