@@ -42,7 +42,10 @@ def shared_words(lines: Sequence[str]) -> str:
     the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
     more may lack layers, which nothing takes.
 
-    >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["k3 32", "k3 32 d2", "k3 32 d4"])
+    >>> (
+    ...     shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]),
+    ...     shared_words(["k3 32", "k3 32 d2", "k3 32 d4"]),
+    ... )
     ('1×1, 3×3 96, SE', 'k3 32 d1…4')
     >>> shared_words(["k3 32, k1 32 | k1 64", "k3 32, k1 32 | k1 64", "k3 32, k1 64"])
     'k3 32, k1 32 | k1 64'

@@ -270,7 +270,10 @@ GATES: dict[str, tuple[list[dict[str, object]], str | None]] = {
         "ReLU²",
     ),
     "squared relu as a product": ([X, op("g/act", "Relu", "x"), op("g/out", "Mul", "g/act", "g/act")], "ReLU²"),
-    "cubed relu": ([X, const("g/three", 3.0), op("g/act", "Relu", "x"), op("g/out", "Pow", "g/act", "g/three")], "ReLU"),
+    "cubed relu": (
+        [X, const("g/three", 3.0), op("g/act", "Relu", "x"), op("g/out", "Pow", "g/act", "g/three")],
+        "ReLU",
+    ),
     "relu that is also used as it is": (
         [X, op("g/act", "Relu", "x"), op("g/two", "Square", "g/act"), op("g/out", "AddV2", "g/act", "g/two")],
         "ReLU",
