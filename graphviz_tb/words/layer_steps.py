@@ -109,9 +109,8 @@ class TensorFlowSteps:
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
         if node not in self._found:
             steps = self._find_steps(node)
-            bends = [step.word for step in steps if step.kind == "activation"]
-            squared = bends == [RELU] and self._is_squared(node)
-            self._found[node] = tuple(replace(step, word=f"{RELU}²") for step in steps) if squared else steps
+            bends = [step.word for step in steps] == [RELU]
+            self._found[node] = (replace(steps[0], word=self._relu_word(node)),) if bends else steps
         return self._found[node]
 
     def steps_of_all(self, nodes: Sequence[int]) -> list[tuple[LayerStep, ...]]:
@@ -333,10 +332,25 @@ class TensorFlowSteps:
             return "GELU" if round(factor, 3) == QUICK_GELU_FACTOR else "swish"
         return GATED[op]
 
-    def _is_squared(self, node: int) -> bool:
-        """Return whether the result of an op is only used as its square."""
+    def _relu_word(self, node: int) -> str:
+        """Name what a ReLU is a part of: its square, or `relu(x) - alpha · relu(-x)`, which is PReLU."""
         users = self._users_of(node)
-        return bool(users) and all(self._squares(user) for user in users)
+        if users and all(self._squares(user) for user in users):
+            return f"{RELU}²"
+        scaled = [node, *self._negative_parts(node)]
+        pair = len(scaled) > 1 and any(
+            self.formula_op(user) == "Mul" for each in scaled for user in self._users_of(each)
+        )
+        return ACTIVATION_WORDS["prelu"] if pair else RELU
+
+    def _negative_parts(self, node: int) -> list[int]:
+        """Return the ops of the type of one that take the negative of its input."""
+        before = self.tensors_into(node)[:1]
+        parts = [user for source, _ in before for user in self._users_of(source) if self.formula_op(user) == "Neg"]
+        if before and self.formula_op(before[0][0]) == "Neg":
+            parts += [source for source, _ in self.tensors_into(before[0][0])]
+        op = self.op_of(node)
+        return [user for part in parts for user in self._users_of(part) if self.op_of(user) == op]
 
     def _squares(self, node: int) -> bool:
         op, inner = self.formula_op(node), self.tensors_into(node)

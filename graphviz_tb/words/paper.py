@@ -43,6 +43,7 @@ from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts, size_words
 from graphviz_tb.words.shared_words import (
     ATTENTION,
+    RANGE,
     SHARED,
     counted_words,
     fits,
@@ -452,6 +453,8 @@ class PaperWords:
         said = words_of[0] if len(set(words_of)) == 1 else shared_words(words_of)
         if not said and any(words_of):
             return None
+        if RANGE in said:  # of dilations: that of all blocks
+            said = shared_words([self._words(block) or "" for block in blocks]) or said
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
         if router := self._router_words(row, blocks):
             lines = (f"{router}, {words}" for words in (said, said.partition(", ")[0]) if words)

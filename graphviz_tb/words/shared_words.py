@@ -14,6 +14,7 @@ ROOM_PX = 168  # of a line in the widest box
 BOTH_WAYS = "bi "  # before the cell of a recurrent layer
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
 KERNEL = re.compile(r"(?:dw )?(?:[0-9]+×[0-9]+|k[0-9]+)")
+RANGE = "…"  # between the least and the most
 COUNTED = " × ("  # behind the number of equal parts
 MOST_FIRST = 2  # layers before equal blocks
 OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
@@ -70,7 +71,7 @@ def shared_words(lines: Sequence[str]) -> str:
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
         least, most = min(dilations), max(dilations)
-        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]).replace(" )", ")"))
+        said.append(" ".join([*common, *([f"d{least}{RANGE}{most}"] if least < most else [])]).replace(" )", ")"))
     line = ", ".join(equal_once(iter(said)))
     return line if fits(line) else ""
 

@@ -278,6 +278,21 @@ GATES: dict[str, tuple[list[dict[str, object]], str | None]] = {
         [X, op("g/act", "Relu", "x"), op("g/two", "Square", "g/act"), op("g/out", "AddV2", "g/act", "g/two")],
         "ReLU",
     ),
+    "prelu": (
+        [
+            *[X, const("g/alpha", 0.1, 0.2), op("g/neg", "Neg", "x"), op("g/act", "Relu", "x")],
+            *[op("g/low", "Relu", "g/neg"), op("g/scaled", "Mul", "g/alpha", "g/low")],
+            op("g/out", "Sub", "g/act", "g/scaled"),
+        ],
+        "PReLU",
+    ),
+    "relu of both signs": (
+        [
+            *[X, op("g/neg", "Neg", "x"), op("g/act", "Relu", "x"), op("g/low", "Relu", "g/neg")],
+            op("g/out", "ConcatV2", "g/act", "g/low"),
+        ],
+        "ReLU",
+    ),
     "gate of another tensor": ([*SIGMOID, op("g/out", "Mul", "y", "g/sig")], "sigmoid"),
     "gelu": (
         [
