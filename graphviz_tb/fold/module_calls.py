@@ -334,8 +334,8 @@ def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
             users[source].append(target)
     for node in np.flatnonzero(lists & copies).tolist():
         around = [*sources.pop(node), *users.pop(node)]
-        scopes = {found.get(other) or graph.name[other].rpartition("/")[0] for other in around}
-        if len(scopes) == 1 and (module := scopes.pop()).startswith(f"{graph.name[node].rpartition('/')[0]}/"):
+        holders = {found.get(other) or graph.name[other].rpartition("/")[0] for other in around}
+        if len(holders) == 1 and (module := holders.pop()).startswith(f"{graph.name[node].rpartition('/')[0]}/"):
             found[node] = module
     # Along the flow, then against it: a chain of copies stays together.
     for nodes, beside in ((list(sources), sources), (list(reversed(users)), users)):
