@@ -5,8 +5,7 @@ All come from shapes of weights, attributes and constants. Unproven facts are le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Sequence, Set
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,8 @@ from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
+    PRELU_STEP,
+    RELU_STEP,
     UNKNOWN_STEP,
     LayerStep,
     along_image,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 ACTIVATION_TYPES = ("Relu", "LeakyRelu", "Elu", "Selu", "Softplus", "Softmax", "LogSoftmax", "Swish", "Gelu")
-RELU = ACTIVATION_WORDS["relu"]
 ACTIVATIONS = {op: ACTIVATION_WORDS[op.lower()] for op in ACTIVATION_TYPES} | {"Softsign": "softsign"}
 POOLS = {"MaxPool": "max", "MaxPoolV2": "max", "AvgPool": "avg", "MaxPool3D": "max", "AvgPool3D": "avg"}
 REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
@@ -109,8 +109,7 @@ class TensorFlowSteps:
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
         if node not in self._found:
             steps = self._find_steps(node)
-            bends = [step.word for step in steps] == [RELU]
-            self._found[node] = (replace(steps[0], word=self._relu_word(node)),) if bends else steps
+            self._found[node] = (PRELU_STEP,) if steps == (RELU_STEP,) and self._is_prelu(node) else steps
         return self._found[node]
 
     def steps_of_all(self, nodes: Sequence[int]) -> list[tuple[LayerStep, ...]]:
@@ -332,16 +331,16 @@ class TensorFlowSteps:
             return "GELU" if round(factor, 3) == QUICK_GELU_FACTOR else "swish"
         return GATED[op]
 
-    def _relu_word(self, node: int) -> str:
-        """Name what a ReLU is a part of: its square, or `relu(x) - alpha · relu(-x)`, which is PReLU."""
+    def _is_prelu(self, node: int) -> bool:
+        """Return whether a ReLU is a part of `relu(x) - alpha · relu(-x)`."""
+        parts = [node, *self._negative_parts(node)]
+        scaled = (self.formula_op(user) == "Mul" for each in parts for user in self._users_of(each))
+        return len(parts) > 1 and any(scaled)
+
+    def is_squared_among(self, node: int, among: Set[int]) -> bool:
+        """Return whether the result of an op is only used as its square, by some ops."""
         users = self._users_of(node)
-        if users and all(self._squares(user) for user in users):
-            return f"{RELU}²"
-        scaled = [node, *self._negative_parts(node)]
-        pair = len(scaled) > 1 and any(
-            self.formula_op(user) == "Mul" for each in scaled for user in self._users_of(each)
-        )
-        return ACTIVATION_WORDS["prelu"] if pair else RELU
+        return bool(users) and all(user in among and self._squares(user) for user in users)
 
     def _negative_parts(self, node: int) -> list[int]:
         """Return the ops of the type of one that take the negative of its input."""

@@ -61,6 +61,7 @@ class LayerStep:
 
 
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
+RELU_STEP, SQUARED_RELU_STEP, PRELU_STEP = (LayerStep("activation", word) for word in ("ReLU", "ReLU²", "PReLU"))
 SCAN_STEP = LayerStep("scan", "scan")  # a recurrence without weights
 
 

@@ -270,6 +270,7 @@ GATES: dict[str, tuple[list[dict[str, object]], str | None]] = {
         "ReLU²",
     ),
     "squared relu as a product": ([X, op("g/act", "Relu", "x"), op("g/out", "Mul", "g/act", "g/act")], "ReLU²"),
+    "relu that another group squares": ([X, op("g/act", "Relu", "x"), op("out", "Square", "g/act")], "ReLU"),
     "cubed relu": (
         [X, const("g/three", 3.0), op("g/act", "Relu", "x"), op("g/out", "Pow", "g/act", "g/three")],
         "ReLU",
