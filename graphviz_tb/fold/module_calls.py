@@ -21,6 +21,7 @@ from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
     FRAME_NEXT_OPS,
     KERNEL_OPS,
+    TRACE_LIST_OPS,
     Role,
     has_role,
 )
@@ -312,12 +313,14 @@ COPY_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP)
 
 def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
     """Return `moved` and the scopes of identities, copies and casts between modules: of the module beside them that
-    feeds them, else of the only one that uses them. A figure has no box for these.
+    feeds them, else of the only one that uses them. A figure has no box for these. A list that one module makes and
+    takes alone is in it, wherever a trace puts it.
 
     Net/Norm[norm] ─▶ Net/to ─▶ Net/Linear[head]        all of it is in Net; `to` is in Net/Norm[norm]
     """
     found = dict(moved)
-    copies = graph.nodes_of_types(lambda op: has_role(op, *COPY_ROLES)) & (graph.mark == 0)
+    lists = graph.nodes_of_types(lambda op: op in TRACE_LIST_OPS)
+    copies = (graph.nodes_of_types(lambda op: has_role(op, *COPY_ROLES)) | lists) & (graph.mark == 0)
     if not copies.any() or not graph.has_module_scopes:
         return found
     drawn = graph.mark == 0
@@ -329,6 +332,11 @@ def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
             sources[target].append(source)
         if source in users:
             users[source].append(target)
+    for node in np.flatnonzero(lists & copies).tolist():
+        around = [*sources.pop(node), *users.pop(node)]
+        holders = {found.get(other) or graph.name[other].rpartition("/")[0] for other in around}
+        if len(holders) == 1 and (module := holders.pop()).startswith(f"{graph.name[node].rpartition('/')[0]}/"):
+            found[node] = module
     # Along the flow, then against it: a chain of copies stays together.
     for nodes, beside in ((list(sources), sources), (list(reversed(users)), users)):
         for node in nodes:

@@ -33,6 +33,7 @@ class Role(StrEnum):
     CONSTANT = "constant"
     TRACE_VALUE = "trace-value"
     TRACE_WEIGHT = "trace-weight"
+    TRACE_LIST = "trace-list"
     INPUT = "input"
     ARGUMENT = "argument"
     RESULT = "result"
@@ -277,5 +278,7 @@ COMMON_OPS = OPS_BY_ROLE[Role.COMMON]
 """Occur in every part of a network, so no group is named after them."""
 LIST_OPS = OPS_BY_ROLE[Role.LIST]
 """Make a list or a stack that loops fill."""
+TRACE_LIST_OPS = OPS_BY_ROLE[Role.TRACE_LIST]
+"""Make a list of tensors in a trace of PyTorch."""
 REFERENCE_OPS = OPS_BY_ROLE[Role.REFERENCE]
 """Modify the variable that is their first input."""

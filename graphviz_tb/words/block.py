@@ -14,7 +14,7 @@ from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Ints, Longs, places_of_runs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
+from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, TRACE_LIST_OPS
 from graphviz_tb.words.shared_words import BOTH_WAYS
 from graphviz_tb.words.step_words import WEIGHTED_KINDS, LayerStep, size_word
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from graphviz_tb.words.op_reader import OpReader
 
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
-LIST_OPS = frozenset({"prim::ListConstruct"})  # of tensors that an op joins
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
 MEAN_OPS |= {"onnx::GlobalAveragePool"}
 REVERSE_OPS = frozenset({"Reverse", "ReverseV2", "ReverseSequence"})
@@ -156,7 +155,7 @@ def link_steps(
                 weights[step.weight] = len(steps)
             steps.append(step)
         near[number] = reached
-        if (op in JOIN_OPS and len(ways) > 1) or (op in LIST_OPS and sum(map(bool, ways)) > 1):
+        if (op in JOIN_OPS and len(ways) > 1) or (op in TRACE_LIST_OPS and sum(map(bool, ways)) > 1):
             joins = tuple(ways)
         elif len(factors_of.get(number, ())) == 2:
             multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))

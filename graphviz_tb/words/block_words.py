@@ -312,7 +312,7 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
         for number in layers
         if not block.before[number] & inside
         and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
-        and steps[number].word.startswith(("1×1", "→", "1,"))
+        and steps[number].word.startswith(("1×1", "→", "k1,"))
     ]
     # So is a dense layer beside convolutions, of what is added to them: a step of time, a condition.
     given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
@@ -324,7 +324,7 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
         return ()
     words = [steps[number].word for number in way]
-    if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
+    if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith(("1×1, ", "k1, ")):
         return ([f"{words[0]} → {words[1]}"],)
     more = [PROJECTION] if len(beside) > len(given) else []
     more += [f"+ {short_word(steps[number].word)}" for number in (*given, *enlarged)]
@@ -510,7 +510,7 @@ def _main_kernels(words: Sequence[str]) -> list[str]:
     (['3×3'], ['1×1'])
     """
     kernels = list(map(_kernel_word, words))
-    return [word for word in kernels if not word.startswith("1×1")] or kernels[:1]
+    return [word for word in kernels if word.split()[0] not in ("1×1", "k1")] or kernels[:1]
 
 
 def _join_branches(branches: Sequence[Sequence[str]]) -> str:

@@ -36,6 +36,7 @@ from graphviz_tb.words.step_words import (
     LayerStep,
     einsum_step,
     heads_word,
+    kernel_word,
     resized_step,
     size_word,
     step_words,
@@ -95,6 +96,10 @@ class ExportedSteps(TensorFlowSteps):
     def _factor(self, node: int) -> float:
         factor = self._number(node, ("other",)) if self.formula_op(node) == "Mul" else None
         return super()._factor(node) if factor is None else factor
+
+    def _exponent(self, node: int) -> float | None:
+        stated = self._number(node, ("exponent",))
+        return super()._exponent(node) if stated is None else stated
 
     def weight_source(self, node: int) -> int:
         """Return the kernels of all experts from which an op selects some, or the kernel that is turned or copied for
@@ -282,7 +287,7 @@ class ExportedSteps(TensorFlowSteps):
         takes, gives = (takes, gives * groups) if transposed else (takes * groups, gives)
         if self._is_of_row(node):
             window = window[1:]
-        sizes = "×".join(map(size_word, window))
+        sizes = kernel_word(window)
         parts = [f"dw {sizes}"] if depthwise else [sizes, size_word(gives)]
         parts += step_words(self._along_image(node, STRIDES)[-len(window) :], "↑" if transposed else "/")
         dilations = self._along_image(node, DILATIONS)[-len(window) :]
@@ -421,7 +426,7 @@ class ExportedSteps(TensorFlowSteps):
             window = self._along_image(node, WINDOWS)
             usual = [] if self.op_of(node).startswith("onnx::") else window  # PyTorch takes steps of a window
             strides = step_words(self._along_image(node, STRIDES) or usual, "/")
-            return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, window))}".strip(), *strides]))
+            return LayerStep("pool", ", ".join([f"{word} {kernel_word(window)}".strip(), *strides]))
         if name in ("mean", "reducemean"):
             before = self._input_sizes(node, 0)
             axes = sorted(axis % 4 for axis in self._numbers(node, AXES) or self.constant_input(node, 1))

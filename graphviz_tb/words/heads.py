@@ -51,7 +51,7 @@ def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
 
 def is_of_positions(step: LayerStep) -> bool:
     """Return whether a layer takes each position alone, as those of attention do."""
-    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "1, ")))
+    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "k1, ")))
 
 
 def heads_words(block: Block, layers: Sequence[int]) -> str | None:

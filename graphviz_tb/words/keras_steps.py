@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class
-from graphviz_tb.words.step_words import ACTIVATION_WORDS, LayerStep, heads_word, size_word, step_words
+from graphviz_tb.words.step_words import ACTIVATION_WORDS, LayerStep, heads_word, kernel_word, size_word, step_words
 
 KERAS_ACTIVATIONS = {"hard_silu": "hard swish", "softsign": "softsign", "exponential": "exp"}  # only Keras has them
 NORM_WORDS = {"BatchNormalization": "BN", "LayerNormalization": "LN", "RMSNormalization": "RMS"}
@@ -57,7 +57,7 @@ def _activation_word(value: Any) -> str:
 def _convolution(layer: Layer, padded: bool) -> LayerStep:
     config = layer.config
     sizes, strides = _axes(layer, config["kernel_size"]), _axes(layer, config.get("strides", 1))
-    kernel, filters = "×".join(map(str, sizes)), _whole_number(config.get("filters", 0))
+    kernel, filters = kernel_word(sizes), _whole_number(config.get("filters", 0))
     dilation = step_words(_axes(layer, config.get("dilation_rate", 1)), "d")
     stride = step_words(strides, "/")
     overlaps = any(size > step for size, step in zip(sizes, strides, strict=True))
@@ -65,7 +65,7 @@ def _convolution(layer: Layer, padded: bool) -> LayerStep:
     if layer.class_name.startswith("Depthwise"):
         return LayerStep("depthwise", ", ".join([f"dw {kernel}", *stride, *dilation, *valid]))
     if layer.class_name.startswith("Separable"):
-        word = f"{', '.join([f'dw {kernel}', *stride, *dilation, *valid])} → {'×'.join('1' for _ in sizes)}, {filters}"
+        word = f"{', '.join([f'dw {kernel}', *stride, *dilation, *valid])} → {kernel_word([1] * len(sizes))}, {filters}"
         return LayerStep("convolution", word, gives=filters)
     if "Transpose" in layer.class_name:
         word = ", ".join([kernel, size_word(filters), *step_words(strides, "↑"), *dilation])
@@ -127,7 +127,7 @@ def _pool(layer: Layer, padded: bool) -> LayerStep:
     size = _axes(layer, layer.config["pool_size"])
     steps = layer.config.get("strides")
     strides = size if steps is None else _axes(layer, steps)
-    return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, size))}", *step_words(strides, "/")]))
+    return LayerStep("pool", ", ".join([f"{word} {kernel_word(size)}", *step_words(strides, "/")]))
 
 
 def _larger(layer: Layer, padded: bool) -> LayerStep:

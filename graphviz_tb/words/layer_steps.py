@@ -5,7 +5,7 @@ All come from shapes of weights, attributes and constants. Unproven facts are le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,13 @@ from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.op_reader import MOST_SCALED, OpReader, OutputOf
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
+    PRELU_STEP,
+    RELU_STEP,
     UNKNOWN_STEP,
     LayerStep,
     along_image,
     einsum_step,
+    kernel_word,
     overlaps,
     size_word,
     step_words,
@@ -91,7 +94,8 @@ class TensorFlowSteps(OpReader):
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
         if node not in self._found:
-            self._found[node] = self._find_steps(node)
+            steps = self._find_steps(node)
+            self._found[node] = (PRELU_STEP,) if steps == (RELU_STEP,) and self._is_prelu(node) else steps
         return self._found[node]
 
     def steps_of_all(self, nodes: Sequence[int]) -> list[tuple[LayerStep, ...]]:
@@ -171,6 +175,36 @@ class TensorFlowSteps(OpReader):
         if op == "Sigmoid" and (factor := self._factor(inner[0][0])) != 1:
             return "GELU" if round(factor, 3) == QUICK_GELU_FACTOR else "swish"
         return GATED[op]
+
+    def _is_prelu(self, node: int) -> bool:
+        """Return whether a ReLU is a part of `relu(x) - alpha · relu(-x)`."""
+        parts = [node, *self._negative_parts(node)]
+        scaled = (self.formula_op(user) == "Mul" for each in parts for user in self._users_of(each))
+        return len(parts) > 1 and any(scaled)
+
+    def is_squared_among(self, node: int, among: Set[int]) -> bool:
+        """Return whether the result of an op is only used as its square, by some ops."""
+        users = self._users_of(node)
+        return bool(users) and all(user in among and self._squares(user) for user in users)
+
+    def _negative_parts(self, node: int) -> list[int]:
+        """Return the ops of the type of one that take the negative of its input."""
+        before = self.tensors_into(node)[:1]
+        parts = [user for source, _ in before for user in self._users_of(source) if self.formula_op(user) == "Neg"]
+        if before and self.formula_op(before[0][0]) == "Neg":
+            parts += [source for source, _ in self.tensors_into(before[0][0])]
+        op = self.op_of(node)
+        return [user for part in parts for user in self._users_of(part) if self.op_of(user) == op]
+
+    def _squares(self, node: int) -> bool:
+        op, inner = self.formula_op(node), self.tensors_into(node)
+        if op == "Mul":
+            return len(inner) == 2 and inner[0] == inner[1]
+        return op == "Square" or (op == "Pow" and len(inner) == 1 and self._exponent(node) == 2)
+
+    def _exponent(self, node: int) -> float | None:
+        """Return the power to which an op raises its first input, None where it is not known."""
+        return next((self.number(source) for slot, (source, _) in self.inputs_of(node) if slot == 1), None)
 
     def _factor(self, node: int) -> float:
         """Return the number that an op multiplies a tensor with, 1 where it is not known or the op does something
@@ -381,7 +415,7 @@ class TensorFlowSteps(OpReader):
         *sizes, takes, gives = kernel
         given = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
         depthwise = op in DEPTHWISE_OPS or takes == 1 < given
-        word = "×".join(size_word(size) for size in sizes)
+        word = kernel_word(sizes)
         if op in DEPTHWISE_OPS:
             gives = takes * gives if takes is not None and gives is not None else None
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
@@ -439,7 +473,7 @@ class TensorFlowSteps(OpReader):
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
         *sizes, gives, takes = kernel
-        parts = ["×".join(map(size_word, sizes)), size_word(gives)]
+        parts = [kernel_word(sizes), size_word(gives)]
         if definition is not None:
             parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
         return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0, weight=weight)
@@ -451,7 +485,7 @@ class TensorFlowSteps(OpReader):
         layout = _layout(definition)
         window = along_image(attr_value(definition, "ksize").list.i, layout)
         strides = step_words(along_image(attr_value(definition, "strides").list.i, layout), "/")
-        return ", ".join([f"{POOLS[op]} {'×'.join(map(str, window))}".strip(), *strides])
+        return ", ".join([f"{POOLS[op]} {kernel_word(window)}".strip(), *strides])
 
     def _reduction(self, op: str, node: int) -> LayerStep | None:
         """A mean or a maximum over the two axes of an image; none that a norm subtracts."""

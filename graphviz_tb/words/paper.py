@@ -43,6 +43,7 @@ from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts, size_words
 from graphviz_tb.words.shared_words import (
     ATTENTION,
+    RANGE,
     SHARED,
     counted_words,
     fits,
@@ -51,7 +52,15 @@ from graphviz_tb.words.shared_words import (
     short_word,
     table_words,
 )
-from graphviz_tb.words.step_words import SCAN_STEP, UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
+from graphviz_tb.words.step_words import (
+    RELU_STEP,
+    SCAN_STEP,
+    SQUARED_RELU_STEP,
+    UNKNOWN_STEP,
+    WEIGHTED_KINDS,
+    LayerStep,
+    size_word,
+)
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -443,6 +452,8 @@ class PaperWords:
         said = words_of[0] if len(set(words_of)) == 1 else shared_words(words_of)
         if not said and any(words_of):
             return None
+        if RANGE in said:  # of dilations: that of all blocks
+            said = shared_words([self._words(block) or "" for block in blocks]) or said
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
         if router := self._router_words(row, blocks):
             lines = (f"{router}, {words}" for words in (said, said.partition(", ")[0]) if words)
@@ -557,11 +568,14 @@ class PaperWords:
 
     def _make_block(self, nodes: Ints) -> Block:
         listed = nodes.tolist()
+        among = set(listed)
         if self.graph.layers or self._scans:
-            among = set(listed)
             made = [self._node_steps(node, among) for node in listed]
         else:
             made = self.steps.steps_of_all(listed)
+        for number, held in enumerate(made):
+            if held == (RELU_STEP,) and self.steps.is_squared_among(listed[number], among):
+                made[number] = (SQUARED_RELU_STEP,)
         steps = tuple([step for steps in made for step in steps])
         if len(steps) < 2:  # only saves time: nothing is linked
             alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))

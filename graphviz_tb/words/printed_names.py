@@ -10,7 +10,7 @@ import re
 
 from graphviz_tb.model.measure import WORDS_DOT, text_width
 
-LISTED_LAYER = re.compile(r", (?:dw )?[0-9]+×[0-9]|, → ")  # another layer of a list
+LISTED_LAYER = re.compile(r", (?:dw )?(?:[0-9]+×|k)[0-9]|, → ")  # another layer of a list
 BLOCK_COUNT = re.compile(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
 # class[attribute], attribute[0-5] within; only from the begin of a word, so that a long one is read once
 MODULE = re.compile(r"(?<![\w.<>])([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")

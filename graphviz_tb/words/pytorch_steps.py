@@ -14,6 +14,7 @@ from graphviz_tb.words.step_words import (
     LayerStep,
     einsum_step,
     heads_word,
+    kernel_word,
     resized_step,
     size_word,
     step_words,
@@ -69,7 +70,7 @@ class PyTorchSteps(TensorFlowSteps):
         if name in ("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"):
             size = self._numbers(slots[1])
             strides = self._numbers(slots[2]) or size
-            word = f"{name[:3]} {'×'.join(map(str, size))}"
+            word = f"{name[:3]} {kernel_word(size)}"
             return LayerStep("pool", ", ".join([word, *step_words(strides, "/")]))
         if name.startswith("adaptive_") and "pool" in name:
             word = "max" if "max" in name else "avg"
@@ -159,7 +160,7 @@ class PyTorchSteps(TensorFlowSteps):
         each = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
         kernel = [_kernel_size(*axis) for axis in each]
         depthwise = groups == takes > 1
-        known = "×".join(map(str, kernel)) if all(kernel) else ""
+        known = kernel_word(kernel) if all(kernel) else ""
         parts = [f"dw {known}".strip()] if depthwise else [*([known] if known else []), size_word(gives)]
         if not depthwise and not known:
             parts = [f"→ {size_word(gives)}"]

@@ -13,7 +13,8 @@ SHARED = "shared weights"  # of a layer whose kernel another one uses too
 ROOM_PX = 168  # of a line in the widest box
 BOTH_WAYS = "bi "  # before the cell of a recurrent layer
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
-KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
+KERNEL = re.compile(r"(?:dw )?(?:[0-9]+×[0-9]+|k[0-9]+)")
+RANGE = "…"  # between the least and the most
 COUNTED = " × ("  # behind the number of equal parts
 MOST_FIRST = 2  # layers before equal blocks
 OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
@@ -42,10 +43,13 @@ def shared_words(lines: Sequence[str]) -> str:
     the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
     more may lack layers, which nothing takes.
 
-    >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
-    ('1×1, 3×3 96, SE', '3 32 d1…4')
-    >>> shared_words(["3 32, 1 32 | 1 64", "3 32, 1 32 | 1 64", "3 32, 1 64"])
-    '3 32, 1 32 | 1 64'
+    >>> (
+    ...     shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]),
+    ...     shared_words(["k3 32", "k3 32 d2", "k3 32 d4"]),
+    ... )
+    ('1×1, 3×3 96, SE', 'k3 32 d1…4')
+    >>> shared_words(["k3 32, k1 32 | k1 64", "k3 32, k1 32 | k1 64", "k3 32, k1 64"])
+    'k3 32, k1 32 | k1 64'
     >>> shared_words(["4 × (3×3 256), max 2×2 /2", "4 × (3×3 512), max 2×2 /2"])
     '4 × (3×3), max 2×2 /2'
     """
@@ -67,7 +71,7 @@ def shared_words(lines: Sequence[str]) -> str:
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
         least, most = min(dilations), max(dilations)
-        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]).replace(" )", ")"))
+        said.append(" ".join([*common, *([f"d{least}{RANGE}{most}"] if least < most else [])]).replace(" )", ")"))
     line = ", ".join(equal_once(iter(said)))
     return line if fits(line) else ""
 

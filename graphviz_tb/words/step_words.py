@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from graphviz_tb.model.frozen import dataclass
@@ -61,7 +61,18 @@ class LayerStep:
 
 
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
+RELU_STEP, SQUARED_RELU_STEP, PRELU_STEP = (LayerStep("activation", word) for word in ("ReLU", "ReLU²", "PReLU"))
 SCAN_STEP = LayerStep("scan", "scan")  # a recurrence without weights
+
+
+def kernel_word(sizes: Iterable[int | None]) -> str:
+    """Write the sizes of a kernel or a window; along a row with the letter `k`, since a list may hold other numbers.
+
+    >>> kernel_word([3, 3]), kernel_word([7])
+    ('3×3', 'k7')
+    """
+    words = list(map(size_word, sizes))
+    return "×".join(words) if len(words) > 1 else "".join(f"k{word}" for word in words)
 
 
 def step_words(along: Sequence[int], sign: str) -> list[str]:

@@ -101,6 +101,24 @@ def test_a_scope_that_calls_nothing_again_is_one_scope() -> None:
     assert [hierarchy.name[row] for row in hierarchy.children(0).tolist()] == ["x", "loss", "mm"]
 
 
+def test_a_list_that_one_module_makes_and_takes_calls_it_only_once() -> None:
+    # x ─▶ Block[0]/a, b ─▶ list ─▶ Block[0]/cat; a trace puts the list outside
+    nodes = [
+        {"name": "x", "op": "Placeholder"},
+        {"name": "Net/Block[0]/a", "op": "aten::relu", "input": ["x"]},
+        {"name": "Net/Block[0]/b", "op": "aten::tanh", "input": ["x"]},
+        {"name": "list", "op": "prim::ListConstruct", "input": ["Net/Block[0]/a", "Net/Block[0]/b"]},
+        {"name": "Net/9", "op": "prim::ListConstruct", "input": ["Net/Block[0]/a", "Net/Block[0]/b"]},
+        {"name": "Net/Block[0]/cat", "op": "aten::cat", "input": ["Net/9"]},
+        {"name": "Net/Linear[out]/cat", "op": "aten::cat", "input": ["list", "Net/Block[0]/cat"]},
+    ]
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy
+    within = {name: hierarchy.name[int(hierarchy.parent[row])] for row, name in enumerate(hierarchy.name)}
+    assert within["Net/9"] == "Net/Block[0]"
+    assert "Net/Block[0] (2)" not in within
+    assert not within["list"].startswith("Net/Block")
+
+
 def test_copies_and_casts_between_modules_are_in_the_module_beside_them() -> None:
     # norm ─▶ alias ─▶ to ─▶ fc     x ─▶ to_1 ─▶ fc_2     layers.0 ─▶ to_2 ─▶ layers.1
     nodes = [

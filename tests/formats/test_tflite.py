@@ -91,10 +91,10 @@ def test_convolutions_over_a_row_say_one_size_and_how_far_apart_they_take() -> N
         name: paper.words_of_row(rows[name]) for name in ("stem_1", "layer0_gate_1", "layer3_skip_1", "layer4_filter_1")
     }
     assert words == {
-        "stem_1": "1, 24",
-        "layer0_gate_1": "2, 24 · sigmoid",
-        "layer3_skip_1": "1, 24",
-        "layer4_filter_1": "2, 24, d16 · tanh",
+        "stem_1": "k1, 24",
+        "layer0_gate_1": "k2, 24 · sigmoid",
+        "layer3_skip_1": "k1, 24",
+        "layer4_filter_1": "k2, 24, d16 · tanh",
     }
 
 

@@ -217,6 +217,18 @@ def test_a_group_of_a_stack_says_how_many_blocks_it_has() -> None:
     assert PaperWords(hierarchy).words_of_row(encoder) == "6 × (4 heads × 8)"
 
 
+def test_the_dilations_of_the_blocks_of_a_group_begin_with_the_first() -> None:
+    # net/b0 (d1) ─▶ net/b1 (d3) ─▶ net/b2 (d9) ─▶ net/down
+    nodes, source = [IMAGE], "image"
+    for block, far in enumerate((1, 3, 9)):
+        wide = convolution(f"net/b{block}/wide", source, 3, 3, 16, 16)
+        wide[1]["attr"]["dilations"] = {"list": {"i": [1, far, far, 1]}}  # type: ignore[index]
+        nodes += [*wide, *convolution(f"net/b{block}/one", f"net/b{block}/wide/Relu", 1, 1, 16, 16)]
+        source = f"net/b{block}/one/Relu"
+    said = words(*nodes, *convolution("net/down", source, 4, 4, 16, 32, stride=4))
+    assert said["net"] == "3 × (3×3 16 d1…9, 1×1 16)"
+
+
 def test_a_convolution_over_a_row_says_its_kernel_and_its_dilation() -> None:
     nodes = [
         numbers("net/four", 4),
@@ -226,7 +238,7 @@ def test_a_convolution_over_a_row_says_its_kernel_and_its_dilation() -> None:
         {"name": "net/wide", "op": "ExpandDims", "input": ["net/kernel", "net/axis"]},
         {"name": "net/conv", "op": "Conv2D", "input": ["net/image", "net/wide"], "attr": {"padding": {"s": b"VALID"}}},
     ]
-    assert words(IMAGE, *nodes)["net"] == "2, 16, d4"
+    assert words(IMAGE, *nodes)["net"] == "k2, 16, d4"
 
 
 def test_a_mean_before_a_norm_is_a_pool_and_no_part_of_it() -> None:

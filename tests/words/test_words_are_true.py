@@ -34,7 +34,7 @@ NETWORKS = (
     "models/keras3/attention.json",
     "models/keras2/rnn.json",
 )
-CONVOLUTION = re.compile(r"(?:dw )?(?P<kernel>\d+(?:×\d+)*)(?:, (?P<gives>[\d\u2009]+))?(?:, (?P<more>.*))?")
+CONVOLUTION = re.compile(r"(?:dw )?k?(?P<kernel>\d+(?:×\d+)*)(?:, (?P<gives>[\d\u2009]+))?(?:, (?P<more>.*))?")
 DENSE = re.compile(r"(?:(?P<takes>[\d\u2009]+) )?→ (?P<gives>[\d\u2009]+)(?:, .*)?")
 
 
@@ -263,6 +263,36 @@ GATES: dict[str, tuple[list[dict[str, object]], str | None]] = {
             op("g/out", "Mul", "x", "g/sig"),
         ],
         "swish",
+    ),
+    "squared relu": ([X, op("g/act", "Relu", "x"), op("g/out", "Square", "g/act")], "ReLU²"),
+    "squared relu as a power": (
+        [X, const("g/two", 2.0), op("g/act", "Relu", "x"), op("g/out", "Pow", "g/act", "g/two")],
+        "ReLU²",
+    ),
+    "squared relu as a product": ([X, op("g/act", "Relu", "x"), op("g/out", "Mul", "g/act", "g/act")], "ReLU²"),
+    "relu that another group squares": ([X, op("g/act", "Relu", "x"), op("out", "Square", "g/act")], "ReLU"),
+    "cubed relu": (
+        [X, const("g/three", 3.0), op("g/act", "Relu", "x"), op("g/out", "Pow", "g/act", "g/three")],
+        "ReLU",
+    ),
+    "relu that is also used as it is": (
+        [X, op("g/act", "Relu", "x"), op("g/two", "Square", "g/act"), op("g/out", "AddV2", "g/act", "g/two")],
+        "ReLU",
+    ),
+    "prelu": (
+        [
+            *[X, const("g/alpha", 0.1, 0.2), op("g/neg", "Neg", "x"), op("g/act", "Relu", "x")],
+            *[op("g/low", "Relu", "g/neg"), op("g/scaled", "Mul", "g/alpha", "g/low")],
+            op("g/out", "Sub", "g/act", "g/scaled"),
+        ],
+        "PReLU",
+    ),
+    "relu of both signs": (
+        [
+            *[X, op("g/neg", "Neg", "x"), op("g/act", "Relu", "x"), op("g/low", "Relu", "g/neg")],
+            op("g/out", "ConcatV2", "g/act", "g/low"),
+        ],
+        "ReLU",
     ),
     "gate of another tensor": ([*SIGMOID, op("g/out", "Mul", "y", "g/sig")], "sigmoid"),
     "gelu": (

@@ -65,17 +65,17 @@ def test_parts_in_turn_that_repeat_are_counted(parts: list[str], said: str) -> N
 
 
 def test_two_convolutions_that_gate_each_other_are_one_step() -> None:
-    steps = convolution("2, 32, d4"), convolution("2, 32, d4"), TANH, SIGMOID, convolution("1, 32")
+    steps = convolution("k2, 32, d4"), convolution("k2, 32, d4"), TANH, SIGMOID, convolution("k1, 32")
     pair = frozenset([frozenset([0]), frozenset([1])])
     before = {0: frozenset[int](), 1: frozenset[int](), 4: frozenset([0, 1])}
-    assert block_words(Block(steps, before, multiplies=(pair,))) == "gated 2 32 d4, 1 32"
-    assert block_words(Block(steps, before)) != "gated 2 32 d4, 1 32"
+    assert block_words(Block(steps, before, multiplies=(pair,))) == "gated k2 32 d4, k1 32"
+    assert block_words(Block(steps, before)) != "gated k2 32 d4, k1 32"
 
 
 def test_a_convolution_whose_halves_gate_each_other_says_half_its_channels() -> None:
-    steps = convolution("3, 64", 32, 64), TANH, SIGMOID, convolution("1, 32")
+    steps = convolution("k3, 64", 32, 64), TANH, SIGMOID, convolution("k1, 32")
     before = {0: frozenset[int](), 3: frozenset([0])}
-    assert block_words(Block(steps, before, multiplies=(frozenset([frozenset([0])]),))) == "gated 3 32, 1 32"
+    assert block_words(Block(steps, before, multiplies=(frozenset([frozenset([0])]),))) == "gated k3 32, k1 32"
 
 
 def test_several_ends_of_one_layer_are_said_beside_each_other() -> None:
