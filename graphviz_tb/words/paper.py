@@ -82,6 +82,14 @@ def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
     return TensorFlowSteps(hierarchy)
 
 
+def paper_words(hierarchy: Hierarchy) -> PaperWords:
+    """Return the words of papers for a hierarchy, the same for each picture, page and text of it."""
+    known: list[PaperWords] = hierarchy.paper_words
+    if not known:
+        known.append(PaperWords(hierarchy))
+    return known[0]
+
+
 class PaperWords:
     """Words of papers for the groups and layers of a hierarchy."""
 
@@ -90,7 +98,7 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self.parameters = ParameterCounts(hierarchy, self.steps)
-        self._known = hierarchy.paper_words  # one first picture is laid out several times
+        self._known: dict[int, str | None] = {}
         self._blocks: dict[bytes, Block] = {}  # by nodes
         self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
         self._said: dict[tuple[int, LayerStep], str | None] = {}  # by block, all of which are kept, and unknown step
