@@ -37,7 +37,7 @@ from graphviz_tb.model.hierarchy import (
     RowKind,
 )
 from graphviz_tb.model.paths import content_rows, path_address, repetition_count, sole_scope
-from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.paper import paper_words
 
 # The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep.
 
@@ -258,7 +258,7 @@ class TreeWriter:
         self.through = OpCounter(hierarchy)
         self.seen: dict[int, int] = {}
         self.mistaken = ambiguous_stack_labels(hierarchy)
-        self.paper = PaperWords(hierarchy)
+        self.paper = paper_words(hierarchy)
         self.most, self.digits = 1, 1
 
     def set_scale(self, roots: Iterable[int]) -> None:

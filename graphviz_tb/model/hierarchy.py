@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -126,8 +126,9 @@ class Hierarchy:
     to whose name the file adds a counter. `short` are shortened labels, in levels of long names with a common prefix.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
-    of the graph. `ops_of_function`, `stack_inside`, `paper_words` and `called_again` are caches by row, filled by
-    `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`; `known_layers` is what `layer_rows` found.
+    of the graph. `ops_of_function`, `stack_inside` and `called_again` are caches by row, filled by `OpCounter`,
+    `sole_stack` and `repeatedly_called_scopes`; `known_layers` is what `layer_rows` found, `paper_words` the
+    `PaperWords`.
     `grouping`, of a small graph, repeats the grouping with some series ungrouped. `joins_scopes`: open scopes that
     contain nothing but one another are one frame. `legs` are groups that would be members of stacks, but are drawn one
     by one: the two legs of a U; `stacked` is the same graph with these stacks.
@@ -159,7 +160,7 @@ class Hierarchy:
     stacked: Hierarchy | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
-    paper_words: dict[int, str | None] = field(default_factory=dict, init=False, repr=False)
+    paper_words: list[Any] = field(default_factory=list, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
     known_layers: list[list[int]] = field(default_factory=list, init=False, repr=False)
 

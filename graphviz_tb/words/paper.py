@@ -38,6 +38,7 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.words.block import Block, both_ways_words, link_steps, links_among, scan_end, scan_words
 from graphviz_tb.words.block_words import block_words, whole_chain
+from graphviz_tb.words.equal_rows import EqualRows
 from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts, size_words
@@ -90,6 +91,14 @@ def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
     return TensorFlowSteps(hierarchy)
 
 
+def paper_words(hierarchy: Hierarchy) -> PaperWords:
+    """Return the words of papers for a hierarchy, the same for each picture, page and text of it."""
+    known: list[PaperWords] = hierarchy.paper_words
+    if not known:
+        known.append(PaperWords(hierarchy))
+    return known[0]
+
+
 class PaperWords:
     """Words of papers for the groups and layers of a hierarchy."""
 
@@ -98,19 +107,21 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self.parameters = ParameterCounts(hierarchy, self.steps)
-        self._known = hierarchy.paper_words  # one first picture is laid out several times
+        self._known: dict[int, str | None] = {}
         self._blocks: dict[bytes, Block] = {}  # by nodes
         self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
         self._said: dict[tuple[int, LayerStep], str | None] = {}  # by block, all of which are kept, and unknown step
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
+        self._equal = EqualRows(hierarchy, self.parameters, self._nodes, self._block)
 
     def words_of_row(self, row: int) -> str | None:
         """Return the words for a row; "" if a paper writes none, None if nothing is known."""
         if row not in self._known:
             quiet = not len(self.graph.meaning.origin) or (row > 0 and bool(self._training_rows[row]))
-            said = None if quiet else self._words(row)
+            same = row if quiet else self._equal.first_equal(row)
+            said = None if quiet else self._words(same)
             opens = said is None and self.hierarchy.can_open(row) and not quiet
-            self._known[row] = self._size(row) if opens else said
+            self._known[row] = said if not opens else self._size(row) if same == row else self.words_of_row(same)
         return self._known[row]
 
     def first_of(self, row: int) -> str | None:
@@ -175,7 +186,8 @@ class PaperWords:
     def _words(self, row: int) -> str | None:
         """Return the words for a row, None if a paper does not describe its parts."""
         if row not in self._described:
-            self._described[row] = self._describe(row)
+            same = self._equal.first_equal(row)
+            self._described[row] = self._describe(row) if same == row else self._words(same)
         return self._described[row]
 
     def _describe(self, row: int) -> str | None:
@@ -376,7 +388,9 @@ class PaperWords:
         """Return what the members of a stack share of the words of their parts in turn; "" for nothing."""
         if not 0 < len(members) <= MOST_ASKED:
             return ""
-        said = [self._words(member) or self._counted_parts(member) for member in members]
+        same = list(map(self._equal.first_equal, members))
+        words = {member: self._words(member) or self._counted_parts(member) for member in dict.fromkeys(same)}
+        said = [words[member] for member in same]
         rest = said[1:] if len(said) > 2 and self._has_unlike_first(members) else said
         return (rest[0] if len(set(rest)) == 1 else shared_words(rest)) if all(rest) else ""
 

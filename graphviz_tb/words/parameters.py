@@ -6,7 +6,7 @@ A weight belongs to the rows around the ops that take it, wherever it is stored.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence, Set
 from functools import cached_property
 from itertools import compress
 from math import prod
@@ -71,6 +71,24 @@ class ParameterCounts:
         rows, made, kernel = self._uses
         below = self.places_below(row, rows)
         return set(compress(made[below], kernel[below]))
+
+    def weights_below(self, row: int, among: Set[int]) -> Hashable:
+        """Return what is known of the weights used below a row: where, which, of what size, whether each is a kernel,
+        and whether only ops `among` others use it."""
+        rows, makers, kernels = self._uses
+        numbers: dict[int, int] = {}
+        uses = [
+            (
+                rows[use] - row,
+                numbers.setdefault(makers[use], len(numbers)),
+                self.steps.shapes.get(makers[use]),
+                kernels[use],
+                self.kernel_users.get(makers[use], frozenset()) <= among,
+            )
+            for use in range(len(rows))[self.places_below(row, rows)]
+        ]
+        doubtful = self._doubtful_rows[self.places_below(row, self._doubtful_rows)]
+        return tuple(uses), tuple([each - row for each in doubtful])
 
     def places_below(self, row: int, rows: Sequence[int]) -> slice:
         """Return where the rows below a row, and itself, are in a sorted list of rows."""

@@ -48,7 +48,7 @@ from graphviz_tb.ops.layers import bare_op_types, is_counted_name, is_numbered_k
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS, Role, has_role, optimizer_of_op
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
-from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
+from graphviz_tb.words.paper import POSITION_BIAS, paper_words
 from graphviz_tb.words.printed_names import first_words, module_class, printed_name
 from graphviz_tb.words.shared_words import SHARED
 
@@ -94,7 +94,7 @@ class NodeLabels:
         self.narrow, self.has_short_names = narrow, narrow >= SHORT_NAMES
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy, printed)
-        self.paper = PaperWords(hierarchy)
+        self.paper = paper_words(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
         self._known: dict[tuple[RowPath, RowPath | None, bool, bool], NodeLabel] = {}
         self._keys: dict[int, tuple[object, ...]] = {}

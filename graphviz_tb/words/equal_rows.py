@@ -1,0 +1,78 @@
+"""Rows that have the same words since members of stacks are equal: what is said of one member is not found again.
+
+    stack ─┬─ member 1: conv1, conv2, add      described
+           ├─ member 2: conv1, conv2, add      each row as the row at its place in member 1
+           └─ member 3: conv1, conv2           described
+
+Words depend on the tree of groups below a row, on the steps of its ops and the links between them (its block), and on
+the sizes of its weights and who else uses them. Members that are equal in all of these have equal words at all places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Ints, distinct_values
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, Hierarchy
+from graphviz_tb.words.block import Block
+from graphviz_tb.words.parameters import ParameterCounts
+
+SINGULAR_KINDS = frozenset({"attention", "scores", "scan"})  # steps whose words depend on constants too
+
+
+class EqualRows:
+    """Finds rows with the same words; `nodes` returns the ops of the model below a row, `block` their steps."""
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        parameters: ParameterCounts,
+        nodes: Callable[[int], Ints | None],
+        block: Callable[[Ints], Block],
+    ) -> None:
+        self.hierarchy, self.parameters = hierarchy, parameters
+        self._nodes, self._block = nodes, block
+        self._calls = sorted(hierarchy.calls)
+        self._first: dict[Hashable, int] = {}
+        self._known: dict[int, int] = {}  # by member
+
+    def first_equal(self, row: int) -> int:
+        """Return the first known row that has the same words: the row at the same place in an equal member of a stack;
+        the row itself if there is none."""
+        hierarchy, inner = self.hierarchy, row
+        around: list[int] = []
+        while inner > 0:
+            if (outer := hierarchy.parent.item(inner)) in hierarchy.stacks:
+                around.append(inner)
+            inner = outer
+        for member in reversed(around):  # a copy of all around it needs no key of its own
+            if member not in self._known:
+                self._known[member] = self._first.setdefault(self._structure(member), member)
+            if self._known[member] != member:
+                return row - member + self._known[member]
+        return row
+
+    def _structure(self, member: int) -> Hashable:
+        """Return all that the words for the rows of a member depend on; the member where that is more than itself."""
+        hierarchy, graph, stop = self.hierarchy, self.hierarchy.graph, self.hierarchy.end.item(member)
+        calls = self.parameters.places_below(member, self._calls)
+        alone = stop > member + 1 and not graph.layers and calls.start == calls.stop
+        if not alone or (nodes := self._nodes(member)) is None:
+            return member
+        block = self._block(nodes)  # one for equal steps with equal links, and kept
+        if len(block.steps) < 2 or any(step.kind in SINGULAR_KINDS or step.word == "softmax" for step in block.steps):
+            return member
+        rows = slice(member, stop)
+        inside, how = hierarchy.node[rows], hierarchy.how[rows]
+        labels = [hierarchy.display_label(member + at) for at in np.flatnonzero(how == LAYER_ORIGIN).tolist()]
+        types = [graph.op_types[op].rpartition("::")[2] for op in distinct_values(graph.op[nodes]).tolist()]
+        named = [label.startswith(op) for label in labels for op in types]  # asked of layers of unknown size
+        columns: list[NDArray[Any]] = [hierarchy.template[rows], hierarchy.kind[rows], how, hierarchy.connected[rows]]
+        columns += [hierarchy.end[rows] - member, graph.op[inside]]
+        columns += [np.searchsorted(nodes, inside), np.isin(inside, nodes)]
+        weights = self.parameters.weights_below(member, set(nodes.tolist()))
+        return id(block), weights, *named, *[column.tobytes() for column in columns]
