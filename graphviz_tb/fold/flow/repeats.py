@@ -228,8 +228,8 @@ def _best_alignment(
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = period > 1 and context.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
+            more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
+            near = not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
             paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
@@ -410,7 +410,7 @@ def _extend_to_first(
     """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first
     layers."""
     first = run[0]
-    if not first.is_single_box or first.box.ops < MIN_STACK_OPS:
+    if first.box.ops < MIN_STACK_OPS:
         return before, run
     count = len(before)
     kernels = context.widths.kernels([first.box])
