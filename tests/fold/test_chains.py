@@ -203,6 +203,25 @@ def test_stages_of_one_height_are_a_stack_with_a_stack_in_it() -> None:
     assert heights(net.model()) == heights(net.model("numbers")) == [4]
 
 
+@pytest.mark.parametrize("counts", [(6, 6, 5), (5, 5, 4)])
+def test_the_first_layer_of_each_cycle_is_of_its_stack(counts: tuple[int, ...]) -> None:
+    # A convolution that does not dilate needs no rearranging around it.
+    net = Network()
+    x = net.op("Placeholder", "x")
+    for place in range(sum(counts)):
+        dilates = place not in (0, counts[0], 2 * counts[0])
+        ends = []
+        for part, kind in (("filter", "Tanh"), ("gate", "Sigmoid")):
+            scope = f"{part}_{place}"
+            given = net.op("SpaceToBatchND", f"{scope}/to_batch", x) if dilates else x
+            inner = net.op("MatMul", f"{scope}/mul", given, net.op("Const", f"{scope}/w"))
+            inner = net.op("BatchToSpaceND", f"{scope}/to_space", inner) if dilates else inner
+            ends.append(net.op(kind, f"{scope}/{kind.lower()}", inner))
+        x = net.op("Add", f"sum_{place}", x, net.dense(net.op("Mul", f"gated_{place}", *ends), f"mix_{place}"))
+    net.op("Softmax", "out", x)
+    assert heights(net.model()) == [*counts]
+
+
 @pytest.mark.parametrize("count", [4, 6, 12])
 def test_equal_scopes_with_equal_small_inputs_are_a_stack_whatever_leaves_them(count: int) -> None:
     # Each layer of a decoder takes its slices of the cache, and gives what is stored again.

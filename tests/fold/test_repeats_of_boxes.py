@@ -11,7 +11,6 @@ from graphviz_tb.fold.flow.repeats import (
     _fold_repetitions,
     _fold_single_units,
     _has_smaller_period,
-    _is_stage,
     _is_worth_folding,
     _shows_stack,
     fold_repeats,
@@ -124,46 +123,11 @@ def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
     assert not _is_worth_folding([block("query"), block("value")], 0, 2, 1, context())
 
 
-def counting(*names: str, how: GroupOrigin = GroupOrigin.NAME, ops: int = 3) -> FlowBox:
-    """A group of groups by name."""
-    return make_group(
-        how,
-        [
-            make_group(GroupOrigin.NAME, rows(*"abcdefghi"[:ops]), 50 + number, name)
-            for number, name in enumerate(names)
-        ],
-        60,
-    )
-
-
-@each(
-    ("box", "stage"),
-    [
-        (counting("block_1", "block_2"), True),
-        (counting("block_1"), False),
-        (counting("block_1", "head", "block_2"), True),  # two of three
-        (counting("block_1", "query", "key", "block_2", "value"), False),  # two of five
-        (counting("head", "block_1", "tail", "block_2"), True),  # half of it
-        (counting("query", "key"), False),
-        (counting("block_1", "block_2", how=GroupOrigin.REGION), False),
-        (make_group(GroupOrigin.NAME, rows("a_1", "a_2", "a_3"), 9), False),
-    ],
-)
-def test_a_group_that_counts_by_names_is_a_stage(box: FlowBox, stage: bool) -> None:
-    assert _is_stage(box) is stage
-
-
 def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> FlowBox:
     """A group with a stack of so many boxes, each of some ops, and boxes beside it."""
     kit = context()
     tall = make_stack(kit.symbols, rows(*(f"s{number}" for number in range(height)), ops=ops, symbol=5), 5, sideways)
     return make_group(GroupOrigin.STAGE, [tall, *rows(*(f"r{number}" for number in range(beside)), ops=1)], 9)
-
-
-def test_a_group_that_is_half_a_stack_is_a_stage() -> None:
-    assert _is_stage(stage_of(2, 3, beside=6))
-    assert not _is_stage(stage_of(2, 3, beside=7))
-    assert not _is_stage(stage_of(2, 3, sideways=True))
 
 
 def test_a_stack_of_more_than_two_or_a_group_that_holds_one_shows_how_many() -> None:
@@ -179,7 +143,7 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
     def line(text: str) -> list[SequenceElement]:
         found = []
         for letter in text:
-            box = counting("block_1", "block_2") if letter == "S" else FlowBox(letter, ord(letter), 1, 1)
+            box = stage_of(2, 3) if letter == "S" else FlowBox(letter, ord(letter), 1, 1)
             box.name = letter
             found.append(SequenceElement(box, box.symbol, box.symbol))
         return found
@@ -188,7 +152,8 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
     assert _fold_repetitions(line("SS"), 1, kit) is None
     assert _fold_repetitions(line("SSS"), 1, kit) is not None
     assert len(fold_repeats(line("xSSy"), context())) == 4
-    assert len(fold_repeats(line("SStSSt"), context())) == 1
+    assert len(fold_repeats(line("SStSSt"), context())) == 6  # two that count stay apart, whatever is beside them
+    assert len(fold_repeats(line("SSt" * 3), context())) == 1
 
 
 def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:

@@ -88,7 +88,6 @@ class TrainingLevels:
         known = behind | model | shapes
         others = [child for child in children if child not in known]
         model |= self._model_inputs(row, others, model)
-        others = [child for child in others if child not in model]
         updates |= _rows_serving_only(others, after, updates)
         gradients = (behind | shapes) - updates
         gradients |= _rows_serving_only([child for child in others if child not in updates], after, gradients | updates)

@@ -145,14 +145,15 @@ def _in_turn(
     sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], context: FoldContext
 ) -> bool:
     """Return whether a stretch is a block of another kind, one after every few others: it occurs again and again, and
-    has the same products and convolutions, of the same sizes."""
-    words = [element.word for element in sequence[start:stop]]
-    length = stop - start
-    again = sum(
-        element.word == words[0] and [element.word for element in sequence[place : place + length]] == words
-        for place, element in enumerate(sequence)
-    )
-    if again < AGAIN:
+    has the same products and convolutions, of the same sizes. The first others have none before them.
+
+    a a a b a a a b a a a b        b is the last of four; in `b a a a b a a a b a a` it is the first
+    """
+    words, once = ([element.word for element in part] for part in (sequence[start:stop], turn))
+    begins = _places_of([*words, *once], sequence)
+    apart = len(begins) > 1 and begins[1] - begins[0] >= len(words) + len(once)
+    leads = apart and begins[0] + len(words) == _places_of(once, sequence)[0]
+    if leads or len(_places_of(words, sequence)) < AGAIN:
         return False
     stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(turn)
     widths = context.widths
@@ -164,6 +165,15 @@ def _in_turn(
     return bool(mine - other or other - mine) and all(
         mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
     )
+
+
+def _places_of(words: Sequence[object], sequence: Sequence[SequenceElement]) -> list[int]:
+    """Return where a sequence has elements with these words."""
+    return [
+        at
+        for at, element in enumerate(sequence)
+        if element.word == words[0] and [each.word for each in sequence[at : at + len(words)]] == words
+    ]
 
 
 def _same_stage(

@@ -8,7 +8,6 @@ down block×3 …`) becomes stages side by side.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby, pairwise
@@ -229,8 +228,8 @@ def _best_alignment(
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = period > 1 and context.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = period > 1 and not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
+            more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
+            near = not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
             paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
@@ -411,7 +410,7 @@ def _extend_to_first(
     """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first
     layers."""
     first = run[0]
-    if not first.is_single_box or first.box.ops < MIN_STACK_OPS:
+    if first.box.ops < MIN_STACK_OPS:
         return before, run
     count = len(before)
     kernels = context.widths.kernels([first.box])
@@ -458,17 +457,12 @@ def _fold_repetitions(
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
     # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
-    if (
-        equal
-        and period == 1
-        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and context.widths.are_stages(boxes)))
-    ):
+    counted = len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
+    if equal and period == 1 and (counted or (not once[0].fork and context.widths.are_stages(boxes))):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
-    staged = period > 1 and (
-        context.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
-        or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
-    )
+    least = MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS
+    staged = period > 1 and (counted or context.widths.are_stages(boxes, least))
     if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
@@ -573,21 +567,6 @@ def _part_at_borders(
 
 def _as_one(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
     return elements[0].box if len(elements) == 1 else make_block(context, elements)
-
-
-def _is_stage(box: FlowBox) -> bool:
-    """Return whether a group is mostly one stack, or a run of equal names with numbers or letters."""
-    if not holds_stack(box) and box.how != GroupOrigin.NAME:
-        return False
-    parts = [member for member in box.members if member.is_repetition and not member.sideways]
-    if not parts:
-        large = [named for named in box.members if named.how == GroupOrigin.NAME]
-        forms = Counter(name_form(named.name) for named in large)
-        common = max(forms, key=forms.__getitem__, default="")
-        parts = [named for named in large if name_form(named.name) == common]
-        if len(parts) < 2:
-            return False
-    return sum(member.ops for member in parts) >= box.ops / 2
 
 
 def _shows_stack(box: FlowBox) -> bool:
