@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import click
@@ -183,12 +184,34 @@ def format_table(
     # Each column is as wide as its widest cell; then the widest ones of `gives` shrink.
     widths = [max(shown_width(row[index]) for row in rows) for index in range(len(rows[0]))]
     widths = _shrink_columns(widths, gives, width - indent - 2 * (len(widths) - 1))
+    columns = [_clip_cells(column, wide) for column, wide in zip(zip(*rows, strict=True), widths, strict=True)]
     lines = []
-    for index, row in enumerate(rows):
+    for index, row in enumerate(zip(*columns, strict=True)):
         cells = [pad_text(cell, widths[column], column in right) for column, cell in enumerate(row)]
         line = clip_end(" " * indent + "  ".join(cells).rstrip(), width)
         lines.append(look.dim(line) if header and index == 0 else line)
     return lines
+
+
+def _clip_cells(cells: Sequence[str], width: int) -> list[str]:
+    """Return the cells of a column in at most `width` columns. Different ones that would look the same lose the words
+    that they have in common.
+
+    >>> _clip_cells(["eval_accuracy_vs_iterations", "eval_loss_vs_iterations", "lr"], 9)
+    ['…accu…ons', '…loss…ons', 'lr']
+    """
+    clipped = {cell: clip_middle(cell, width) for cell in cells}
+    alike: dict[str, list[str]] = {}
+    for cell, shown in clipped.items():
+        alike.setdefault(shown, []).append(cell)
+    for several in alike.values():
+        ends = zip(min(several), max(several), strict=False)  # what these have in common, all have
+        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends)) if len(several) > 1 else 0
+        while start and several[0][start - 1].isalnum():
+            start -= 1
+        if start:
+            clipped.update({cell: clip_end("…" + clip_middle(cell[start:], width - 1), width) for cell in several})
+    return [clipped[cell] for cell in cells]
 
 
 def _shrink_columns(widths: list[int], gives: Sequence[int], room: int) -> list[int]:

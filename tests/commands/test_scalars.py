@@ -38,6 +38,14 @@ def test_the_table_names_every_series() -> None:
     assert ("129" in loss, "127" in rare) == (True, True)
 
 
+def test_tags_that_differ_look_different_where_they_are_cut(tmp_path: Path) -> None:
+    tags = [f"{'before/' * 4}{name}{'/behind' * 4}" for name in ("accuracy", "loss", "recall")]
+    write(tmp_path / "events.out.tfevents.1.x", *(event(1, scalar(tag, 0.5)) for tag in tags))
+    shown = [line.split()[1] for line in run(str(tmp_path)).stdout.splitlines()[1:]]
+    assert all("…" in tag for tag in shown)
+    assert len(set(shown)) == 3, shown
+
+
 def test_csv_has_every_point_exactly() -> None:
     result = run(str(LOGGED / "odd_numbers"), "--csv", "--tag", "^v1$")
     rows = list(csv.reader(io.StringIO(result.stdout)))

@@ -85,6 +85,15 @@ def test_the_rate_of_an_optimizer_is_an_edit_of_its_own() -> None:
     assert (alone.detail["old"], alone.detail["new"]) == (0.1, 0.2)
 
 
+def test_the_name_of_an_optimizer_is_no_edit_beside_its_rate() -> None:
+    old, new = (
+        keras(rate=rate).replace(b'"config": {"learning_rate"', b'"config": {"name": "%s", "learning_rate"' % name)
+        for rate, name in ((0.1, b"adam"), (0.2, b"adam_1"))
+    )
+    assert b"adam_1" in new
+    assert [change.detail["key"] for change in diff(old, new)] == ["optimizer.learning_rate"]
+
+
 def test_a_loss_is_an_edit_of_its_own_beside_a_layer_or_an_output() -> None:
     (alone,) = diff(keras(), keras(loss="mae"))
     assert (alone.detail["key"], alone.detail["new"]) == ("loss", "mae")

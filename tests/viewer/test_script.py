@@ -85,6 +85,49 @@ def test_imports_name_what_modules_export(require: Callable[..., None]) -> None:
     assert (done.stdout, done.stderr[-2000:]) == ("", "")
 
 
+def test_calls_of_the_translated_code_pass_what_it_needs() -> None:
+    """The type checker does not know the translated functions: a parameter that one gains must reach the page too."""
+    place = viewer_source("place.js")
+    exports = dict(re.findall(r"^  (\w+): (\w+),$", place, re.MULTILINE))
+    made = {
+        name: _top_level_parts(text, at)
+        for text in (place, *(viewer_source(name) for name in LAYOUT_MODULES if name != "place.js"))
+        for name, at in ((found[1], found.end()) for found in re.finditer(r"^function (\w+)\(", text, re.MULTILINE))
+    }
+    wrong, calls = [], 0
+    for path in sorted(VIEWER.rglob("*.js")):
+        text = path.read_text(encoding="utf-8")
+        for found in re.finditer(r"\blayout\.(\w+)\(", text):
+            parameters = made.get(exports.get(found[1], found[1]))
+            if parameters is None:
+                continue  # a class
+            calls += 1
+            passed = _top_level_parts(text, found.end())
+            needed = sum("=" not in parameter and not parameter.startswith("...") for parameter in parameters)
+            if not needed <= len(passed) <= len(parameters) and not any(part.startswith("...") for part in passed):
+                wrong.append(f"{path.name}: layout.{found[1]}({', '.join(passed)}) of ({', '.join(parameters)})")
+    assert calls > 30
+    assert wrong == []
+
+
+def _top_level_parts(text: str, start: int) -> list[str]:
+    """Return what stands between the commas of a list in parentheses that begins at `start`.
+
+    >>> _top_level_parts("f(a, g(b, c), [d, e])", 2)
+    ['a', 'g(b, c)', '[d, e]']
+    """
+    parts, depth, begin = [], 0, start
+    for at in range(start, len(text)):
+        closing = text[at] in ")]}"
+        if (closing or text[at] == ",") and not depth:
+            parts.append(text[begin:at].strip())
+            begin = at + 1
+            if closing:
+                break
+        depth += (text[at] in "([{") - closing
+    return [part for part in parts if part]
+
+
 def test_every_colouring_has_a_name_in_each_language() -> None:
     languages = viewer_source("strings.js").count("languageName:")
     assert languages == 2

@@ -251,7 +251,10 @@ def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | 
             return None
         if None not in (_function_name(old), _function_name(new)):
             return None
-        return (old, new) if _class_name(old) is None else (_nested_settings(old), _nested_settings(new))
+        if _class_name(old) is None:
+            return old, new
+        # What an object of a class is called is no setting of it: Keras numbers the optimizers of a process (`adam_1`).
+        return {**_nested_settings(old), "name": None}, {**_nested_settings(new), "name": None}
     lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
     if lists and any(isinstance(_unpack_tuple(part), Mapping) for part in (*old, *new)):
         keys = [str(place) for place in range(len(old))]

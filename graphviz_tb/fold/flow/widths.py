@@ -153,7 +153,7 @@ class ChannelWidths:
         # A trace records no shapes of weights, but those of results.
         for node in np.flatnonzero(works & (self._parameter_counts > 0)).tolist():
             result = self._recorded_shape(node)
-            given[node] = result[1 if slides[node] else -1] or 0 if len(result) > 1 else 0
+            given[node] = _as_channels(result[1 if slides[node] else -1]) if len(result) > 1 else 0
         sizes: dict[Shape, int] = {}
         for node in np.flatnonzero(slides & (self._parameter_counts > 0)).tolist():
             if window := self._recorded_window(node):
@@ -161,7 +161,7 @@ class ChannelWidths:
         for node, layer in self._layer_of_node.items():
             config = _own_config(layer)
             filters, sides = config.get("filters", config.get("units")), _as_sizes(config.get("kernel_size"))
-            given[node] = filters if isinstance(filters, int) else 0
+            given[node] = _as_channels(filters)
             if sides:
                 kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
@@ -176,7 +176,7 @@ class ChannelWidths:
                 op = graph.op_types[graph.op[node]]
                 outputs, _, window = kernel_sizes(op, shape, _is_kernel_turned(graph, node, op))
                 if not spreads[node]:
-                    given[node] = outputs or 0
+                    given[node] = _as_channels(outputs)
                 if slides[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         return given, kernel, shared
@@ -441,6 +441,15 @@ def _own_config(layer: Layer) -> LayerConfig:
     inner = layer.config.get("layer")
     config = inner.get("config") if isinstance(inner, dict) else None
     return config if isinstance(config, dict) else layer.config
+
+
+def _as_channels(value: object) -> int:
+    """Return a number of channels as a column holds it; 0 where it is unknown or none.
+
+    >>> _as_channels(64), _as_channels(10**30) == MAX_QUANTITY, _as_channels(-(10**30)), _as_channels(None)
+    (64, True, 0, 0)
+    """
+    return max(0, min(value, MAX_QUANTITY)) if isinstance(value, int) else 0
 
 
 def _as_sizes(value: object) -> tuple[int, ...]:
