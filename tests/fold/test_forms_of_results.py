@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import GroupOrigin, RowKind
 from graphviz_tb.proto import GraphDef
+from tests.fold.nameless import Network
 
 LAYERS = 5
 
@@ -81,3 +83,17 @@ def test_all_layers_take_the_mask_and_one_tensor() -> None:
     texts = [text.full for text in model.picture().scene.texts]
     assert not any(text.startswith("in ") or text == "2 tensors" for text in texts)
     assert not any(" of 5" in text for text in texts)
+
+
+@pytest.mark.parametrize("form", ["Transpose", "Reshape", "Cast"])
+def test_a_form_beside_a_layer_a_norm_or_a_sum_is_no_box_of_a_graph_without_scopes(form: str) -> None:
+    made = Network()
+    x = made.op("Placeholder")
+    for _ in range(6):
+        y = made.op(form, made.chain(x, ("Conv2D",)))
+        x = made.op(form, made.op("AddV2", x, made.chain(made.op("Tanh", y), ("Conv2D",))))
+    hierarchy = made.hierarchy()
+    nodes = np.flatnonzero(hierarchy.graph.nodes_of_types(form.__eq__))
+    inside = hierarchy.parent[hierarchy.row_of_node[nodes]].tolist()
+    assert inside
+    assert all(hierarchy.how[row] == GroupOrigin.LAYER for row in inside)

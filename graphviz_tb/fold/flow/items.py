@@ -48,7 +48,6 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
-from graphviz_tb.ops.table import plain_op_name
 
 # State of a level while its boxes are sorted into flow and aside.
 
@@ -184,8 +183,6 @@ def _make_loop_box(boxes: list[FlowBox], symbols: SymbolTable) -> FlowBox:
 
 VALUE_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS
 RUN_INPUT_OPS = INPUT_OPS | NEXT_ELEMENT_OPS  # program inputs
-# Op types of all frameworks that keep the order of the elements, in small letters and without underscores.
-FORM_TYPES = frozenset(("reshape", "flatten", "unflatten", "view", "unsafeview", "squeeze", "unsqueeze", "expanddims"))
 MAX_FEEDER_OPS = 4  # a constant, a shape or a cast, with all that feeds it
 MAX_FEEDERS = 16  # per box; with more (a saver, a concatenation) it is a place where paths meet
 
@@ -224,21 +221,6 @@ def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
     return contract_groups(
         dag, [([box, *feeding], _attach_feeders(dag, box, feeding, symbols)) for box, feeding in by_consumer.items()]
     )
-
-
-def join_closing_forms(dag: Dag) -> Dag:
-    """Join an op that only gives the result of a scope another form to that scope: the last layer of a stack, whose
-    result is turned back to the form of the data; a pooling before what makes a vector of its result."""
-    groups = []
-    for number, box in enumerate(dag.boxes):
-        source = dag.before[number][0] if plain_op_name(box.op) in FORM_TYPES and len(dag.before[number]) == 1 else -1
-        if source >= 0 and dag.boxes[source].scope and dag.after[source] == [number]:
-            scope = dag.boxes[source]
-            # A few ops are called by their name; other regions of two are opened again outside of stacks.
-            small = scope.ops <= MAX_FEEDER_OPS and len(dag) > MIN_ASIDE_BOXES
-            how, name = (GroupOrigin.LAYER, scope.name) if small else (GroupOrigin.REGION, "")
-            groups.append(([source, number], make_group(how, [scope, box], scope.symbol, name)))
-    return contract_groups(dag, groups)
 
 
 def _find_small_trees(dag: Dag, layers: Set[int], along: list[int]) -> set[int]:

@@ -9,6 +9,8 @@ x ─▶ blocks ─▶ unit axis ─▶ conv ─▶ no unit axis ─▶ no block
 x ─┬─▶ dense ─▶ activation ─▶ × ─▶ dense ─▶ y      a gated block: two layers of one tensor, one of which weighs the
    └─▶ dense ──────────────────▲                     other, and the layer behind them
 
+x ─▶ turned axes ─▶ norm ─▶ turned back ─▶ …        ops that only give a tensor another form, beside what they serve
+
 Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers,
 which are alike whatever the form of their data.
 """
@@ -22,11 +24,13 @@ from functools import lru_cache
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group
 from graphviz_tb.fold.flow.idioms import MIN_OTHER_BOXES
 from graphviz_tb.fold.flow.invariants import FoldContext
-from graphviz_tb.fold.flow.items import VALUE_OPS
+from graphviz_tb.fold.flow.items import MAX_FEEDER_OPS, MIN_ASIDE_BOXES, VALUE_OPS
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     BIAS_OPS,
+    CAST_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
     DILATION_BLOCK_OPS,
@@ -35,17 +39,20 @@ from graphviz_tb.ops.roles import (
     MULTIPLY_OPS,
     OWN_BIAS_OPS,
     PASS_EACH_OPS,
+    REARRANGE_OPS,
     UNIT_AXES_OPS,
     VARIANCE_ROOT_OPS,
     Role,
     has_role,
     is_elementwise,
 )
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, plain_op_name
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
 FORMING_OPS = DILATION_BLOCK_OPS | UNIT_AXES_OPS | {"BatchToSpaceND"}
 MAX_FORMING_OPS = 4
+# Op types of all frameworks that keep the order of the elements, in small letters and without underscores.
+FORM_TYPES = frozenset(("reshape", "flatten", "unflatten", "view", "unsafeview", "squeeze", "unsqueeze", "expanddims"))
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
 
 
@@ -105,6 +112,61 @@ def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
             symbol = context.symbols.symbol_of("gated", *(box.symbol for box in boxes))
             groups.append((members, make_group(GroupOrigin.FEED_FORWARD, boxes, symbol)))
     return contract_groups(dag, groups)
+
+
+def join_forms(dag: Dag, context: FoldContext) -> Dag:
+    """Join ops that only give one tensor another form to what makes it: a scope, which is left as it is otherwise; a
+    layer, norm or sum of a graph without scopes. Those behind anything else join the one of these that takes them: the
+    axes of an image, turned for a norm and back; a cast."""
+    forms = [len(sources) == 1 and is_form(box.op) for box, sources in zip(dag.boxes, dag.before, strict=True)]
+    numbers = [number for number, is_form in enumerate(forms) if not is_form] if any(forms) else []
+    chains = {number: [number] for number in numbers if _takes_forms(dag, number, context)}
+    for number, chain in chains.items():
+        scope = dag.boxes[number].scope
+        while len(dag.after[chain[-1]]) == 1 and forms[user := dag.after[chain[-1]][0]]:
+            op = dag.boxes[user].op
+            if (len(chain) > 1 or plain_op_name(op) not in FORM_TYPES) if scope else op in UNIT_AXES_OPS:
+                break
+            chain.append(user)
+            forms[user] = False
+    groups = []
+    for number, chain in chains.items():
+        while len(dag.before[chain[0]]) == 1 and forms[source := dag.before[chain[0]][0]]:
+            if dag.boxes[number].scope or dag.boxes[source].op in UNIT_AXES_OPS or len(dag.after[source]) > 1:
+                break
+            chain.insert(0, source)
+            forms[source] = False
+        if len(chain) > 1:
+            groups.append((chain, _make_formed(dag, number, chain)))
+    return contract_groups(dag, groups)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def is_form(op: str) -> bool:
+    """Return whether an op of any framework only gives a tensor another form: its axes, their order, its type."""
+    return op in CAST_OPS or op in REARRANGE_OPS or plain_op_name(op) in FORM_TYPES
+
+
+def _takes_forms(dag: Dag, number: int, context: FoldContext) -> bool:
+    """Return whether a box is a scope, a norm, a layer, or a sum of two tensors."""
+    box = dag.boxes[number]
+    if box.scope or box.how == GroupOrigin.NORM or (box.op in ADD_OPS and len(dag.before[number]) > 1):
+        return True
+    return not box.is_repetition and context.widths.parameters(box) > 0
+
+
+def _make_formed(dag: Dag, number: int, chain: Sequence[int]) -> FlowBox:
+    """Return a box with the forms around it. They do not change its symbol; nor its size, unless it is a scope: a layer
+    with two of them is no block."""
+    box = dag.boxes[number]
+    parts = [part for each in chain for part in (each == number and box.members) or [dag.boxes[each]]]
+    # A few ops are called by their name; other regions of two are opened again outside of stacks.
+    small = len(dag) > MIN_ASIDE_BOXES and (box.ops <= MAX_FEEDER_OPS or not box.scope)
+    how, name = (GroupOrigin.LAYER, box.name) if small else (GroupOrigin.REGION, "")
+    made = make_group(box.how if small and box.members else how, parts, box.symbol, name)
+    if not box.scope:
+        made.ops = box.ops
+    return made
 
 
 def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:

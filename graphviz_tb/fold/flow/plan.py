@@ -5,7 +5,8 @@ items        children with flow between them; a cycle is one box, children witho
              small inputs go next to their only user, index arithmetic is one box, as is a running sum
 recurrences  a recurrence without weights whose steps are written out is one box, as is a cell
 idioms       a norm of several ops is one box, as are an activation, a rotary embedding, a table of positions, attention
-layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one
+layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one;
+             a cast, turned axes and the like are part of the layer, norm or sum beside them
 applications a network applied to several tensors is a stack
 joins        a join that takes what an earlier one took follows it alone
 loops        loops of control flow v1, and modules that are called again
@@ -48,10 +49,9 @@ from graphviz_tb.fold.flow.items import (
     fold_boxes_aside,
     fold_index_arithmetic,
     fold_running_sums,
-    join_closing_forms,
     join_feeders,
 )
-from graphviz_tb.fold.flow.layers import fold_gated_layers, fold_layers
+from graphviz_tb.fold.flow.layers import fold_gated_layers, fold_layers, join_forms
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.recurrences import fold_recurrences
@@ -175,7 +175,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     dag = fold_layers(fold_idioms(fold_recurrences(dag, context), context), level.hierarchy, context)
     dag = fold_running_sums(stack_applications(fold_gated_layers(dag, context), context), symbols)
     if not _has_layer_ops(level):
-        dag = join_feeders(join_closing_forms(dag), context.widths.named_layers, symbols)
+        dag = join_feeders(join_forms(dag, context), context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)
     aside = [items.boxes[position] for position in items.aside]
     if total_child_count(boxes) + len(aside) > context.soft:

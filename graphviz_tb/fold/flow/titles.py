@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import FlowBox
 from graphviz_tb.fold.flow.invariants import FoldContext, rows_inside
+from graphviz_tb.fold.flow.layers import is_form
 from graphviz_tb.fold.flow.names import (
     Vocabulary,
     common_words,
@@ -80,7 +81,8 @@ def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hier
         if box.how == GroupOrigin.NAME and not box.is_repetition:
             box.name = _extend_family_name(box, context)
         if box.how == GroupOrigin.LAYER:
-            box.name = "" if context.vocabulary.is_nameless else box.members[0].name
+            layer = next((part for part in box.members if not is_form(part.op)), box.members[0])
+            box.name = "" if context.vocabulary.is_nameless else layer.name
         if box.how in IDIOM_ORIGINS:
             box.name = _shared_name(box, context) or _idiom_word(box.how)
         if box.members and not box.name:
