@@ -355,3 +355,23 @@ def test_the_window_of_a_kernel_follows_from_no_other_edit() -> None:
             (alone.kind, alone.name),
             ("changed", "gradient_tape/m/conv/Reshape"),
         ]
+
+
+def grouped(groups: int, pool: str = "MaxPool") -> GraphDef:
+    """x ─▶ a convolution whose kernel takes a part of the channels ─▶ pool"""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 20, 20, 8))
+    add(graph, "m/pre/Relu", "Relu", "x")
+    add_constant(graph, "m/conv/kernel", 0.0, shape=(3, 3, 8 // groups, 16))
+    add(graph, "m/conv/Conv2D", "Conv2D", "m/pre/Relu", "m/conv/kernel")
+    add(graph, "m/conv/pool", pool, "m/conv/Conv2D")
+    if pool == "Tanh":
+        add(graph, "m/conv/more", "Tanh", "m/conv/pool")
+    return graph
+
+
+def test_other_inputs_of_a_kernel_follow_from_no_edit_behind_it() -> None:
+    (alone,) = diff(grouped(1), grouped(2))
+    both = list(diff(grouped(1), grouped(2, "Tanh")))
+    assert [change.name for change in both if change.detail == alone.detail] == [alone.name]
+    assert len(both) == 2

@@ -25,6 +25,7 @@ from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
@@ -96,20 +97,24 @@ def _layer_weight_change(
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
-    follows = score == FOLLOWING_SCORE and not any(_is_longer_table(layers[1], *atom[1:]) for atom in members)
+    follows = score == FOLLOWING_SCORE and not any(_follows_from_nothing(layers, atom) for atom in members)
     return Change("changed", severity, *names, nodes, content, edits=edits), follows
 
 
-def _is_longer_table(layers: Layers, node: int, difference: Difference) -> bool:
-    """Return whether a weight has another number of rows, and its user takes nothing else: it follows from nothing."""
-    user = layers.first_user(node, SHAPE_PLUMBING)
-    old, new = (str(shape).split("×") for shape in (difference.old, difference.new))
-    origin = layers.side.graph.meaning.origin
-    given = any(
-        origin[source] < 0 and layers.side.op_type(source) not in CONSTANT_OPS
-        for source in layers.side.data_sources(user)
-    )
-    return len(old) == len(new) > 1 and old[-1] == new[-1] and user != node and not given
+def _follows_from_nothing(layers: tuple[Layers, Layers], atom: Atom) -> bool:
+    """Return whether a weight has another number of rows, and its user takes nothing else, or what it took before: a
+    longer table, or more groups."""
+    old, new = (str(shape).split("×") for shape in (atom[2].old, atom[2].new))
+    given: list[list[Shape]] = []
+    for sides, node in zip(layers, atom[:2], strict=True):
+        side, user = sides.side, sides.first_user(node, SHAPE_PLUMBING)
+        if user == node:
+            return False
+        loud = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
+        taken = [each for each in loud if side.graph.meaning.origin[each] < 0]
+        given.append([side.tensors.tensors_of_node(each)("0").shape for each in taken[:1]])
+    known = all(shape and None not in shape[1:] for shapes in given for shape in shapes)
+    return len(old) == len(new) > 1 and old[-1] == new[-1] and known and given[0] == given[1]
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
