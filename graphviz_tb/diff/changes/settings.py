@@ -85,7 +85,8 @@ def _layer_weight_change(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
-    gated = any(map(_has_gates_in_rows, used))
+    # In exported programs the gates of a recurrent layer are rows of its weights.
+    gated = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in used)
     told = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
     (score, key, old, new), further = settings(tuple(ops), told)
     names = layers[0].name_around(members[0][0]), layers[1].name(layer)
@@ -187,11 +188,6 @@ def _product_type(graph: Graph, node: int) -> str:
     turning = kernel_turning_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
     return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
-
-
-def _has_gates_in_rows(op: str) -> bool:
-    """Return whether the weights of an op have rows for the gates of a recurrent layer, as in exported programs."""
-    return has_framework(op) and has_role(op, Role.RECURRENT)
 
 
 def _in_columns(shape: str) -> str:
@@ -433,7 +429,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     ]
     common = _common_factor((change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS)
     whole: int | None = None
-    for number, change, setting, factor in sorted(numbers, key=lambda numbered: _follows_widths(numbered[2])):
+    # Widths say most: constants and sizes of inputs follow from them.
+    ordered = sorted(numbers, key=lambda each: each[2].constant or each[2].key in INPUT_SIZE_KEYS)
+    for number, change, setting, factor in ordered:
         own, names = _blocks_around(change), frozenset(_place_names(change))
         # Heads are those of an attention, or of its queries, keys and values.
         own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
@@ -465,11 +463,6 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     merged = {id(change) for members in groups.values() for change in members[1:]}
     made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
     return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
-
-
-def _follows_widths(setting: Setting) -> bool:
-    """Return whether a setting comes after widths, which say most: constants and sizes of inputs follow from them."""
-    return setting.constant or setting.key in INPUT_SIZE_KEYS
 
 
 def _factor(change: Change, setting: Setting) -> float:
