@@ -216,6 +216,8 @@ UNIT_AXES_OPS = OPS_BY_ROLE[Role.UNIT_AXES]
 """Add or drop dimensions of size 1."""
 REARRANGE_OPS = OPS_BY_ROLE[Role.REARRANGE]
 """The elements of input 0 in another shape or order of dimensions."""
+KERNEL_GRADIENT_OPS = frozenset(op for op in OPS_BY_ROLE[Role.GRADIENT] if "BackpropFilter" in op)
+"""The gradient of a convolution with respect to its kernel."""
 RESHAPE_OPS = frozenset({"Reshape"})
 """Give input 0 the shape that input 1 states."""
 EQUAL_NUMBER_OPS = RESHAPE_OPS | {"Cast"}

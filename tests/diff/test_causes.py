@@ -282,11 +282,11 @@ def test_the_heads_of_an_attention(new: tuple[int, int], word: str, values: tupl
 
 
 def split_queries(*shape: int) -> Any:
-    """Queries of 10 places, 2 examples and 40 channels that are brought to a shape before their product."""
+    """Queries of some places, 2 examples and 40 channels that are brought to a shape before their product."""
     made = graph("x Placeholder", "y Placeholder", "att/q/shape Const", "att/q/Reshape Reshape x att/q/shape",
                  "att/q/Transpose Transpose att/q/Reshape", "att/BatchMatMulV2 BatchMatMulV2 att/q/Transpose y",
                  "att/Softmax Softmax att/BatchMatMulV2")  # fmt: skip
-    for size in (10, 2, 40):
+    for size in (shape[0], 2, 40):
         made.node[0].attr["shape"].shape.dim.add(size=size)
     tensor = made.node[2].attr["value"].tensor
     tensor.tensor_shape.dim.add(size=len(shape))
@@ -296,6 +296,12 @@ def split_queries(*shape: int) -> Any:
 
 def test_heads_are_counted_without_the_examples_that_share_their_axis() -> None:
     (change,) = diff(split_queries(10, 2 * 4, 40 // 4), split_queries(10, 2 * 2, 40 // 2))
+    assert [change.detail[word] for word in ("key", "old", "new")] == ["num_heads", 4, 2]
+
+
+def test_heads_are_told_beside_another_length() -> None:
+    length, change = diff(split_queries(10, 2, 4, 10), split_queries(12, 2, 2, 20))
+    assert length.name == "x"
     assert [change.detail[word] for word in ("key", "old", "new")] == ["num_heads", 4, 2]
 
 

@@ -319,3 +319,59 @@ def listed(kind: int) -> GraphDef:
 def test_another_type_in_a_list_is_the_type_of_numbers() -> None:
     (change,) = diff(listed(FLOAT), listed(HALF))
     assert (change.key, [inner.key for inner in change.consequences if inner.setting]) == ("dtype", [])
+
+
+def trained_kernel(window: int, act: str = "Relu", inputs: int = 8) -> GraphDef:
+    """x ─▶ a convolution of unknown shape ─▶ act ─▶ a loss; its gradient is brought to the shape of the kernel."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 20, 8))
+    add(graph, "m/conv/resource", "VarHandleOp")
+    add(graph, "m/conv/Read", "ReadVariableOp", "m/conv/resource")
+    for name, number in (("m/conv/dim", 1), ("m/conv/dim_1", 0), ("m/in/axis", 2), ("rate", 0.125)):
+        add_constant(graph, name, number)
+    twice = ("ConcatV2", "x", "x", "m/in/axis") if inputs > 8 else ("Identity", "x")
+    add(graph, "m/in/Concat", *twice)
+    add(graph, "m/conv/ExpandDims", "ExpandDims", "m/in/Concat", "m/conv/dim")
+    add(graph, "m/conv/ExpandDims_1", "ExpandDims", "m/conv/Read", "m/conv/dim_1")
+    add(graph, "m/conv/Conv2D", "Conv2D", "m/conv/ExpandDims", "m/conv/ExpandDims_1")
+    add(graph, "m/act/act", act, "m/conv/Conv2D")
+    add(graph, "loss/Mean", "Mean", "m/act/act")
+    tape = "gradient_tape/m/conv"
+    add(graph, f"{tape}/act", "ReluGrad", "loss/Mean", "m/act/act")
+    add(graph, f"{tape}/Sizes", "Shape", "m/conv/ExpandDims_1")
+    add(graph, f"{tape}/Filter", "Conv2DBackpropFilter", "m/conv/ExpandDims", f"{tape}/Sizes", f"{tape}/act")
+    add_constant(graph, f"{tape}/Shape", window, inputs, 16)
+    add(graph, f"{tape}/Reshape", "Reshape", f"{tape}/Filter", f"{tape}/Shape")
+    add(graph, "sgd/mul", "Mul", f"{tape}/Reshape", "rate")
+    add(graph, "sgd/update", "AssignSubVariableOp", "m/conv/resource", "sgd/mul")
+    return graph
+
+
+def test_the_window_of_a_kernel_follows_from_no_other_edit() -> None:
+    for act, inputs in (("Elu", 8), ("Relu", 16)):
+        (alone,) = diff(trained_kernel(3), trained_kernel(3, act, inputs))
+        both = list(diff(trained_kernel(3), trained_kernel(5, act, inputs)))
+        assert [(each.kind, each.name) for each in both] == [
+            (alone.kind, alone.name),
+            ("changed", "gradient_tape/m/conv/Reshape"),
+        ]
+
+
+def grouped(groups: int, pool: str = "MaxPool") -> GraphDef:
+    """x ─▶ a convolution whose kernel takes a part of the channels ─▶ pool"""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 20, 20, 8))
+    add(graph, "m/pre/Relu", "Relu", "x")
+    add_constant(graph, "m/conv/kernel", 0.0, shape=(3, 3, 8 // groups, 16))
+    add(graph, "m/conv/Conv2D", "Conv2D", "m/pre/Relu", "m/conv/kernel")
+    add(graph, "m/conv/pool", pool, "m/conv/Conv2D")
+    if pool == "Tanh":
+        add(graph, "m/conv/more", "Tanh", "m/conv/pool")
+    return graph
+
+
+def test_other_inputs_of_a_kernel_follow_from_no_edit_behind_it() -> None:
+    (alone,) = diff(grouped(1), grouped(2))
+    both = list(diff(grouped(1), grouped(2, "Tanh")))
+    assert [change.name for change in both if change.detail == alone.detail] == [alone.name]
+    assert len(both) == 2

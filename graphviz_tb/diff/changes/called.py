@@ -68,7 +68,10 @@ def layer_division(
     graph = layers.side.graph
     if graph.op_types[graph.op[user]] not in SPLITTING_OPS or not (isinstance(old, list) and isinstance(new, list)):
         return None
-    other = [place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]]
+    # Before the last two axes are the batch and the places of a sequence.
+    around = len(old) - 2
+    pairs = enumerate(zip(old, new, strict=False))
+    other = [place for place, pair in pairs if pair[0] != pair[1] and not (place < around and pair in sizes)]
     if (
         len(old) != len(new)
         or not other
@@ -83,9 +86,8 @@ def layer_division(
         return None
     if split and layers.class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
-    # Beside another width or none, the number of heads is the last but one; before it are the batch and the places of
-    # a sequence.
-    is_last = first == len(old) - 2 >= 2 and pair not in sizes
+    # Beside another width or none, the number of heads is the last but one.
+    is_last = first == around >= 2 and pair not in sizes
     if (split or is_last) and _leads_to_product(layers, user):
         batch = _merged_batch(layers.side, user, new) if split else 1
         return (NUM_HEADS, pair[0] // batch, pair[1] // batch) if not pair[0] % batch else None

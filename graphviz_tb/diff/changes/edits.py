@@ -248,17 +248,11 @@ def _is_loose(m: Matching, item: Item) -> bool:
     )
 
 
-def _is_series_member(change: Change, series: Set[str]) -> bool:
-    name = without_counters(change.name)
-    return any(is_within(name, member) for member in series)
-
-
 def _takes_series_member(change: Change, series: Set[str]) -> bool:
     """Return whether a change is at a member of a series, or at an op that takes one before and after."""
-    if change.kind != "rewired" or _is_series_member(change, series):
-        return change.kind == "rewired"
-    ends = [without_counters(end or "") for wire in change.links for end in (wire.old, wire.new)]
-    return any(is_within(end, member) for end in ends for member in series)
+    ends = (change.name, *(end or "" for wire in change.links for end in (wire.old, wire.new)))
+    within = (is_within(without_counters(end), member) for end in ends for member in series)
+    return change.kind == "rewired" and any(within)
 
 
 def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:

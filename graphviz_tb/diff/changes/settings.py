@@ -25,6 +25,7 @@ from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
@@ -84,7 +85,8 @@ def _layer_weight_change(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
-    gated = any(map(_has_gates_in_rows, used))
+    # In exported programs the gates of a recurrent layer are rows of its weights.
+    gated = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in used)
     told = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
     (score, key, old, new), further = settings(tuple(ops), told)
     names = layers[0].name_around(members[0][0]), layers[1].name(layer)
@@ -96,20 +98,24 @@ def _layer_weight_change(
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
-    follows = score == FOLLOWING_SCORE and not any(_is_longer_table(layers[1], *atom[1:]) for atom in members)
+    follows = score == FOLLOWING_SCORE and not any(_follows_from_nothing(layers, atom) for atom in members)
     return Change("changed", severity, *names, nodes, content, edits=edits), follows
 
 
-def _is_longer_table(layers: Layers, node: int, difference: Difference) -> bool:
-    """Return whether a weight has another number of rows, and its user takes nothing else: it follows from nothing."""
-    user = layers.first_user(node, SHAPE_PLUMBING)
-    old, new = (str(shape).split("×") for shape in (difference.old, difference.new))
-    origin = layers.side.graph.meaning.origin
-    given = any(
-        origin[source] < 0 and layers.side.op_type(source) not in CONSTANT_OPS
-        for source in layers.side.data_sources(user)
-    )
-    return len(old) == len(new) > 1 and old[-1] == new[-1] and user != node and not given
+def _follows_from_nothing(layers: tuple[Layers, Layers], atom: Atom) -> bool:
+    """Return whether a weight has another number of rows, and its user takes nothing else, or what it took before: a
+    longer table, or more groups."""
+    old, new = (str(shape).split("×") for shape in (atom[2].old, atom[2].new))
+    given: list[list[Shape]] = []
+    for sides, node in zip(layers, atom[:2], strict=True):
+        side, user = sides.side, sides.first_user(node, SHAPE_PLUMBING)
+        if user == node:
+            return False
+        loud = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
+        taken = [each for each in loud if side.graph.meaning.origin[each] < 0]
+        given.append([side.tensors.tensors_of_node(each)("0").shape for each in taken[:1]])
+    known = all(shape and None not in shape[1:] for shapes in given for shape in shapes)
+    return len(old) == len(new) > 1 and old[-1] == new[-1] and known and given[0] == given[1]
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
@@ -182,11 +188,6 @@ def _product_type(graph: Graph, node: int) -> str:
     turning = kernel_turning_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
     return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
-
-
-def _has_gates_in_rows(op: str) -> bool:
-    """Return whether the weights of an op have rows for the gates of a recurrent layer, as in exported programs."""
-    return has_framework(op) and has_role(op, Role.RECURRENT)
 
 
 def _in_columns(shape: str) -> str:
@@ -428,7 +429,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     ]
     common = _common_factor((change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS)
     whole: int | None = None
-    for number, change, setting, factor in sorted(numbers, key=lambda numbered: _follows_widths(numbered[2])):
+    # Widths say most: constants and sizes of inputs follow from them.
+    ordered = sorted(numbers, key=lambda each: each[2].constant or each[2].key in INPUT_SIZE_KEYS)
+    for number, change, setting, factor in ordered:
         own, names = _blocks_around(change), frozenset(_place_names(change))
         # Heads are those of an attention, or of its queries, keys and values.
         own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
@@ -460,11 +463,6 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     merged = {id(change) for members in groups.values() for change in members[1:]}
     made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
     return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
-
-
-def _follows_widths(setting: Setting) -> bool:
-    """Return whether a setting comes after widths, which say most: constants and sizes of inputs follow from them."""
-    return setting.constant or setting.key in INPUT_SIZE_KEYS
 
 
 def _factor(change: Change, setting: Setting) -> float:

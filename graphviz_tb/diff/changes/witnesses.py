@@ -44,7 +44,16 @@ from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    CONSTANT_OPS,
+    INPUT_OPS,
+    KERNEL_GRADIENT_OPS,
+    SIZE_ARITHMETIC_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+)
+from graphviz_tb.ops.signatures import kernel_sizes
 
 EFFECT_ROLES = (
     Role.ASSIGN,
@@ -313,7 +322,7 @@ class Witnesses:
         if self.optimizing[1][new]:
             return not self.parts[1].settings[new]
         if self.bodies[1].gradient[new] or gradient_scope(side.graph.name[new]):
-            return self.is_other_model
+            return self.is_other_model and not self._is_other_window(new, difference)
         if difference.key in ("weight", "value shape", "shape"):
             return self.is_other_model
         if difference.key in ("N", "dtypes", "num", "num_split", "Tin", "Tout", "_num_original_outputs", "T"):
@@ -323,6 +332,16 @@ class Witnesses:
         if self.is_size(difference.old, difference.new):
             return True
         return self._is_initial(new, difference)
+
+    def _is_other_window(self, new: int, difference: Difference) -> bool:
+        """Return whether a constant is the shape of a kernel's gradient, and the window differs: inputs and outputs
+        follow from other layers, the window does not."""
+        side, shapes = self.m.b, (difference.old, difference.new)
+        if difference.key != "value" or not all(isinstance(shape, list) for shape in shapes):
+            return False
+        near = {side.op_type(each) for user in side.data_users(new) for each in (user, *side.data_sources(user))}
+        old, now = (kernel_sizes("Conv2D", shape).window for shape in shapes)
+        return old != now and not near.isdisjoint(KERNEL_GRADIENT_OPS)
 
     def _is_initial(self, new: int, difference: Difference) -> bool:
         """Return whether a number is worked out from the shape of the variable that it initialises."""

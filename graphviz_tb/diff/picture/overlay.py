@@ -259,14 +259,11 @@ def first_picture(
             continue
         paths = tuple(path_address(hierarchy, path) for path in opened)
         tried, drawn = opened, coloured.picture(replace(options, open=paths))
-        if _has_legible_names(drawn.scene):
+        # Names can be read where the whole sheet is fitted to a screen.
+        fitted = max(drawn.scene.width / SCREEN_PX[0], drawn.scene.height / SCREEN_PX[1])
+        if SMALLEST_NAME_PX * fitted <= NAME_PX:
             break
     return drawn, left
-
-
-def _has_legible_names(scene: Scene) -> bool:
-    """Return whether names can be read where the whole sheet is fitted to a screen."""
-    return SMALLEST_NAME_PX * max(scene.width / SCREEN_PX[0], scene.height / SCREEN_PX[1]) <= NAME_PX
 
 
 def _diff_title(changes: Comparison) -> str:
