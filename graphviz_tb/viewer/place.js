@@ -6463,7 +6463,7 @@ function _carry_part_breaks(part, old, was) {
   return [...starts];
 }
 
-// arrange.main_path
+// arrange.lines
 function main_path(count, edges, weights, boxes) {
   let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, load, length, gives, path_on, current, path;
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
