@@ -5203,7 +5203,7 @@ function stack_label(node, said, member, shown, members, boxed = false, grows = 
   first = (boxed ? _without_projection(node.first) : node.first);
   other = py_join("; ", (() => { const out = []; for (const part of [other, first]) if (part) { out.push(part); } return out; })());
   [aside, other, inside] = ((listed && (said == null)) ? [aside, inside, other] : [aside, other, inside]);
-  return py_replace(node, {label: py_rstrip((String(node.label) + " " + String(node.badge))), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
+  return py_replace(node, {label: py_rstrip((String(node.label) + " " + String(node.badge)), " "), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
 }
 function _without_projection(first) {
   return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const word of first.split(", ")) if ((word !== PROJECTION)) { out.push(word); } return out; })()));

@@ -338,7 +338,7 @@ def stack_label(
     aside, other, inside = (aside, inside, other) if listed and said is None else (aside, other, inside)
     return replace(
         node,
-        label=f"{node.label} {node.badge}".rstrip(),
+        label=f"{node.label} {node.badge}".rstrip(" "),
         second=" · ".join(part for part in (aside, other, inside if said is None else said) if part),
         badge="",
         first="",

@@ -43,6 +43,7 @@ METHODS: dict[str, dict[str, str]] = {
     },
     "Match": {"group": "py_group", "groups": "py_groups"},
 }  # fmt: skip
+WITHOUT_DEFAULTS = ("rstrip", "split", "rsplit")  # must say what they cut: JavaScript has no default of white space
 
 
 def call(of: Expressions, node: ast.Call) -> str:
@@ -135,6 +136,8 @@ def method(of: Expressions, node: ast.Call, func: ast.Attribute) -> str:
     found = METHODS.get(kind.name, {}).get(func.attr)
     if found is None and kind.name in METHODS:
         raise of.fail(node, f"method of {kind.name}")
+    if func.attr in WITHOUT_DEFAULTS and not node.args:
+        raise of.fail(node, "white space by default")
     if func.attr in ("startswith", "endswith") and of.kind(node.args[0]).array:
         found = f"py_{func.attr}_any"
     value = of.expr(func.value)
