@@ -73,7 +73,7 @@ class TrainingParts:
         variables = [
             node for node in self.bodies.uses if kept[node] and outside[node] and not is_whole_training(self.side, node)
         ]
-        writes = np.isin(self.bodies.layers.written, variables) & outside
+        writes = np.isin(self.bodies.layers.written_variables, variables) & outside
         kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
         groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
         kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
@@ -111,7 +111,7 @@ class TrainingParts:
         """Mark the ops that change trained variables, and those that change others, as averages of weights are; each
         with what leads only to these."""
         among = self.bodies.outside & ~self.before & ~self.behind
-        is_trained = np.isin(self.bodies.layers.written, list(self.training.trained))
+        is_trained = np.isin(self.bodies.layers.written_variables, list(self.training.trained))
         writes: Bools = self.side.graph.meaning.writes & among
         ways = (writes & is_trained, writes & ~is_trained)
         trained, other = (each | nodes_only_before(self.bodies.layers, among, each) for each in ways)
@@ -219,7 +219,7 @@ class TrainingParts:
 
     def _written_by(self, nodes: Sequence[int]) -> set[int]:
         """Return the variables that some ops write."""
-        return {variable for variable in self.bodies.layers.written[list(nodes)].tolist() if exists(variable)}
+        return {variable for variable in self.bodies.layers.written_variables[list(nodes)].tolist() if exists(variable)}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that

@@ -53,7 +53,6 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import kernel_sizes
 
 EFFECT_ROLES = (
     Role.ASSIGN,
@@ -192,7 +191,7 @@ class Witnesses:
         known |= self._slots(new, outside)
         # Writes of such variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
-        first = layers.written
+        first = layers.written_variables
         found |= writes & known[first] & exists(first)
         found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
@@ -207,7 +206,7 @@ class Witnesses:
         own = (node for node in self.parts[new].training.trained if self.free[new][node])
         if trained := [*self.other_training[new], *own]:
             data = ~graph.control & outside[graph.source]
-            updates = np.isin(self.layers[new].written, trained)
+            updates = np.isin(self.layers[new].written_variables, trained)
             slots[list(self.bodies[new].uses)] = True
             slots &= reachable_mask(updates, graph.target[data], graph.source[data]) & outside
         return slots
@@ -340,7 +339,7 @@ class Witnesses:
         if difference.key != "value" or not all(isinstance(shape, list) for shape in shapes):
             return False
         near = {side.op_type(each) for user in side.data_users(new) for each in (user, *side.data_sources(user))}
-        old, now = (kernel_sizes("Conv2D", shape).window for shape in shapes)
+        old, now = (shape[:-2] for shape in shapes)
         return old != now and not near.isdisjoint(KERNEL_GRADIENT_OPS)
 
     def _is_initial(self, new: int, difference: Difference) -> bool:
@@ -359,7 +358,7 @@ class Witnesses:
     def _initialized_shapes(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
         """Yield the old and new shapes of variables that a node leads to through ops outside of the model."""
         m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
-        written = self.layers[1].written
+        written = self.layers[1].written_variables
         while todo and len(seen) < 64:
             node = todo.pop()
             if exists(written[node]):

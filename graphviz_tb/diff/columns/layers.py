@@ -84,7 +84,7 @@ class Layers:
         return {variable.node: variable.use for variable in self.side.graph.meaning.variables()}
 
     @cached_property
-    def written(self) -> Ints:
+    def written_variables(self) -> Ints:
         """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
         graph = self.side.graph
         first = np.full(len(graph), -1, np.int32)
