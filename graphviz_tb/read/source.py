@@ -283,10 +283,10 @@ def _raise_first_notice(notices: tuple[Notice, ...]) -> None:
 
 
 def _conceptual_graph_notice(entry: SourceEntry, options: ReadOptions) -> tuple[Notice, ...]:
-    """Return a notice if the log has no op graph and the layers of its Keras model are drawn."""
+    """Return a notice if the log has no op graph of its Keras model and the layers are drawn."""
     if entry.kind != "conceptual" or entry.tag is None or options.kind is not None:
         return ()
-    text = "the log holds no op graph, these are the layers of its Keras model"
+    text = "the log holds no op graph of the model, these are its Keras layers"
     return (Notice("conceptual-graph", text, _graph_label(entry, ""), strict=False),)
 
 
@@ -401,12 +401,29 @@ def _choose_graph(holding: SourceContents, options: ReadOptions) -> SourceItem:
     graphs = _keep_matching("kind", options.kind, graphs)
     if options.tag is None:
         graphs = [found for found in graphs if not found.entry.variant] or graphs
-    # Prefer an op graph to the layers of the same model.
     if options.kind is None:
-        graphs = [found for found in graphs if found.entry.kind == "op"] or graphs
+        graphs = _prefer_op_graphs(graphs)
     if len(graphs) > 1:
         raise _ambiguous_graphs_error(graphs)
     return graphs[0]
+
+
+def _prefer_op_graphs(graphs: list[SourceItem]) -> list[SourceItem]:
+    """Return the op graphs, if there are any: each says more than the layers of the same model."""
+    models = {found.entry.run: found for found in graphs if found.entry.kind == "conceptual"}
+    ops = [found for found in graphs if found.entry.kind == "op"]
+    others = [found for found in ops if found.entry.run in models and _is_of_less(found, models[found.entry.run])]
+    kept = [found for found in ops if found not in others]
+    return kept or (list(models.values()) if models else graphs)
+
+
+def _is_of_less(found: SourceItem, model: SourceItem) -> bool:
+    """Return whether an op graph has fewer nodes than a Keras model has layers, and no functions: it is of something
+    else, as of what prepares the data. Only graphs of fewer bytes than the model's JSON are decoded for it."""
+    if found.entry.bytes >= model.entry.bytes:
+        return False
+    graph, layers = _entry_with_counts(found), _entry_with_counts(model)
+    return graph.nodes is not None and graph.nodes < (layers.nodes or 0) and not graph.functions
 
 
 def _expand_run_name(wanted: str | None, runs: Iterable[str | None]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 from pathlib import Path
@@ -99,6 +100,22 @@ def test_a_log_with_a_conceptual_graph_only_says_so() -> None:
 def test_kind_chooses_the_conceptual_graph() -> None:
     loaded = read_source(LOGS / "keras2_callback", ReadOptions(kind="conceptual"))
     assert (loaded.kind, len(loaded.graph_def.node)) == ("conceptual", 10)
+
+
+@each(("ops", "kind"), [(2, "conceptual"), (3, "op"), (9, "op")])
+def test_an_op_graph_of_fewer_ops_than_the_model_has_layers_is_of_something_else(
+    tmp_path: Path, ops: int, kind: str
+) -> None:
+    layers = [{"class_name": "Dense", "name": f"d{at}", "config": {"name": f"d{at}", "units": 4}} for at in range(3)]
+    model = {"class_name": "Sequential", "config": {"name": "net", "layers": layers}}
+    write(
+        tmp_path,
+        "train",
+        plugin("graph_keras_model", "keras", json.dumps(model).encode()),
+        graph_event(*(f"op_{at}" for at in range(ops))),
+    )
+    assert read_source(tmp_path).kind == kind
+    assert read_source(tmp_path, ReadOptions(kind="op")).kind == "op"
 
 
 def test_the_events_of_a_trace_give_the_graph_that_the_merge_gives() -> None:
