@@ -22,6 +22,13 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
 
+class RemadeList(list[Any]):
+    """A list of what can be made again: empty in a copy."""
+
+    def __reduce__(self) -> tuple[type[RemadeList], tuple[()]]:
+        return RemadeList, ()
+
+
 class RowKind(IntEnum):
     """The kind of a row. A call is an OP that opens to functions (see `Hierarchy.calls`)."""
 
@@ -160,7 +167,7 @@ class Hierarchy:
     stacked: Hierarchy | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
-    paper_words: list[Any] = field(default_factory=list, init=False, repr=False)
+    paper_words: RemadeList = field(default_factory=RemadeList, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
     known_layers: list[list[int]] = field(default_factory=list, init=False, repr=False)
 

@@ -148,7 +148,7 @@ def second_line(said: dict[str, Any]) -> str:
     """What the second line of a layer begins with, from its settings; "" for any other module."""
     kind = said["class"]
     if kind in ("Conv1d", "Conv2d"):
-        kernel = "×".join(map(str, said["kernel_size"]))
+        kernel = ("k" if kind == "Conv1d" else "") + "×".join(map(str, said["kernel_size"]))
         depthwise = said["groups"] == said["in_channels"] > 1
         words = [f"dw {kernel}"] if depthwise else [kernel, grouped(said["out_channels"])]
         if max(said["stride"]) > 1:

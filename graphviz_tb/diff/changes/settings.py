@@ -98,24 +98,32 @@ def _layer_weight_change(
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
-    follows = score == FOLLOWING_SCORE and not any(_follows_from_nothing(layers, atom) for atom in members)
+    follows = score == FOLLOWING_SCORE and not _follows_from_nothing(layers, members)
     return Change("changed", severity, *names, nodes, content, edits=edits), follows
 
 
-def _follows_from_nothing(layers: tuple[Layers, Layers], atom: Atom) -> bool:
-    """Return whether a weight has another number of rows, and its user takes nothing else, or what it took before: a
+def _follows_from_nothing(layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> bool:
+    """Return whether some weight has another number of rows, and its user takes nothing else, or what it took before: a
     longer table, or more groups."""
-    old, new = (str(shape).split("×") for shape in (atom[2].old, atom[2].new))
+    users = set()
+    for *nodes, difference in atoms:
+        old, new = (str(shape).split("×") for shape in (difference.old, difference.new))
+        if len(old) == len(new) > 1 and old[-1] == new[-1]:
+            pair = [side.first_user(node, SHAPE_PLUMBING) for side, node in zip(layers, nodes, strict=True)]
+            if pair[0] != nodes[0] and pair[1] != nodes[1]:
+                users.add((pair[0], pair[1]))
+    return any(_takes_the_same(layers, pair) for pair in users)
+
+
+def _takes_the_same(layers: tuple[Layers, Layers], users: tuple[int, int]) -> bool:
+    """Return whether two ops take tensors of one known shape beside weights and constants, or none."""
     given: list[list[Shape]] = []
-    for sides, node in zip(layers, atom[:2], strict=True):
-        side, user = sides.side, sides.first_user(node, SHAPE_PLUMBING)
-        if user == node:
-            return False
+    for side, user in zip((each.side for each in layers), users, strict=True):
         loud = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
         taken = [each for each in loud if side.graph.meaning.origin[each] < 0]
         given.append([side.tensors.tensors_of_node(each)("0").shape for each in taken[:1]])
     known = all(shape and None not in shape[1:] for shapes in given for shape in shapes)
-    return len(old) == len(new) > 1 and old[-1] == new[-1] and known and given[0] == given[1]
+    return known and given[0] == given[1]
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
