@@ -22,11 +22,11 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
 
-class RemadeList(list[Any]):
-    """A list of what can be made again: empty in a copy."""
+class RemadeValues(dict[int, Any]):
+    """Values that can be made again: none in a copy."""
 
-    def __reduce__(self) -> tuple[type[RemadeList], tuple[()]]:
-        return RemadeList, ()
+    def __reduce__(self) -> tuple[type[RemadeValues], tuple[()]]:
+        return RemadeValues, ()
 
 
 class RowKind(IntEnum):
@@ -135,7 +135,7 @@ class Hierarchy:
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function`, `stack_inside` and `called_again` are caches by row, filled by `OpCounter`,
     `sole_stack` and `repeatedly_called_scopes`; `known_layers` is what `layer_rows` found, `paper_words` the
-    `PaperWords`.
+    `PaperWords` of each thread.
     `grouping`, of a small graph, repeats the grouping with some series ungrouped. `joins_scopes`: open scopes that
     contain nothing but one another are one frame. `legs` are groups that would be members of stacks, but are drawn one
     by one: the two legs of a U; `stacked` is the same graph with these stacks.
@@ -167,7 +167,7 @@ class Hierarchy:
     stacked: Hierarchy | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
-    paper_words: RemadeList = field(default_factory=RemadeList, init=False, repr=False)
+    paper_words: RemadeValues = field(default_factory=RemadeValues, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
     known_layers: list[list[int]] = field(default_factory=list, init=False, repr=False)
 

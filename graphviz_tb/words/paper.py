@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
+from threading import get_ident
 
 import numpy as np
 
@@ -92,11 +93,12 @@ def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
 
 
 def paper_words(hierarchy: Hierarchy) -> PaperWords:
-    """Return the words of papers for a hierarchy, the same for each picture, page and text of it."""
-    known: list[PaperWords] = hierarchy.paper_words
-    if not known:
-        known.append(PaperWords(hierarchy))
-    return known[0]
+    """Return the words of papers for a hierarchy, the same for all that a thread draws or writes of it."""
+    known, thread = hierarchy.paper_words, get_ident()  # words that are being found are those of one thread
+    if thread not in known:
+        known[thread] = PaperWords(hierarchy)
+    words: PaperWords = known[thread]
+    return words
 
 
 class PaperWords:
