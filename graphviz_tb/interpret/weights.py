@@ -287,7 +287,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     counted[kept[kept >= 0]] = True
     may_lack = made
     if graph.is_exported:
-        # Only an exported program has constants that are worked out from weights, and results that speak of the whole.
+        # Only an exported program computes constants from weights, and has results of the whole model.
         may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
     asked = np.flatnonzero(may_lack).tolist()
     definitions = zip(asked, graph.node_defs(asked), strict=True)

@@ -414,9 +414,8 @@ def lay_out_frame(
     slots = _child_slots(view, pieces, core, area, shift)
     labels = {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()}
     drawn = {item: slot for item, slot in enumerate(slots) if slot is not None}
-    side_ports: dict[int, SidePort] = {}
-    if heading and is_vertical(direction):
-        side_ports = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels)
+    offers = heading is not None and is_vertical(direction)
+    sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
     return GroupLayout(
         *size,
         slots,
@@ -429,14 +428,15 @@ def lay_out_frame(
             *(move_text(text, 0, top) for text in bar.texts),
             *(move_text(text, *shift) for text in (*core.headings, *area.texts)),
         ),
-        tuple(
-            Separator(*_shifted_point((r.x1, r.y1), shift), *_shifted_point((r.x2, r.y2), shift))
-            for r in (*core.rules, *area.rules)
-        ),
+        tuple(_shifted_separator(rule, shift) for rule in (*core.rules, *area.rules)),
         find_partings(view.skeleton, routes),
-        side_ports,
+        sides,
         core.entered,
     )
+
+
+def _shifted_separator(rule: Separator, shift: Point) -> Separator:
+    return Separator(*_shifted_point((rule.x1, rule.y1), shift), *_shifted_point((rule.x2, rule.y2), shift))
 
 
 def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -> GroupLayout:

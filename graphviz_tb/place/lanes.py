@@ -177,14 +177,11 @@ def shorten_detours(
     One that is straight from its box on turns in the first gap, if lines run across there already.
     """
     row_of = {item: row for part in skeleton.parts for row in part for item in row}
-    place = item_ranks(skeleton)
-    users = [0] * len(lefts)
-    farthest: dict[tuple[int, int], int] = {}  # by part and rank: the greatest x of the hops below it
-    for wire, chain in enumerate(chains):
-        for step, hop in enumerate(wires[wire]):
-            users[chain[step]] += 1
-            rank = place[chain[step]]
-            farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
+    place, users = item_ranks(skeleton), [0] * len(lefts)
+    for chain in chains:
+        for item in chain[:-1]:
+            users[item] += 1
+    farthest = _farthest_hops(chains, wires, place)
     for (wire, step), turns in [*around.items()]:
         if not turns:
             continue
@@ -210,6 +207,20 @@ def shorten_detours(
         around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
         for number in range(first + 1, step + 1):
             around[wire, number] = ()
+
+
+def _farthest_hops(
+    chains: Sequence[Sequence[int]],
+    wires: Sequence[Sequence[RankHop]],
+    place: Mapping[int, tuple[int, int]],
+) -> dict[tuple[int, int], int]:
+    """Return by part and rank the greatest x of the hops below it."""
+    farthest: dict[tuple[int, int], int] = {}
+    for wire, chain in enumerate(chains):
+        for step, hop in enumerate(wires[wire]):
+            rank = place[chain[step]]
+            farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
+    return farthest
 
 
 def _joint_x(

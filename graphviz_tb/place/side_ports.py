@@ -26,6 +26,7 @@ from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 CLEARANCE_PX = 8  # from such a line to what it runs beside: a frame, a box, another line
 START_PX = 11  # of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
+MAX_COMPARED_ROUTES = 120  # of a level: more are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
 
@@ -52,6 +53,8 @@ def find_side_ports(
 ) -> dict[int, SidePort]:
     """Return by port where its only line could enter a frame at a side instead: it ends on a box that is not in
     `opened`, and nothing is in the way; `borders` are the x of both sides, lines in `labelled` have a label inside."""
+    if len(routes) > MAX_COMPARED_ROUTES:
+        return {}
     skeleton = view.skeleton
     lines: dict[int, list[int]] = {}
     for wire in routes:
@@ -92,6 +95,8 @@ def enter_at_sides(
 ) -> dict[int, dict[int, int]]:
     """Lead lines to the side ports of open children where that makes them shorter, with fewer bends; return by child
     and port the y of these on the child."""
+    if len(routes) > MAX_COMPARED_ROUTES:
+        return {}
     found: dict[tuple[int, int, Point], list[SideEntry]] = {}
     for entry, port in _possible_entries(view, routes, slots, inner):
         found.setdefault((entry.item, port.side, port.end), []).append(entry)

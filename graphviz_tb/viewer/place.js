@@ -2448,18 +2448,15 @@ function column_detours(skeleton, chains, ends, layers, lefts, widths, between, 
   return around;
 }
 function shorten_detours(skeleton, chains, wires, lefts, band, around) {
-  let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, straight, strip, y, number;
+  let row_of, place_, users, chain, item, farthest, wire, step, turns, last, first, straight, hop, strip, y, number;
   row_of = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.set(item, row); } return out; })();
-  place_ = item_ranks(skeleton);
-  users = py_repeat([0], lefts.length);
-  farthest = new TupleMap();
-  for ([wire, chain] of py_enumerate(chains)) {
-    for ([step, hop] of py_enumerate(wires.at(wire))) {
-      users[py_position(users, chain.at(step))] += 1;
-      rank = place_.get(chain.at(step));
-      farthest.set(rank, Math.max(py_get(farthest, rank, 0), hop.start, hop.end));
+  [place_, users] = [item_ranks(skeleton), py_repeat([0], lefts.length)];
+  for (chain of chains) {
+    for (item of chain.slice(0, -1)) {
+      users[py_position(users, item)] += 1;
     }
   }
+  farthest = _farthest_hops(chains, wires, place_);
   for ([[wire, step], turns] of [...around.entries()]) {
     if (!turns.length) {
       continue;
@@ -2493,6 +2490,17 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
       around.set([wire, number], []);
     }
   }
+}
+function _farthest_hops(chains, wires, place_) {
+  let farthest, wire, chain, step, hop, rank;
+  farthest = new TupleMap();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([step, hop] of py_enumerate(wires.at(wire))) {
+      rank = place_.get(chain.at(step));
+      farthest.set(rank, Math.max(py_get(farthest, rank, 0), hop.start, hop.end));
+    }
+  }
+  return farthest;
 }
 function _joint_x(joint, end, chains, ends, lefts) {
   let wire, step, chain, item;
@@ -3411,6 +3419,7 @@ function tie_points(tie, slots, level, turn) {
 const CLEARANCE_PX = 8;
 const START_PX = 11;
 const STEP_PX = 10;
+const MAX_COMPARED_ROUTES = 120;
 class SideEntry {
   constructor(wire, item, port, before, place_) {
     this.wire = wire;
@@ -3422,6 +3431,9 @@ class SideEntry {
 }
 function find_side_ports(view, routes, slots, opened, borders, labelled) {
   let skeleton, lines, wire, chain, item, found, port, wires, points, entered, before, end, side, door, others, boxes, piece, _, room;
+  if ((routes.size > MAX_COMPARED_ROUTES)) {
+    return new Map();
+  }
   skeleton = view.skeleton;
   lines = new Map();
   for (wire of routes.keys()) {
@@ -3459,6 +3471,9 @@ function find_side_ports(view, routes, slots, opened, borders, labelled) {
 }
 function enter_at_sides(view, routes, slots, inner) {
   let found, entry, port, entered, item, side, _, entries, room, number, y;
+  if ((routes.size > MAX_COMPARED_ROUTES)) {
+    return new Map();
+  }
   found = new TupleMap();
   for ([entry, port] of _possible_entries(view, routes, slots, inner)) {
     py_setdefault(found, [entry.item, port.side, port.end], []).push(entry);
@@ -4519,7 +4534,7 @@ class GroupLayout {
   }
 }
 function lay_out_frame(view, heading, below, outside, direction) {
-  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, side_ports;
+  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, sides;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
@@ -4538,11 +4553,12 @@ function lay_out_frame(view, heading, below, outside, direction) {
   slots = _child_slots(view, pieces, core, area, shift);
   labels = (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })();
   drawn = (() => { const out = new Map(); for (const [item, slot] of py_enumerate(slots)) if ((slot != null)) { out.set(item, slot); } return out; })();
-  side_ports = new Map();
-  if ((py_truth(heading) && is_vertical(direction))) {
-    side_ports = find_side_ports(view, routes, drawn, new Set(below.keys()), [0, (size[0] - right)], labels);
-  }
-  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of [...core.rules, ...area.rules]) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()], find_partings(view.skeleton, routes), side_ports, core.entered);
+  offers = ((heading != null) && is_vertical(direction));
+  sides = (offers ? find_side_ports(view, routes, drawn, new Set(below.keys()), [0, (size[0] - right)], labels) : new Map());
+  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], find_partings(view.skeleton, routes), sides, core.entered);
+}
+function _shifted_separator(rule, shift) {
+  return new Separator(..._shifted_point([rule.x1, rule.y1], shift), ..._shifted_point([rule.x2, rule.y2], shift));
 }
 function with_side_ports(made, view, entered) {
   let ports, routes, port, y, side;

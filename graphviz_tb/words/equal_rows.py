@@ -49,7 +49,7 @@ class EqualRows:
             if (outer := hierarchy.parent.item(inner)) in hierarchy.stacks:
                 around.append(inner)
             inner = outer
-        for member in reversed(around):  # a copy of all around it needs no key of its own
+        for member in reversed(around):  # inside an equal member nothing is compared
             if member not in self._known:
                 self._known[member] = self._first.setdefault(self._structure(member), member)
             if self._known[member] != member:

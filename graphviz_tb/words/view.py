@@ -158,7 +158,6 @@ class NodeLabels:
             label = elide_text(label, self.name_room(framed), NODE_FONT_PX)
             second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
             more = first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
-        badge = "" if lists and semibold else badge
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -167,7 +166,7 @@ class NodeLabels:
             full=hierarchy.name[row],
             second="" if second.casefold() == label.casefold() and not broken else second,
             # Words say more of a fold than the number of its parts.
-            badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
+            badge=badge if not (lists and semibold) and (kind == "series" or usual == self.op_count_text(row)) else "",
             openable=not self.printed and hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",

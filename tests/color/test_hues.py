@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from graphviz_tb import load
@@ -195,20 +196,25 @@ def test_an_op_that_is_a_layer_has_its_hue_beside_many_structures() -> None:
     assert found.fill_of((model.hierarchy.name.index("n"),)).hued
 
 
-def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> None:
-    # stage/b0 has a projection, which the others lack; stage holds nothing else
+def stage(projected: Collection[int]) -> bytes:
+    """x ─▶ stage/b0 ─▶ … ─▶ stage/b3, of which some have a projection; stage holds nothing else."""
     nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
     for block in range(4):
         scope = f"stage/b{block}"
-        skip = source if block else f"{scope}/shortcut"
+        skip = f"{scope}/shortcut" if block in projected else source
+        shortcut = f'node {{ name: "{skip}" op: "Conv2D" input: "{source}" input: "x" }}'
         nodes += [
             f'node {{ name: "{scope}/conv" op: "Conv2D" input: "{source}" input: "x" }}',
             f'node {{ name: "{scope}/relu" op: "Relu" input: "{scope}/conv" }}',
-            *([] if block else [f'node {{ name: "{skip}" op: "Conv2D" input: "{source}" input: "x" }}']),
+            *([shortcut] if block in projected else []),
             f'node {{ name: "{scope}/add" op: "AddV2" input: "{scope}/relu" input: "{skip}" }}',
         ]
         source = f"{scope}/add"
-    model = load("\n".join(nodes).encode())
+    return "\n".join(nodes).encode()
+
+
+def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> None:
+    model = load(stage({0}))
     found, names = structure_colouring(model.hierarchy, THEMES["light"], model.facts), model.hierarchy.name
     fills = [found.fill_of((names.index(name),)) for name in ("stage", "stage/b1", "stage/b3")]
     assert fills[0].hued
@@ -216,19 +222,7 @@ def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> No
 
 
 def test_a_printed_stack_of_unlike_members_has_the_hue_of_their_kind() -> None:
-    # every other member of stage has a projection; stage holds nothing else
-    nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
-    for member in range(4):
-        scope = f"stage/b{member}"
-        skip = source if member % 2 else f"{scope}/shortcut"
-        nodes += [
-            f'node {{ name: "{scope}/conv" op: "Conv2D" input: "{source}" input: "x" }}',
-            f'node {{ name: "{scope}/relu" op: "Relu" input: "{scope}/conv" }}',
-            *([] if member % 2 else [f'node {{ name: "{skip}" op: "Conv2D" input: "{source}" input: "x" }}']),
-            f'node {{ name: "{scope}/add" op: "AddV2" input: "{scope}/relu" input: "{skip}" }}',
-        ]
-        source = f"{scope}/add"
-    model = load("\n".join(nodes).encode())
+    model = load(stage({0, 2}))
     found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     stack = (model.hierarchy.name.index("stage"),)
     assert sole_stack(model.hierarchy, stack[0]) > 0
