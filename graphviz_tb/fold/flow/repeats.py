@@ -44,6 +44,7 @@ MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query,
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
+MIN_IN_TURN = 4  # elements that are two repetitions of two
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -156,8 +157,9 @@ def _is_worth_folding(
     again = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
     if again and not any(context.types.maps_channels(element.box) for element in once):
         return False  # a part of blocks: the last norm of the last one, and the norm behind it
+    alternate = period <= 2 and _have_two_widths_in_turn(sequence[start:stop], context)
     if period == 1:
-        if not first.is_single_box:
+        if alternate or not first.is_single_box:
             return False
         unlike = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
         if unlike and first.box.how == GroupOrigin.NAME:
@@ -165,7 +167,7 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
         )
-    if _has_smaller_period([element.word for element in once]):
+    if not alternate and _has_smaller_period([element.word for element in once]):
         return False
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in once):
@@ -174,6 +176,15 @@ def _is_worth_folding(
     return ops >= MIN_STACK_OPS or (
         count >= MIN_SMALL_REPEATS and context.widths.holds_layer(element.box for element in once)
     )
+
+
+def _have_two_widths_in_turn(run: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether elements are equal but for their output channels, of which there are two in turn, so that two
+    elements are a repetition: one mixes tokens, the other channels (MLP-Mixer, Tolstikhin et al. 2021)."""
+    if len(run) < MIN_IN_TURN or any(element.word != run[0].word for element in run):
+        return False
+    given = [context.widths.output_channels([element.box]) for element in run]
+    return all(given) and given[0] != given[1] and given[2:] == given[:-2]
 
 
 def _has_smaller_period(words: list[object]) -> bool:
