@@ -223,7 +223,7 @@ def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chose
     """Draw one box as a group with its name."""
     box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
     if box.bare:
-        return _bare_group(box)
+        return Group((), address=box.address, tooltip=box.title)
     shapes = boxes.draw_frame(box, fill, theme) if box.open else boxes.draw_closed_box(box, fill, theme)
     if index in chosen:
         shapes.append(_selection_outline(box, theme))
@@ -234,11 +234,6 @@ def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chose
         shapes += _scene_text(text, _text_colour(text, fill.text, fill.second, theme), halo)
     title = " · ".join(part for part in (box.title, paint.accounts[index]) if part)
     return Group(tuple(shapes), address=box.address, tooltip=title)
-
-
-def _bare_group(box: Box) -> Group:
-    """Return an open group of which nothing is drawn but its content; its name stays in the file."""
-    return Group((), address=box.address, tooltip=box.title)
 
 
 def _selection_outline(box: Box, theme: Theme) -> Rectangle:
