@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import islice
 
 from google.protobuf.message import Message
@@ -57,6 +57,7 @@ KERAS_METADATA_START = re.compile(
 )
 OP_TYPE_NAME = re.compile(rb"[A-Za-z_][\w.>/-]*+")
 ReadTail = Callable[[int], bytes]
+FieldKey = tuple[int, int]  # number and wire type
 # Start of JSON; gaps between text fields; a first field or extension; fields at line starts.
 JSON_START = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 TEXT_GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
@@ -176,9 +177,10 @@ def _has_no_control_characters(body: bytes) -> bool:
 
 
 def _detect_message(head: bytes, name: str, *, whole: bool) -> str:
-    if _is_onnx(head):
+    keys, cut = _top_level_keys(head)
+    if _is_onnx(keys):
         return "onnx"
-    if whole and _is_fingerprint(head):
+    if whole and not cut and _is_fingerprint(keys):
         raise UnknownFormat(f"{name} is the fingerprint of a SavedModel, not a graph", hint=SAVED_MODEL_HINT)
     kind = _best_fitting_message(head, whole=whole) or (_detect_cut_message(head) if whole else None)
     if kind is None:
@@ -226,28 +228,28 @@ def _fit_score(fitted: MessageFit) -> float:
     return fitted.good - 4 * fitted.bad
 
 
-def _is_onnx(head: bytes) -> bool:
-    """Return whether this is a model of ONNX: version (1) is a number, then producer strings; the graph is field 7,
-    operator sets field 8."""
-    seen = set()
+def _top_level_keys(head: bytes) -> tuple[list[FieldKey], bool]:
+    """Return the keys of the fields of a message, and whether the last field is cut: its key is whole."""
+    keys: list[FieldKey] = []
     try:
         for piece in wire_fields(head):
-            seen.add((piece.number, piece.wire))
-    # The head may be cut within the graph: its key was read, its bytes were not.
+            keys.append((piece.number, piece.wire))
     except CutError as where:
-        if where.offset < len(head):
-            seen.add((head[where.offset] >> 3, head[where.offset] & 7))
-    return (1, VARINT_TYPE) in seen and (7, 2) in seen and (3, VARINT_TYPE) not in seen
+        last = [head[where.offset]] if where.offset < len(head) else []
+        return keys + [(key >> 3, key & 7) for key in last], True
+    return keys, False
 
 
-def _is_fingerprint(head: bytes) -> bool:
+def _is_onnx(keys: Collection[FieldKey]) -> bool:
+    """Return whether this is a model of ONNX: version (1) is a number, then producer strings; the graph is field 7,
+    operator sets field 8."""
+    return (1, VARINT_TYPE) in keys and (7, BYTES_TYPE) in keys and (3, VARINT_TYPE) not in keys
+
+
+def _is_fingerprint(keys: Collection[FieldKey]) -> bool:
     """Return whether this is a FingerprintDef: five numeric hashes, then a version and the id of the file."""
-    try:
-        fields = [(piece.number, piece.wire) for piece in wire_fields(head)]
-    except CutError:
-        return False
-    hashes = [number for number, wire in fields if wire == VARINT_TYPE]
-    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in fields} <= set(range(1, 8))
+    hashes = [number for number, wire in keys if wire == VARINT_TYPE]
+    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in keys} <= set(range(1, 8))
 
 
 def _unknown_format_error(head: bytes, name: str) -> UnknownFormat:

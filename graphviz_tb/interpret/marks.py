@@ -201,7 +201,7 @@ def _captured_arguments(graph: Graph) -> list[int]:
     given = np.flatnonzero(argument[graph.source] & ~graph.control)
     pairs = zip(graph.source[given].tolist(), graph.target[given].tolist(), strict=True)
     spoken = {
-        node: _argument_name(graph.name[node])
+        node: NON_ARGUMENT_LETTER.sub("_", graph.name[node].lower())
         for node in {*graph.source[given].tolist(), *graph.target[given].tolist()}
     }
     return [node for node, user in pairs if _extends_name(spoken[node], spoken[user])]
@@ -209,15 +209,6 @@ def _captured_arguments(graph: Graph) -> list[int]:
 
 def _extends_name(name: str, first: str) -> bool:
     return name.startswith(first) and name.startswith("_", len(first))
-
-
-def _argument_name(name: str) -> str:
-    """Write a name as arguments are named.
-
-    >>> _argument_name("Dense/Sub")
-    'dense_sub'
-    """
-    return NON_ARGUMENT_LETTER.sub("_", name.lower())
 
 
 # Labels of loop arguments: name a carried value after its initial value, as TensorFlow only names its position.

@@ -50,7 +50,7 @@ Heading = tuple[NodeLabel, str]  # label of an open group, and second line of it
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
     """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
-    edges on the level outside. `bare`: its frame is not drawn."""
+    edges on the level outside. `bare`: its frame is not drawn, since it has no name or is around one stack."""
 
     view: View
     heading: Heading | None
@@ -72,8 +72,9 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
-        bare = heading is not None and _is_around_one_stack(current)
+        bare = heading is not None and (not heading[0].label or _is_around_one_stack(current))
         groups.append(OpenGroup(current, None if bare else heading, below, outside, bare))
+        prefix = f"{heading[0].label} / " if bare and heading is not None and heading[0].label else ""
         node_labels = (*current.node_labels, *current.functions)
         shown = {
             *current.metagraph.core_children(),
@@ -84,8 +85,8 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
             if child in shown:
                 node, second = node_labels[child], current.words.seconds[child]
-                if bare and heading is not None:
-                    node = replace(node, label=f"{heading[0].label} / {node.label}")
+                if prefix:
+                    node = replace(node, label=prefix + node.label)
                 todo.append((inner, (node, second), labels.get(child, {}), below, child))
     return groups
 

@@ -47,6 +47,7 @@ class ListedGraph:
             "tag": entry.tag,
             "tagSet": entry.tag_set,
             "kind": entry.kind,
+            "preferred": entry.preferred,
             "nodes": entry.nodes,
             "step": entry.step,
             "version": self.version,

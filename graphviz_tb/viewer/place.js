@@ -4271,23 +4271,24 @@ class OpenGroup {
   }
 }
 function list_open_groups(view) {
-  let groups, todo, current, heading, outside, above, position, below, bare, node_labels, shown, labels, child, inner, node, second;
+  let groups, todo, current, heading, outside, above, position, below, bare, prefix, node_labels, shown, labels, child, inner, node, second;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
     [current, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below = new Map();
-    bare = ((heading != null) && _is_around_one_stack(current));
+    bare = ((heading != null) && (!heading[0].label || _is_around_one_stack(current)));
     groups.push(new OpenGroup(current, (bare ? null : heading), below, outside, bare));
+    prefix = ((bare && (heading != null) && heading[0].label) ? (String(heading[0].label) + " / ") : "");
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core_children(), ...current.metagraph.mask.extracted_children, ...py_range(current.node_labels.length, node_labels.length)]);
     labels = (current.opened.size ? _outside_line_labels(current) : new Map());
     for ([child, inner] of py_sorted(current.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
         [node, second] = [node_labels.at(child), current.words.seconds.at(child)];
-        if ((bare && (heading != null))) {
-          node = py_replace(node, {label: (String(heading[0].label) + " / " + String(node.label))});
+        if (prefix) {
+          node = py_replace(node, {label: (prefix + node.label)});
         }
         todo.push([inner, [node, second], py_get(labels, child, new TupleMap()), below, child]);
       }
@@ -5285,7 +5286,9 @@ function sole_frame(scene) {
   return frames[0];
 }
 function close_frame(scene, frame) {
-  let closing, moved;
+  let bare, closing, moved;
+  bare = py_replace(scene.boxes.at(frame), {bare: true});
+  scene = py_replace(scene, {boxes: [...scene.boxes.slice(0, frame), bare, ...scene.boxes.slice((frame + 1))], ports: [...(() => { const out = []; for (const port of scene.ports) { out.push(((port.box === frame) ? py_replace(port, {bare: true}) : port)); } return out; })()]});
   closing = _closing_of(scene, frame);
   moved = ((closing == null) ? null : closing.closed_scene());
   return (((closing == null) || (moved == null)) ? scene : closing.cropped_scene(moved));
@@ -6331,7 +6334,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   kinds = py_replace(paint, {legend: [...rows_by_kind(paint.legend)]});
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, kinds) : []), caption, margin, line);
-  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, _bare_frames(scene, whole, chosen)))];
+  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));
   }
@@ -6345,13 +6348,8 @@ function _whole_frame(scene, paint, chosen) {
   }
   return frame;
 }
-function _bare_frames(scene, whole, chosen) {
-  let titles;
-  titles = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.role === "title") && !text.content)) { out.push(text); } return out; })();
-  return new Set([whole, ...(() => { const out = []; for (const text of titles) if ((scene.boxes.at(text.box).open && !chosen.has(text.box))) { out.push(text.box); } return out; })()]);
-}
-function _graph_groups(scene, paint, chosen, bare) {
-  let theme, inside, text, opened, closed;
+function _graph_groups(scene, paint, chosen) {
+  let theme, inside, text, opened, closed, framed;
   theme = paint.theme;
   inside = new Map();
   for (text of scene.texts) {
@@ -6359,7 +6357,8 @@ function _graph_groups(scene, paint, chosen, bare) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push((!bare.has(index) ? _node_group(scene, index, paint, [], chosen) : _bare_group(scene.boxes.at(index)))); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) if (!bare.has(index)) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if (!bare.has(port.box)) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme, bare)); } return out; })()];
+  framed = (() => { const out = []; for (const index of opened) if (!scene.boxes.at(index).bare) { out.push(index); } return out; })();
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node_group(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of framed) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if (!port.bare) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme)); } return out; })()];
 }
 function _draw_edges(scene, paint, chosen) {
   let drawn_lines, group;
@@ -6432,13 +6431,13 @@ function _text_colour(text, first, second, theme) {
 function _scene_text(text, colour, halo = null) {
   return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo);
 }
-function _free_text_group(text, scene, theme, bare) {
+function _free_text_group(text, scene, theme) {
   let colour, ground, around;
   colour = ((text.role === "heading") ? theme.text : theme.secondary);
   ground = null;
   if ((text.role === "edge")) {
     around = text.box;
-    while ((bare.has(around) && (around >= 0))) {
+    while (((around >= 0) && scene.boxes.at(around).bare)) {
       around = scene.boxes.at(around).parent;
     }
     ground = ((around >= 0) ? theme.frame_fill((scene.boxes.at(around).depth + 1)) : theme.background);
@@ -6446,9 +6445,7 @@ function _free_text_group(text, scene, theme, bare) {
   return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }
 function _port_group(port, theme) {
-  let dots;
-  dots = (port.bare ? [] : [new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))]);
-  return new Group(dots, undefined, port.title);
+  return new Group([new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))], undefined, port.title);
 }
 
 // arrange.wrap
