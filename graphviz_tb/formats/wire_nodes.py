@@ -11,8 +11,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from graphviz_tb.formats.packed_graph import LazyNodes, PackedGraph
 from graphviz_tb.formats.protobuf import check_message_size
 from graphviz_tb.formats.textproto.schema import encode_varint
@@ -105,6 +103,9 @@ class EncodedNodes(LazyNodes):
     def encoded_range(self, first: int, stop: int) -> bytes:
         return self._nodes.encoded_range(first, stop)
 
+    def may_have_attribute(self, key: str, at: int) -> bool:
+        return key.encode() in self._nodes.attributes[at]
+
     def definition(self, at: int) -> bytes:
         return _op_field(self._nodes.ops[at]) + self._nodes.attributes[at]
 
@@ -116,7 +117,7 @@ def pack_nodes(nodes: NodeLists, name: str) -> PackedGraph:
     """Return the graph of nodes; it is not decoded to list its columns. Raises TooLarge."""
     check_message_size(sum(map(len, chain(nodes.names, nodes.inputs, nodes.attributes))), name)
     columns = NodeColumns()
-    append_graph_columns(columns, nodes.names, nodes.ops, nodes.inputs, np.diff(nodes.stops, prepend=0))
+    append_graph_columns(columns, nodes.names, nodes.ops, nodes.inputs, nodes.stops)
     return PackedGraph(EncodedNodes(nodes), GraphDef(), columns)
 
 

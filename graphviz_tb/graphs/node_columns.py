@@ -143,15 +143,18 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
 
 
 def append_graph_columns(
-    nodes: NodeColumns, names: Sequence[str], types: Sequence[str], inputs: Sequence[str], fan_in: Ints
+    nodes: NodeColumns, names: Sequence[str], types: Sequence[str], inputs: Sequence[str], stops: array[int]
 ) -> None:
-    """Append one graph without arguments and devices, whose nodes are columns already; `inputs` are those of all."""
+    """Append one graph without arguments and devices, whose nodes are columns already; the `inputs` of each end
+    at its place in `stops`."""
     known, inputs_before = NodeNumbers(), len(nodes.source)
     known.update(zip(names, count(len(nodes.name))))
     nodes.name.extend(names)
     nodes.op.extend(map(nodes.op_numbers.__getitem__, types))
     nodes.device.extend([nodes.device_numbers[""]] * len(names))
-    nodes.fan_in.frombytes(fan_in.astype(np.int32).tobytes())
+    fan_in = np.array(stops, np.int32)
+    fan_in[1:] -= fan_in[:-1].copy()
+    nodes.fan_in.frombytes(fan_in.tobytes())
     nodes.args.append(())
     nodes.source.extend(map(known.__getitem__, inputs))
     _end_graph(nodes, known, inputs_before, inputs)
