@@ -467,7 +467,7 @@ class MessageDecoder:
         if kind is dict:
             return self._count_memory  # as protobuf has them: a node has a handful of long ones, which are read once
         if kind is Scalar.TEXT:
-            return (lambda listed: tuple(map(text_of, self._count_memory(listed)))) if rule.many else text_of
+            return (lambda listed: _texts_of(self._count_memory(listed))) if rule.many else text_of
         if isinstance(kind, Scalar):
             return (lambda listed: tuple(self._count_memory(listed))) if rule.many else lambda content: content
         if kind in TYPED_KINDS:
@@ -517,6 +517,12 @@ class MessageDecoder:
         values = tuple(map(kind, *columns))
         self.depth -= 1
         return values
+
+
+def _texts_of(listed: Sequence[str | bytes]) -> tuple[str, ...]:
+    """Return texts as `text_of` does; as they are if none is damaged."""
+    texts: tuple[Any, ...] = tuple(listed)
+    return tuple(map(text_of, texts)) if bytes in map(type, texts) else texts
 
 
 def text_of(content: str | bytes) -> str:

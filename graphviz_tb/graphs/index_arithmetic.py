@@ -88,7 +88,9 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
     if graph.is_value_trace:
         truths |= graph.nodes_of_types(SELECT_OPS.__contains__)
     elif graph.is_exported:
-        truths[[node for node in np.flatnonzero(works & ~truths).tolist() if gives_truth_values(graph, node)]] = True
+        asked = np.flatnonzero(works & ~truths).tolist()
+        graph.decode_together(asked)
+        truths[[node for node in asked if gives_truth_values(graph, node)]] = True
     return counted | reachable_mask(works & truths, start, stop)
 
 

@@ -336,6 +336,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     seen: set[str] = set()
     table: list[Variable] = []
     turned: dict[int, Shape] = {}
+    graph.decode_together(list(handles))
     for node in sorted(handles):
         is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANT_OPS
         if graph.function[node] >= 0 and not is_variable:

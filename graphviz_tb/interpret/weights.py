@@ -289,10 +289,8 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     if graph.is_exported:
         # Only an exported program computes constants from weights, and has results of the whole model.
         may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
-    asked = np.flatnonzero(may_lack).tolist()
-    definitions = zip(asked, graph.node_defs(asked), strict=True)
     # There the file says that the model has further variables, unused by the graph.
-    lacking = [node for node, held in definitions if held is not None and KEEPS_MORE_ATTR in held.attr]
+    lacking = graph.nodes_having(KEEPS_MORE_ATTR, np.flatnonzero(may_lack).tolist())
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     bound = _origins_by_argument(origin, bindings)
