@@ -51,8 +51,10 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any], str]]:
         if info.name.endswith("__main__") or ".proto" in info.name:
             continue
         module = importlib.import_module(info.name)
-        compiled = {
-            name: getattr(value, "compiled", value) for name, value in vars(module).items() if is_pattern(value)
+        compiled: dict[str, re.Pattern[Any]] = {
+            name: getattr(value, "compiled", value)
+            for name, value in vars(module).items()
+            if isinstance(value, (re.Pattern, PatternOnUse))
         }
         for name, pattern in compiled.items():
             found.setdefault(pattern, f"{info.name}.{name}")
