@@ -14,6 +14,7 @@ from itertools import islice
 
 from google.protobuf.message import Message
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.protobuf import (
     BYTES_TYPE,
@@ -62,7 +63,7 @@ FieldKey = tuple[int, int]  # number and wire type
 JSON_START = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 TEXT_GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
 TEXT_START = re.compile(TEXT_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
-TOP_LEVEL_FIELD = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
+TOP_LEVEL_FIELD = compile_on_use(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 EMPTY_FILE_HINT = "write it again, or give another file"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.interpret.weights import ARGUMENT_OPS
 from graphviz_tb.limits import MAX_CHAINED_MARKS
@@ -168,7 +169,7 @@ def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
 # Neither is a step of the program: they are drawn as marks next to their users, as constants are.
 
 UNNAMED_ARGUMENT = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's default name
-NON_ARGUMENT_LETTER = re.compile(r"[^a-z0-9]")  # not used in argument names
+NON_ARGUMENT_LETTER = compile_on_use(r"[^a-z0-9]")  # not used in argument names
 TABLE_LABEL, CAPTURE_LABEL = "lookup table", "captured value"
 
 
@@ -216,7 +217,7 @@ def _extends_name(name: str, first: str) -> bool:
 # first_token ─▶ While     in the body: while_placeholder_1   drawn as: first_token
 
 # python/ops/while_v2.py of TensorFlow
-LOOP_PLACEHOLDER = re.compile(r"(.*_)?(placeholder|loop_counter|maximum_iterations)(_\d+)?", re.DOTALL)
+LOOP_PLACEHOLDER = compile_on_use(r"(.*_)?(placeholder|loop_counter|maximum_iterations)(_\d+)?", re.DOTALL)
 
 
 def label_loop_arguments(graph: Graph) -> dict[int, str]:

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.constant_weights import (
@@ -244,7 +245,7 @@ PASS_THROUGH_OPS = frozenset({
 PARTING_OPS = frozenset({"Split", "SplitV", "Unpack"})  # a cell keeps the kernels of its gates as one
 SECOND_INPUT_PASSED = frozenset({"Split"})
 REARRANGING_OPS = PASS_THROUGH_OPS | REARRANGE_OPS | UNIT_AXES_OPS
-FROZEN_READ = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
+FROZEN_READ = compile_on_use(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
 
 
 @dataclass(frozen=True, slots=True, eq=False)

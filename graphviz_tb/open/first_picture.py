@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.graphs.traversal import reachable_from
@@ -34,7 +34,7 @@ from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RES
 ExpandPath = Callable[[RowPath], Metagraph]
 
 GRAPH_ROOT: RowPath = (0,)
-SAVER_NAME = re.compile(r"_traced_(save|restore)")
+SAVER_NAME = compile_on_use(r"_traced_(save|restore)")
 MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is, few enough to read at once
 # a layer around a loop that makes more boxes stays closed: its plumbing says little
 MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
