@@ -206,6 +206,7 @@ def _arrange_core(
         bent[number].laid if number in bent else _in_order_of_lines(next(results), piece, metagraph.units)
         for number, piece in enumerate(parts)
     ]
+    made = [_join_equal_lines(laid, piece, drawn) for laid, piece in zip(made, parts, strict=True)]
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
@@ -309,6 +310,27 @@ def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int])
     return order_branches_by_lines(
         set_bypasses_right(order_ends_by_lines(laid, piece.part, groups), piece.part), piece.part
     )
+
+
+def _join_equal_lines(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine]) -> Ranks:
+    """Let the lines of one kind from one child to one port run as one: the one on the main path, else the first."""
+    leaders: dict[tuple[int, int, int], int] = {}
+    main = set(piece.part.main_path)
+    for edge in sorted(range(len(piece.lines)), key=lambda edge: (edge not in main, edge)):
+        line = drawn[piece.lines[edge]]
+        if line.bridge >= 0:
+            leaders.setdefault((line.source, line.target, line.tier), edge)
+    chains, gone = [*laid.chains], set[int]()
+    for edge, index in enumerate(piece.lines):
+        line = drawn[index]
+        leader = leaders.get((line.source, line.target, line.tier), edge) if line.bridge >= 0 else edge
+        if leader != edge:
+            gone.update(chains[edge][1:-1])
+            chains[edge] = laid.chains[leader]
+    if not gone:
+        return laid if chains == laid.chains else replace(laid, chains=chains)
+    rows = [[item for item in row if item not in gone] for row in laid.ranks]
+    return replace(laid, ranks=rows, chains=chains)
 
 
 def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:

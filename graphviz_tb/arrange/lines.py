@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from itertools import groupby
 
 from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.limits import MAX_PORTS_PER_SIDE
@@ -85,6 +86,7 @@ def _child_ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]
 TIER_BY_KIND = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[Neighbour]
 PortSide = tuple[bool, Neighbour]  # flow side, (other row, inbound)
+TakenTensors = tuple[int, int, tuple[tuple[int, int], ...]]  # child, bridge or -1, outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,8 @@ def drawn_bridges(metagraph: Metagraph, mask: DrawingMask) -> list[int]:
 
 
 def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConstraints) -> list[PortSlot]:
-    """Return the ports of the frame: one for each neighbour and direction; beyond eight on a side the smallest share
-    one.
+    """Return the ports of the frame: one for each neighbour and direction, or for neighbours side by side that take the
+    same tensors; beyond eight on a side the smallest share one.
 
     Ports of the first side come first. On each side they follow the order of their neighbours outside; without one, the
     order of `bridges`, with the shared port at the end.
@@ -137,21 +139,31 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
         return known.get(other, len(known))
 
     weight: dict[PortSide, int] = {}
+    taken: dict[PortSide, tuple[TakenTensors, ...]] = {}
     for index in bridges:
         bridge = metagraph.bridges[index]
         place = port_side(bridge, outside.turned)
         weight[place] = weight.get(place, 0) + _flat_edge_count(bridge)
+        taken[place] = (*taken.get(place, ()), taken_tensors(bridge, index))
     slots: list[PortSlot] = []
     for first in (True, False):
         here = sorted([place for place in weight if place[0] is first], key=lambda place: place_outside(place[1]))
-        own = set(sorted(here, key=lambda place: -weight[place])[:MAX_PORTS_PER_SIDE])
-        side = [PortSlot(first, (place[1],)) for place in here if place in own]
-        rest = tuple(place[1] for place in here if place not in own)
+        joined = [[*equal] for _, equal in groupby(here, key=lambda place: taken[place])]
+        own = sorted(joined, key=lambda equal: -sum(map(weight.__getitem__, equal)))[:MAX_PORTS_PER_SIDE]
+        side = [PortSlot(first, tuple(place[1] for place in equal)) for equal in joined if equal in own]
+        rest = tuple(place[1] for equal in joined if equal not in own for place in equal)
         if rest:
             # One port for the rest, in the middle of its neighbours.
             side.append(PortSlot(first, rest))
         slots += sorted(side, key=lambda slot: place_outside(slot.others[len(slot.others) // 2]))
     return slots
+
+
+def taken_tensors(bridge: Bridge, index: int) -> TakenTensors:
+    """Return what a neighbour outside takes from a child: equal for those that take the same data, else with the
+    `index` of the bridge."""
+    outputs = bridge.carried_tensors.outputs if bridge.kind == "data" and not bridge.inbound else ()
+    return bridge.child, -1 if outputs else index, outputs
 
 
 def frame_port_items(base: int, slots: list[PortSlot]) -> dict[PortSide, int]:

@@ -38,7 +38,7 @@ from graphviz_tb.place.level import (
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
-from graphviz_tb.place.side_ports import find_side_ports
+from graphviz_tb.place.side_ports import find_side_ports, move_beside
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
@@ -416,6 +416,13 @@ def lay_out_frame(
     labels = {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()}
     drawn = {item: slot for item, slot in enumerate(slots) if slot is not None}
     offers = heading is not None and is_vertical(direction)
+    entered = {item: {**known} for item, known in core.entered.items()}
+    if offers:
+        taken = [_label_box(labels[wire], said[wire]) for wire in labels]
+        for entry, line in list(move_beside(view, routes, drawn, inner, size[0] - right, taken)):
+            start = view.skeleton.wires[entry.wire].chain[0] - view.skeleton.children
+            routes[entry.wire], ports = line, (*ports[:start], line[0], *ports[start + 1 :])
+            entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - drawn[entry.item][1][1]
     sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
     return GroupLayout(
         *size,
@@ -432,8 +439,14 @@ def lay_out_frame(
         tuple(_shifted_separator(rule, shift) for rule in (*core.rules, *area.rules)),
         find_partings(view.skeleton, routes),
         sides,
-        core.entered,
+        entered,
     )
+
+
+def _label_box(middle: Point, label: LineLabel) -> tuple[int, int, int, int]:
+    """Return the rectangle of a label around its middle."""
+    (x, y), (wide, high) = middle, label.size
+    return x - wide // 2, y - high // 2, x + (wide + 1) // 2, y + (high + 1) // 2
 
 
 def _shifted_separator(rule: Separator, shift: Point) -> Separator:

@@ -203,7 +203,7 @@ def _lines_by_end(
             continue
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children and item not in gates:
-                trunk = -1 if other >= skeleton.first_waypoint else wire
+                trunk = -1 if other >= skeleton.children else wire
                 ends.setdefault((end, item), {}).setdefault((place[other], trunk), []).append(wire)
     return [(end, item, [found[key] for key in sorted(found)]) for (end, item), found in ends.items() if len(found) > 1]
 
