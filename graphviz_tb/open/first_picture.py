@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -39,7 +39,6 @@ MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is
 # a layer around a loop that makes more boxes stays closed: its plumbing says little
 MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
 MAX_REPEAT_BOXES = 28  # open repeats up to so many boxes; the rest is for their surroundings
-MAX_SMALL_PICTURE_BOXES = 21  # a picture of so many, with the frame that is opened, leaves much of a screen white
 MAX_SHORT_STACK = 4  # repetitions that may be shown next to each other before the ops of single layers
 NEARLY_ALL_SHARE = 0.65  # of the ops of the model
 LARGE_SHARE = 0.3  # of the ops of the model
@@ -57,7 +56,7 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
 
     First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
     repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
-    until eight boxes belong to it; last what is most of that member. Equal groups open together or not at all. Groups
+    until eight boxes belong to it. Equal groups open together or not at all. Groups
     behind the last weights (losses, measures) wait for those with weights; gradients, updates and savers come last.
     Marks, stubs and the auxiliary area do not count.
     """
@@ -68,8 +67,17 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
     picture.open_other_stacks()
     picture.open_fair_stack()
     picture.open_largest_groups()
-    picture.open_largest_part()
     return picture.open_paths()
+
+
+def closed_groups_of_layers(
+    hierarchy: Hierarchy, metagraph: ExpandPath, opened: Iterable[RowPath], one_member: bool = True
+) -> list[list[RowPath]]:
+    """Return the closed scopes in the member shown of the largest open stack, or else anywhere in a picture, that hold
+    several layers and no op outside of a group: those with most ops first, alike ones together."""
+    picture = FirstPicture(hierarchy, metagraph, one_member)
+    picture.opened = dict.fromkeys(opened)
+    return picture.closed_groups_of_layers()
 
 
 class FirstPicture:
@@ -80,7 +88,6 @@ class FirstPicture:
         self.metagraph = metagraph
         self.one_member = one_member
         self.shows_member = False  # whether a member of the largest stack shows
-        self.main_stack: RowPath | None = None  # the largest, once it is open
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
@@ -193,7 +200,7 @@ class FirstPicture:
         stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
         if not stacks:
             return
-        path = self.main_stack = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
+        path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
         self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
@@ -240,7 +247,7 @@ class FirstPicture:
         stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_chain(path)]
         if stacks:
             path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-            self.open_stack(path, MAX_SMALL_PICTURE_BOXES)
+            self.open_stack(path, MAX_REPEAT_BOXES)
 
     def is_chain(self, path: RowPath) -> bool:
         """Return whether a stack is several members with weights, one after the other."""
@@ -386,32 +393,27 @@ class FirstPicture:
                 for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
 
-    def open_largest_part(self) -> None:
-        """Open the scope that is most of the member shown of the main stack, if it only holds groups of layers, most of
-        these in one: an attention with the layer behind it; while the picture stays small."""
-        if self.main_stack is None or self.main_stack not in self.opened:
-            return
-        inside = self.largest_half(self.main_stack)
-        siblings = [] if inside is None or inside in self.opened else self.alike_siblings(inside)
-        if siblings and all(map(self.holds_layers, siblings)) and self.box_count_with(*siblings) <= MAX_REPEAT_BOXES:
-            for sibling in siblings:
-                self.open_group(sibling)
+    def closed_groups_of_layers(self) -> list[list[RowPath]]:
+        """Return the closed groups of layers in the largest open stack, or else anywhere, the largest first."""
+        stacks = [path for path in self.opened if self.is_model_stack(path)]
+        main = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]), default=None)
+        groups = [
+            child
+            for path in (self.opened if main is None else [main])
+            for child in self.openable_below(path)
+            if child not in self.opened and self.is_group_of_layers(child)
+        ]
+        groups.sort(key=lambda path: -self.op_count(path[-1]))
+        return [self.alike_siblings(path) for path in groups]
 
-    def largest_half(self, path: RowPath) -> RowPath | None:
-        """Return the group that holds more than half of the ops that an open group shows; None if none does."""
-        inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
-        most = inside is not None and 2 * self.op_count(inside[-1]) > self.op_count(self.shown_content(path)[-1])
-        return inside if most else None
-
-    def holds_layers(self, path: RowPath) -> bool:
-        """Return whether a scope holds groups with weights and nothing else, and one of them most of its layers."""
-        if self.hierarchy.kind[path[-1]] != SCOPE_ROW:
+    def is_group_of_layers(self, path: RowPath) -> bool:
+        """Return whether a group is a scope on the flow of the model that holds several layers, and no op alone."""
+        row = path[-1]
+        several = self.hierarchy.kind[row] == SCOPE_ROW and self.weights.layer_count(row) > 1
+        if not several or self.is_off_flow(path) or path in self.after_weights:
             return False
-        level = self.metagraph(path)
-        rows = [level.children[child] for child in level.core_children()]
-        layers = [self.weights.layer_count(row) for row in rows if self.hierarchy.can_open(row)]
-        grouped = len(layers) == len(rows) > 1 and all(map(self.weights.holds_weight, rows))
-        return grouped and max(layers) > 1 and 2 * max(layers) > sum(layers)
+        level = self.metagraph(self.shown_content(path))
+        return all(self.hierarchy.kind[level.children[child]] != OP_ROW for child in level.core_children())
 
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
