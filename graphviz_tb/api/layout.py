@@ -3,7 +3,8 @@
 open ▶ arrange ▶ view ▶ place
 
 If the user did not choose which groups are open, groups are closed again, last opened first, until the names are
-legible on a laptop screen. The number that stays open is found by bisection.
+legible on a laptop screen. The number that stays open is found by bisection. Where much of the screen stays white, the
+attention of a layer is opened.
 """
 
 from __future__ import annotations
