@@ -186,12 +186,15 @@ class FirstPicture:
         )
 
     def open_main_stack(self) -> None:
-        """Open the largest visible stack if it is a large part of the model."""
-        stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
-        if not stacks:
-            return
-        path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-        self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
+        """Open the largest visible stack that is a large part of the model and whose member has room."""
+        limit = MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES
+        stacks = [
+            path
+            for path in self.closed_stacks()
+            if self.is_large_part(path) and self.box_count_with(path) - self.frames <= limit
+        ]
+        if stacks:
+            self.open_stack(max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1])), limit)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
         """Open a stack and the dominant box in its member, while no more than `limit` boxes show."""
