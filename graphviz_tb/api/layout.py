@@ -3,7 +3,8 @@
 open ▶ arrange ▶ view ▶ place
 
 If the user did not choose which groups are open, groups are closed again, last opened first, until the names are
-legible on a laptop screen. The number that stays open is found by bisection.
+legible on a laptop screen. The number that stays open is found by bisection. Where much of the screen stays white, the
+attention of a layer is opened.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
 from graphviz_tb.color.kinds import ATTENTION, group_kinds, op_kinds
 from graphviz_tb.expand.extract import drop_hidden_children, loose_rows
 from graphviz_tb.graphs.layer_rows import rows_with_parameters
-from graphviz_tb.model.columns import Bytes
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -37,7 +37,6 @@ from graphviz_tb.open.first_picture import (
     MAX_REPEAT_BOXES,
     MIN_PICTURE_BOXES,
     ExpandPath,
-    closed_groups_of_layers,
 )
 from graphviz_tb.open.groups import (
     OpenSet,
@@ -303,11 +302,8 @@ def _open_on_white_sheet(
     target = _sheet_target(options)
     if covered_percent(layout.scene, target) >= FULL_SHEET_PERCENT:
         return layout
-    expand, alone = _metagraph_function(model, options), shows_one_member(options)
-    groups = closed_groups_of_layers(model.hierarchy, expand, layout.opened, alone)
-    kinds = op_kinds(model.hierarchy) if groups else np.zeros(0, np.uint8)
-    attention = next((alike for alike in groups if _holds_attention(model.hierarchy, kinds, alike[0][-1])), None)
-    if attention is None:
+    attention = _closed_attention(model.hierarchy, _metagraph_function(model, options), layout)
+    if not attention:
         return layout
     opened = {**layout.opened, **dict.fromkeys(attention)}
     more = _lay_out_open_groups(model, options, second, opened, frames, {}, labels)
@@ -317,9 +313,41 @@ def _open_on_white_sheet(
     return more if _is_legible(more.scene, EASY_NAME_PX, target) else layout
 
 
-def _holds_attention(hierarchy: Hierarchy, of_op: Bytes, row: int) -> bool:
-    """Return whether a part of a group is an attention; `of_op` as `op_kinds` returns it."""
-    return ATTENTION in group_kinds(hierarchy, of_op, hierarchy.children(row).tolist())
+def _closed_attention(hierarchy: Hierarchy, metagraph: ExpandPath, layout: Layout) -> list[RowPath]:
+    """Return the largest closed scope on an open level that consists of groups, one of them an attention, and those of
+    the level that are like it; empty if there is none."""
+    boxes = [
+        (group.view.path, label.row)
+        for group in list_open_groups(layout.view)
+        for label in group.view.node_labels
+        if hierarchy.kind[label.row] == SCOPE_ROW and _has_several_groups(hierarchy, label.row)
+    ]
+    closed = [(child_path(hierarchy, path, row), path) for path, row in boxes]
+    closed = [(path, around) for path, around in closed if path not in layout.opened]
+    kinds = op_kinds(hierarchy) if closed else None
+    found = [
+        (path, around)
+        for path, around in closed
+        if kinds is not None
+        and ATTENTION in group_kinds(hierarchy, kinds, hierarchy.children(path[-1]).tolist())
+        and _consists_of_groups(hierarchy, metagraph(path))
+    ]
+    if not found:
+        return []
+    largest, level = max(found, key=lambda pair: hierarchy.op_count(pair[0][-1]))
+    return [
+        path
+        for path, around in found
+        if around == level and hierarchy.template[path[-1]] == hierarchy.template[largest[-1]]
+    ]
+
+
+def _has_several_groups(hierarchy: Hierarchy, row: int) -> bool:
+    return int(np.count_nonzero(hierarchy.kind[hierarchy.children(row)] != OP_ROW)) > 1
+
+
+def _consists_of_groups(hierarchy: Hierarchy, level: Metagraph) -> bool:
+    return all(hierarchy.kind[level.children[child]] != OP_ROW for child in level.core_children())
 
 
 def _close_until_legible(

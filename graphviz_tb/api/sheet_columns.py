@@ -125,14 +125,10 @@ class SheetTarget:
 
 def covered_percent(scene: Scene, target: SheetTarget) -> int:
     """Return how much of its target a picture covers that is not shown larger than it is."""
-    (wide, tall), scale = drawn_size(scene), _own_scale(scene, target)
-    return (
-        100
-        * (wide + target.room[0])
-        * (tall + target.room[1])
-        * scale**2
-        // (target.size[0] * target.size[1] * 1000**2)
-    )
+    wide, tall = drawn_size(scene)
+    scale = min(1000, target.scale(wide, tall))
+    covered = (wide + target.room[0]) * (tall + target.room[1]) * scale**2
+    return 100 * covered // (target.size[0] * target.size[1] * 1000**2)
 
 
 def _shown_scale(across: int, along: int, direction: Direction, target: SheetTarget) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -68,16 +68,6 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
     picture.open_fair_stack()
     picture.open_largest_groups()
     return picture.open_paths()
-
-
-def closed_groups_of_layers(
-    hierarchy: Hierarchy, metagraph: ExpandPath, opened: Iterable[RowPath], one_member: bool = True
-) -> list[list[RowPath]]:
-    """Return the closed scopes in the member shown of the largest open stack, or else anywhere in a picture, that hold
-    several layers and no op outside of a group: those with most ops first, alike ones together."""
-    picture = FirstPicture(hierarchy, metagraph, one_member)
-    picture.opened = dict.fromkeys(opened)
-    return picture.closed_groups_of_layers()
 
 
 class FirstPicture:
@@ -196,12 +186,15 @@ class FirstPicture:
         )
 
     def open_main_stack(self) -> None:
-        """Open the largest visible stack if it is a large part of the model."""
-        stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
-        if not stacks:
-            return
-        path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-        self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
+        """Open the largest visible stack that is a large part of the model and whose member has room."""
+        limit = MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES
+        stacks = [
+            path
+            for path in self.closed_stacks()
+            if self.is_large_part(path) and self.box_count_with(path) - self.frames <= limit
+        ]
+        if stacks:
+            self.open_stack(max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1])), limit)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
         """Open a stack and the dominant box in its member, while no more than `limit` boxes show."""
@@ -392,28 +385,6 @@ class FirstPicture:
                 self.open_group(sibling)
                 for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
-
-    def closed_groups_of_layers(self) -> list[list[RowPath]]:
-        """Return the closed groups of layers in the largest open stack, or else anywhere, the largest first."""
-        stacks = [path for path in self.opened if self.is_model_stack(path)]
-        main = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]), default=None)
-        groups = [
-            child
-            for path in (self.opened if main is None else [main])
-            for child in self.openable_below(path)
-            if child not in self.opened and self.is_group_of_layers(child)
-        ]
-        groups.sort(key=lambda path: -self.op_count(path[-1]))
-        return [self.alike_siblings(path) for path in groups]
-
-    def is_group_of_layers(self, path: RowPath) -> bool:
-        """Return whether a group is a scope on the flow of the model that holds several layers, and no op alone."""
-        row = path[-1]
-        several = self.hierarchy.kind[row] == SCOPE_ROW and self.weights.layer_count(row) > 1
-        if not several or self.is_off_flow(path) or path in self.after_weights:
-            return False
-        level = self.metagraph(self.shown_content(path))
-        return all(self.hierarchy.kind[level.children[child]] != OP_ROW for child in level.core_children())
 
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a

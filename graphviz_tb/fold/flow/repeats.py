@@ -44,6 +44,7 @@ MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query,
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
+MAX_LISTED_LAYERS = 4  # layers, each with other sizes, that are no stack
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -157,7 +158,7 @@ def _is_worth_folding(
     if again and not any(context.types.maps_channels(element.box) for element in once):
         return False  # a part of blocks: the last norm of the last one, and the norm behind it
     if period == 1:
-        if not first.is_single_box:
+        if not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context):
             return False
         unlike = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
         if unlike and first.box.how == GroupOrigin.NAME:
@@ -174,6 +175,17 @@ def _is_worth_folding(
     return ops >= MIN_STACK_OPS or (
         count >= MIN_SMALL_REPEATS and context.widths.holds_layer(element.box for element in once)
     )
+
+
+def _are_few_unlike_layers(run: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether a run is a few layers, no two alike, with several kernels or steps: a stem, a branch of a module.
+    Where only channels grow, it is a repeat."""
+    if len(run) > MAX_LISTED_LAYERS or any(element.box.how != GroupOrigin.LAYER for element in run):
+        return False
+    widths, boxes = context.widths, [[element.box] for element in run]
+    windows = [(widths.kernels(box), widths.halves(box)) for box in boxes]
+    sizes = {(window, widths.output_channels(box)) for window, box in zip(windows, boxes, strict=True)}
+    return len(sizes) == len(run) and len(set(windows)) > 1
 
 
 def _has_smaller_period(words: list[object]) -> bool:
