@@ -109,7 +109,9 @@ def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) ->
 
 
 def entry_values(entry: SourceEntry) -> dict[str, Any]:
-    return {**asdict(entry), "signatures": [signature_values(signature) for signature in entry.signatures]}
+    values = {**asdict(entry), "signatures": [signature_values(signature) for signature in entry.signatures]}
+    del values["preferred"]  # the graph that is described
+    return values
 
 
 def signature_values(signature: Signature) -> dict[str, Any]:
