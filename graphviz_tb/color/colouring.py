@@ -163,21 +163,22 @@ def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
     # In a diff the colour is that of the whole member.
-    own = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
+    coloured = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
     fills = tuple(
-        colouring.fill_of(path) if its else surplus_fill(colouring.theme) for path, its in zip(boxes, own, strict=True)
+        colouring.fill_of(path) if is_coloured else surplus_fill(colouring.theme)
+        for path, is_coloured in zip(boxes, coloured, strict=True)
     )
     # Frames and stubs have a hue, and no letter.
     lettered = {fill.badge for fill, box in zip(fills, scene.boxes, strict=True) if not box.open}
-    legend = colouring.legend_rows(list(dict.fromkeys([*compress(boxes, own), *others])))
+    legend = colouring.legend_rows(list(dict.fromkeys([*compress(boxes, coloured), *others])))
     return Paint(
         theme=colouring.theme,
         scheme=colouring.scheme,
         heading=colouring.heading,
         boxes=fills,
         accounts=tuple(
-            replace_unsafe_characters(colouring.tooltip_text(path)) if its else ""
-            for path, its in zip(boxes, own, strict=True)
+            replace_unsafe_characters(colouring.tooltip_text(path)) if is_coloured else ""
+            for path, is_coloured in zip(boxes, coloured, strict=True)
         ),
         stubs=tuple(None if stub.kind == "more" else colouring.fill_of((stub.other,)) for stub in scene.stubs),
         tints=colouring.line_tints(scene, view, boxes),

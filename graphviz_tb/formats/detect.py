@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from itertools import islice
 
 from google.protobuf.message import Message
@@ -25,7 +25,9 @@ from graphviz_tb.formats.protobuf import (
     judge_fit,
     wire_fields,
 )
+from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
+from graphviz_tb.sources.streams import OpenedSource
 
 MESSAGE_TYPES: dict[str, type[Message]] = {
     "graph": GraphDef,
@@ -57,7 +59,6 @@ KERAS_METADATA_START = re.compile(
     rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
 )
 OP_TYPE_NAME = re.compile(rb"[A-Za-z_][\w.>/-]*+")
-ReadTail = Callable[[int], bytes]
 FieldKey = tuple[int, int]  # number and wire type
 # Start of JSON; gaps between text fields; a first field or extension; fields at line starts.
 JSON_START = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
@@ -91,14 +92,16 @@ REFUSED_FORMATS = (
 )  # fmt: skip
 
 
-def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) -> str:
-    """Return the key of the reader for a file. Raises UnknownFormat.
+def detect_format(opened: OpenedSource) -> str:
+    """Return the key of the reader for a source. Raises UnknownFormat.
 
-    `head` are the first bytes (`whole`: all of them); `tail(n)` returns the last n.
-
-    >>> detect_format(b'node { name: "x" }', "x.bin", whole=True)
+    >>> from graphviz_tb.options import ReadOptions
+    >>> from graphviz_tb.sources.streams import open_bytes
+    >>> detect_format(open_bytes(b'node { name: "x" }', ReadOptions()))
     'graph_text'
     """
+    head, name = opened.head, opened.name
+    whole = len(head) < HEAD_BYTES
     if CHECKPOINT_SHARD_NAME.search(name):
         raise UnknownFormat(f"{name} holds the values of a checkpoint, no graph", hint=CHECKPOINT_HINT)
     if not head.strip(b"\0"):
@@ -120,7 +123,7 @@ def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None 
     # A message may start like text: text with control characters must not fit any message.
     if text and (_has_no_control_characters(head) or not _best_fitting_message(head, whole=whole)):
         return text
-    if tail is not None and tail(len(INDEX_MAGIC)) == INDEX_MAGIC:
+    if opened.tail(len(INDEX_MAGIC)) == INDEX_MAGIC:
         raise UnknownFormat(f"{name} is a checkpoint index, not a graph", hint=CHECKPOINT_HINT)
     return _detect_message(head, name, whole=whole)
 

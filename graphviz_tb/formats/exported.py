@@ -192,15 +192,15 @@ class ProgramBuilder:
         attributes = {**weights[value].attributes, KEEPS_MORE_ATTR: True}
         weights[value] = weights[value]._replace(attributes=attributes)
 
-    def note_lacking_near(self, body: str, name: str) -> None:
+    def note_lacking_near(self, name: str) -> None:
         """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
-        weights, parts = self.blocks[body].weights, name.split(".")
+        weights, parts = self.blocks[""].weights, name.split(".")
 
         def shared_parts(value: str) -> int:
             return sum(1 for _ in takewhile(bool, map(eq, weights[value].name.split("."), parts)))
 
         if weights:
-            self.note_lacking(body, max(weights, key=shared_parts))
+            self.note_lacking("", max(weights, key=shared_parts))
 
     def note_lacking_anywhere(self) -> None:
         """Note at the first result that the file may lack weights of the program, of any module; without results at the

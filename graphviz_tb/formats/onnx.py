@@ -184,7 +184,7 @@ class ModelReader:
         if dropped and graph is not None:
             dropped -= set(chain.from_iterable(map(parameters_of_call, graph.nodes)))
         if dropped:
-            self.builder.note_lacking_near("", listed[min(dropped)])
+            self.builder.note_lacking_near(listed[min(dropped)])
 
     def kind_of(self, value: NamedValue) -> Value:
         """Return shape and type of a value that the file describes."""

@@ -29,7 +29,13 @@ from graphviz_tb.interpret.constant_weights import (
     opaque_holders,
     projections_of_inputs,
 )
-from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, is_stored, tables_looked_up
+from graphviz_tb.interpret.frozen_reads import (
+    FrozenReads,
+    find_frozen_reads,
+    is_stored,
+    spread_along_edges,
+    tables_looked_up,
+)
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, sorted_value_range
 from graphviz_tb.model.frozen import dataclass
@@ -373,18 +379,12 @@ def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
 
 
 def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PASS_THROUGH_OPS) -> Ints:
-    """Propagate origins through ops that only pass a value on, one op per round."""
+    """Return origins propagated through ops that only pass a value on."""
     origin = origin.copy()
     passing = graph.nodes_of_types(through.__contains__)
     slot = graph.nodes_of_types(SECOND_INPUT_PASSED.__contains__)[graph.target].astype(np.int32)
     into = np.flatnonzero(passing[graph.target] & (graph.slot == slot) & ~graph.control)
-    source, target = graph.source[into], graph.target[into]
-    # Each round moves every origin one op further.
-    for _ in range(MAX_FOLLOWED_CARRIERS):
-        new = (origin[source] >= 0) & (origin[target] < 0)
-        if not new.any():
-            break
-        origin[target[new]] = origin[source[new]]
+    spread_along_edges(origin, graph.source[into], graph.target[into])
     return origin
 
 

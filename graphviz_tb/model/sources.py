@@ -151,7 +151,7 @@ class SourceEntry:
     step: int | None = None
     profile: bool = False
     variant: bool = False
-    preferred: bool = False
+    preferred: bool = field(default=False, compare=False)
     format: str = ""
     signatures: tuple[Signature, ...] = ()
 

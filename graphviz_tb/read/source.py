@@ -43,7 +43,7 @@ from graphviz_tb.formats.contents import (
 from graphviz_tb.formats.detect import MESSAGE_TYPES, SUPPORTED_INPUTS, detect_format
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
 from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
-from graphviz_tb.limits import HEAD_BYTES, MAX_LISTED_GRAPHS
+from graphviz_tb.limits import MAX_LISTED_GRAPHS
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import GraphSource, LoadedGraph, SourceEntry
@@ -51,13 +51,13 @@ from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.sources.bounds import check_input_count, check_node_count
 from graphviz_tb.sources.streams import (
+    FILE_SOURCE_TYPES,
     OpenedSource,
     ReadProgress,
-    existing_path,
     name_of_user,
     open_bytes,
     open_path,
-    open_stdin,
+    open_source,
 )
 from graphviz_tb.sources.walk import cannot_list_error, saved_model_file
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
@@ -166,7 +166,6 @@ MESSAGE_READERS: dict[str, Reader] = {
 
 
 DEFAULT_READ_OPTIONS = ReadOptions()
-FILE_SOURCE_TYPES = (str, os.PathLike, bytes, bytearray, memoryview)
 READER_BY_MESSAGE = {kind.DESCRIPTOR.name: form for form, kind in MESSAGE_TYPES.items()}
 
 
@@ -332,17 +331,11 @@ def _entry_with_counts(found: SourceItem) -> SourceEntry:
 
 
 def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | None) -> tuple[str, SourceContents]:
-    if isinstance(source, bytes | bytearray | memoryview):
-        opened = open_bytes(bytes(source), options)
-    elif not isinstance(source, str | os.PathLike):
+    if not isinstance(source, FILE_SOURCE_TYPES):
         return "this graph", _object_contents(source, options)
-    elif source == "-":
-        opened = open_stdin(options)
-    else:
-        path = existing_path(source)
-        if path.is_dir():
-            return name_of_user(str(path)), _folder_contents(path, options, progress)
-        opened = open_path(path, options)
+    opened = open_source(source, options)
+    if isinstance(opened, Path):
+        return name_of_user(str(opened)), _folder_contents(opened, options, progress)
     return name_of_user(opened.name), _opened_contents(opened, options)
 
 
@@ -361,7 +354,7 @@ def _folder_contents(folder: Path, options: ReadOptions, progress: ReadProgress 
 
 def _opened_contents(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     with opened:
-        form = detect_format(opened.head, opened.name, whole=len(opened.head) < HEAD_BYTES, tail=opened.tail)
+        form = detect_format(opened)
         holding = READERS[form](opened, options)
     return replace(holding, packed=opened.gunzip.taken) if opened.gunzip else holding
 
