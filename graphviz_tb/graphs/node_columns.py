@@ -137,8 +137,9 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
         nodes.name.extend(names)
         nodes.op.extend(map(ops.__getitem__, types))
         nodes.device.extend(map(devices.__getitem__, placed))
-        nodes.fan_in.extend(map(len, inputs))
-        nodes.source.extend(map(known.__getitem__, chain.from_iterable(inputs)))
+        lists = [each[:] for each in inputs]  # at once: an iterator of a message ends by an error that is formatted
+        nodes.fan_in.extend(map(len, lists))
+        nodes.source.extend(map(known.__getitem__, chain.from_iterable(lists)))
     _end_graph(nodes, known, inputs_before, (text for node in defs for text in node.input))
 
 
