@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import compress
 from typing import Self
 
 from graphviz_tb.graphs.drawing_math import mix_colours, rgb_channels
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, Hierarchy, RowTree
 from graphviz_tb.model.measure import replace_unsafe_characters
 from graphviz_tb.model.paint import LegendRow, LineTints, Paint, RowFill, surplus_fill
@@ -21,7 +22,7 @@ from graphviz_tb.model.view import View
 FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Colouring:
     """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
@@ -92,7 +93,7 @@ class Colouring:
         return [entry for entry in self.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColourValues:
     """The values of a colouring by a number, without its scale: of every row, then of boxes inside calls.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from itertools import chain, count, islice
 from operator import attrgetter
@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from graphviz_tb.model.columns import Ints, int32_column
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG_OP
 
 int32_array = partial(array, "i")  # four bytes each; a list takes eight plus the objects
@@ -56,7 +57,7 @@ class NodeNumbers(dict[str, int]):
         return -1
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class NodeColumns:
     """All nodes of the main graph, then of each function.
 
