@@ -37,7 +37,7 @@ from graphviz_tb.place.boxes import (
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
-from graphviz_tb.place.side_entries import SideEntries, find_side_entries, shift_to_boxes, side_point
+from graphviz_tb.place.side_entries import SideEntries, find_side_entries, part_late, shift_to_boxes, side_point
 from graphviz_tb.place.side_ports import enter_at_sides
 from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
@@ -333,6 +333,7 @@ def _draw_level(
         else tie_points(ties[wire], slots, level, turn)
         for wire in lines
     }
+    routes.update(part_late(view.skeleton, routes))
     entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
     axis = 0 if turn.runs_vertically else 1
     # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.

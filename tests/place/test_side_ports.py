@@ -9,7 +9,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.side_ports import SideEntry, _crossings, _turn_order
+from graphviz_tb.place.side_ports import SideEntry, count_crossings, _turn_order
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -54,5 +54,6 @@ def test_lines_turn_to_one_box_without_crossing() -> None:
         for at, entry in enumerate(order)
     }
     assert all(
-        _crossings(line, {w: other for w, other in lines.items() if w != wire}) == 0 for wire, line in lines.items()
+        count_crossings(line, {w: other for w, other in lines.items() if w != wire}) == 0
+        for wire, line in lines.items()
     )
