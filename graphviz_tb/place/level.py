@@ -288,12 +288,13 @@ def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -
     """Return the labels without shapes that another line from or to the same closed box or port says: the main path,
     else the first."""
     skeleton, words = view.skeleton, view.words.lines
-    heard: dict[tuple[int, int], list[str]] = {}
+    heard: dict[tuple[int, int, int | None], list[str]] = {}
     kept: dict[int, LineLabel] = {}
     for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
         chain, label = skeleton.wires[wire].chain, words[wire].label
-        ends = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # a count of tensors adds to another
-        ends = [(end, item) for end, item in ends if item not in gates]
+        sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # a count of tensors adds to another
+        met = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
+        ends = [(end, item, port) for end, item, port in met if item not in gates or port is not None]
         if not any(label in heard.get(end, ()) for end in ends):
             kept[wire] = said[wire]
             for end in ends:

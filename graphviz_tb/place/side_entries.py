@@ -269,7 +269,8 @@ def part_late(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict
         if main is points or len(points) < 5 or points[0] != main[0] or skeleton.wires[wire].turned:
             continue
         start, step, aside, turn, after = points[:5]
-        same = _direction(start, step) == _direction(aside, turn) == _direction(main[0], main[1])
+        way = _direction(main[0], main[1])
+        same = _direction(start, step) == way and _direction(aside, turn) == way
         corner = (start[0], turn[1]) if start[0] == step[0] else (turn[0], start[1])
         others = {other: line for other, line in routes.items() if other != wire}
         if (

@@ -9,7 +9,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.side_ports import SideEntry, count_crossings, _turn_order
+from graphviz_tb.place.side_ports import SideEntry, _turn_order, count_crossings
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
