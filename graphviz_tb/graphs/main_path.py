@@ -65,7 +65,11 @@ def tributaries(
     ((), (3, 4, 5, 7))
     """
     taken = {end for edge in path for end in edges[edge]}
-    aside = [edge for edge, ends in enumerate(edges) if weights[edge] and taken.isdisjoint(ends)]
+    aside = [
+        edge
+        for edge, (source, target) in enumerate(edges)
+        if weights[edge] and not (source in taken or target in taken)
+    ]
     if sum(weights[edge] > 0 for edge in aside) < MIN_TRIBUTARY_BOXES - 1:
         return ()
     local = {item: number for number, item in enumerate(sorted({end for edge in aside for end in edges[edge]}))}

@@ -60,7 +60,8 @@ def _with_tributaries_of_children(
 ) -> OpenGroup:
     """Return a group with the lines on its main paths that lead on those which lie beside the picture's path in its
     children; `passed` are the wires of that path by group."""
-    skeleton, more = group.view.skeleton, list[int]()
+    skeleton = group.view.skeleton
+    more: list[int] = []
     for position, child in group.below.items():
         inside = groups[child].view.skeleton
         aside = [
