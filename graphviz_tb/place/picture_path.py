@@ -70,7 +70,8 @@ def _with_tributaries_of_children(
         ports = {end - inside.children for chain in aside for end in (chain[0], chain[-1]) if end >= inside.children}
         gates = {position: port_gates(groups[child].view)} if ports else {}
         met: dict[int, list[int]] = {port: [] for port in ports}
-        for wire in _data_weights(group.view) if ports else ():
+        weights = _data_weights(group.view) if ports else {}
+        for wire in weights:
             for end in (0, 1):
                 port = port_at_end(group.view, wire, end, gates)
                 if port in met:

@@ -4819,7 +4819,7 @@ function lead_main_path(groups) {
   return led;
 }
 function _with_tributaries_of_children(group, groups, passed) {
-  let skeleton, more, position, child, inside, aside, ports, gates, met, wire, end, port, main_path_;
+  let skeleton, more, position, child, inside, aside, ports, gates, met, weights, wire, end, port, main_path_;
   skeleton = group.view.skeleton;
   more = [];
   for ([position, child] of group.below.entries()) {
@@ -4828,7 +4828,8 @@ function _with_tributaries_of_children(group, groups, passed) {
     ports = (() => { const out = new Set(); for (const chain of aside) for (const end of [chain[0], chain.at(-1)]) if ((end >= inside.children)) { out.add((end - inside.children)); } return out; })();
     gates = (ports.size ? new Map([[position, port_gates(groups.at(child).view)]]) : new Map());
     met = (() => { const out = new Map(); for (const port of ports) { out.set(port, []); } return out; })();
-    for (wire of (ports.size ? _data_weights(group.view) : [])) {
+    weights = (ports.size ? _data_weights(group.view) : new Map());
+    for (wire of weights.keys()) {
       for (end of [0, 1]) {
         port = port_at_end(group.view, wire, end, gates);
         if (met.has(port)) {
