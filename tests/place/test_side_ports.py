@@ -57,3 +57,38 @@ def test_lines_turn_to_one_box_without_crossing() -> None:
         count_crossings(line, {w: other for w, other in lines.items() if w != wire}) == 0
         for wire, line in lines.items()
     )
+
+
+#         ┌─────────────────────┐ the frame has room beside the box in it for its long name
+#  mask ──┼──▶ [self ─▶ out]    │
+#  x ─────┼─────▲               │
+OUTER = "a_block_whose_name_is_long_so_that_its_frame_is_wide"
+INNER = f"{OUTER}/inner"
+INT32 = 'attr{key:"dtype" value{type:DT_INT32}}'
+BESIDE = {
+    "mask": "",
+    "x": "",
+    f"{INNER}/q": "x",
+    f"{INNER}/self": f"mask {INNER}/q",
+    f"{INNER}/out": f"{INNER}/self",
+    f"{OUTER}/norm": f"{INNER}/out",
+    "y": f"{OUTER}/norm",
+}
+
+
+def test_a_line_moves_beside_an_open_box_where_the_frame_has_room() -> None:
+    text = "".join(
+        f'node{{name:"{name}" op:"{"Placeholder" if not inputs else f"Op{number}"}" {INT32 if name == "mask" else ""}'
+        + " ".join(f'input:"{one}"' for one in inputs.split())
+        + "}"
+        for number, (name, inputs) in enumerate(BESIDE.items())
+    )
+    scene = graphviz_tb.load(text.encode(), folds=False).picture(open=(OUTER, INNER), depth=0).scene
+    [inner] = [box for box in scene.boxes if box.open and box.address == INNER]
+    [attention] = [number for number, box in enumerate(scene.boxes) if box.address == f"{INNER}/self"]
+    [entering] = [route for route in scene.routes if route.source < 0 and route.target == attention]
+    assert [x for x, _ in entering.points] == [inner.x, scene.boxes[attention].x]
+    [outside] = [route for route in scene.routes if route.target_port == entering.source_port]
+    (x, _), (turn, y), end = outside.points
+    assert x == turn < inner.x
+    assert (inner.x, y) == end == entering.points[0]
