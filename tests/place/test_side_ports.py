@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.side_ports import SideEntry, _turn_order, count_crossings
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.side_ports import SideEntry, _turn_order, count_crossings, move_beside
+from graphviz_tb.place.ties import InnerPorts, SidePort
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -59,36 +65,22 @@ def test_lines_turn_to_one_box_without_crossing() -> None:
     )
 
 
-#         ┌─────────────────────┐ the frame has room beside the box in it for its long name
-#  mask ──┼──▶ [self ─▶ out]    │
-#  x ─────┼─────▲               │
-OUTER = "a_block_whose_name_is_long_so_that_its_frame_is_wide"
-INNER = f"{OUTER}/inner"
-INT32 = 'attr{key:"dtype" value{type:DT_INT32}}'
-BESIDE = {
-    "mask": "",
-    "x": "",
-    f"{INNER}/q": "x",
-    f"{INNER}/self": f"mask {INNER}/q",
-    f"{INNER}/out": f"{INNER}/self",
-    f"{OUTER}/norm": f"{INNER}/out",
-    "y": f"{OUTER}/norm",
-}
-
-
-def test_a_line_moves_beside_an_open_box_where_the_frame_has_room() -> None:
-    text = "".join(
-        f'node{{name:"{name}" op:"{"Placeholder" if not inputs else f"Op{number}"}" {INT32 if name == "mask" else ""}'
-        + " ".join(f'input:"{one}"' for one in inputs.split())
-        + "}"
-        for number, (name, inputs) in enumerate(BESIDE.items())
+@each("width", [300, 160])
+def test_a_line_to_the_foot_of_an_open_box_moves_beside_it_if_the_frame_has_room(width: int) -> None:
+    #  ┌────────────┐         a mask enters the frame at x 100, beside the data at 130;
+    #  │    ┌────┐  │         the open box in it is from 80 to 160, and offers its left side
+    #  │    │    │  │
+    wires = (Wire(-1, 0, (1, 0)), Wire(-1, 1, (2, 0)))
+    skeleton = Skeleton(
+        1, (PortSlot(True, ((7, True),)), PortSlot(True, ((8, True),))), wires, (), (), (), main_path=(1,)
     )
-    scene = graphviz_tb.load(text.encode(), folds=False).picture(open=(OUTER, INNER), depth=0).scene
-    [inner] = [box for box in scene.boxes if box.open and box.address == INNER]
-    [attention] = [number for number, box in enumerate(scene.boxes) if box.address == f"{INNER}/self"]
-    [entering] = [route for route in scene.routes if route.source < 0 and route.target == attention]
-    assert [x for x, _ in entering.points] == [inner.x, scene.boxes[attention].x]
-    [outside] = [route for route in scene.routes if route.target_port == entering.source_port]
-    (x, _), (turn, y), end = outside.points
-    assert x == turn < inner.x
-    assert (inner.x, y) == end == entering.points[0]
+    view: Any = SimpleNamespace(
+        skeleton=skeleton, metagraph=SimpleNamespace(bridges=[bridge, SimpleNamespace(other=8)])
+    )
+    offered = SidePort(0, -1, (0, 60), (20, 60), 10, 40, 1)
+    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: {0: offered}})
+    routes = {0: [(100, 200), (100, 150)], 1: [(130, 200), (130, 150)]}
+    left = 80 if width == 300 else 40
+    slots = {0: (Piece(80, 100, 0, 0, (80, 100)), (left, 50))}
+    moved = [(entry.port, [*line]) for entry, line in move_beside(view, routes, slots, inner, width, [])]
+    assert moved == ([(0, [(50, 200), (50, 110), (80, 110)])] if width == 300 else [])
