@@ -71,12 +71,10 @@ def test_a_line_to_the_foot_of_an_open_box_moves_beside_it_if_the_frame_has_room
     #  │    ┌────┐  │         the open box in it is from 80 to 160, and offers its left side
     #  │    │    │  │
     wires = (Wire(-1, 0, (1, 0)), Wire(-1, 1, (2, 0)))
-    skeleton = Skeleton(
-        1, (PortSlot(True, ((7, True),)), PortSlot(True, ((8, True),))), wires, (), (), (), main_path=(1,)
-    )
-    view: Any = SimpleNamespace(
-        skeleton=skeleton, metagraph=SimpleNamespace(bridges=[bridge, SimpleNamespace(other=8)])
-    )
+    ports = (PortSlot(True, ((7, True),)), PortSlot(True, ((8, True),)))
+    skeleton = Skeleton(1, ports, wires, (), (), (), main_path=(1,))
+    metagraph = SimpleNamespace(bridges=[SimpleNamespace(other=7), SimpleNamespace(other=8)])
+    view: Any = SimpleNamespace(skeleton=skeleton, metagraph=metagraph)
     offered = SidePort(0, -1, (0, 60), (20, 60), 10, 40, 1)
     inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: {0: offered}})
     routes = {0: [(100, 200), (100, 150)], 1: [(130, 200), (130, 150)]}
