@@ -120,7 +120,7 @@ def enter_at_sides(
 
 def move_beside(
     view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Rectangle]
-) -> Iterator[tuple[SideEntry, Sequence[Point]]]:
+) -> Iterator[tuple[SideEntry, list[Point]]]:
     """Yield the lines that run straight from a port of a level of this width to an open child, and how they enter it at
     its side instead, outside of all other ports."""
     skeleton = view.skeleton
