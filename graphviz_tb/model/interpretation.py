@@ -124,10 +124,10 @@ class Interpretation:
     check for initialisation), that give sizes or are filled by sizes.
 
     `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
-    positions and shapes, `from_inputs` for those that depend on the values of an input, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
-    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables,
-    `shapes` for their shapes alone, by the node that makes each. `doubtful` are constants that may be weights and are
-    not taken for such.
+    positions and shapes, `from_inputs` for those that depend on the values of an input, `model` for the nodes that
+    lead to a result or feed a gradient or a summary (all, where none does), `copies` for those that are `Part.COPY`,
+    `part` for the `Part` of each node, `variables` for all variables, `shapes` for their shapes alone, by the node that
+    makes each. `doubtful` are constants that may be weights and are not taken for such.
     """
 
     origin: Ints

@@ -421,7 +421,8 @@ def lay_out_frame(
         taken = [_label_box(labels[wire], said[wire]) for wire in labels]
         for entry, line in list(move_beside(view, routes, drawn, inner, size[0] - right, taken)):
             start = view.skeleton.wires[entry.wire].chain[0] - view.skeleton.children
-            routes[entry.wire], ports = line, (*ports[:start], line[0], *ports[start + 1 :])
+            routes[entry.wire] = line
+            ports = (*ports[:start], line[0], *ports[start + 1 :])
             entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - drawn[entry.item][1][1]
     sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
     return GroupLayout(

@@ -86,7 +86,7 @@ def find_side_ports(
         door = [(borders[0 if side < 0 else 1], end[1]), end]
         others = {other: line for other, line in routes.items() if line[-1] != end}
         boxes = [_slot_box(slot) for item, slot in slots.items() if item != chain[-1]]
-        if not _is_clear(door, boxes, others) or _crossings(door, others) > _crossings(points, others):
+        if not _is_clear(door, boxes, others) or count_crossings(door, others) > count_crossings(points, others):
             continue
         piece, _ = slots[chain[-1]]
         room = piece.box[1] // 2 - CLEARANCE_PX
@@ -120,7 +120,7 @@ def enter_at_sides(
 
 def move_beside(
     view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Rectangle]
-) -> Iterator[tuple[SideEntry, Sequence[Point]]]:
+) -> Iterator[tuple[SideEntry, list[Point]]]:
     """Yield the lines that run straight from a port of a level of this width to an open child, and how they enter it at
     its side instead, outside of all other ports."""
     skeleton = view.skeleton
@@ -144,7 +144,8 @@ def move_beside(
         others = {other: run for other, run in routes.items() if other != wire}
         outermost = all((x - routes[other][0][0]) * side > 0 for other in starts if other != wire)
         boxes = [*labels, *(_slot_box(slot) for other, slot in slots.items() if other != item)]
-        if outermost and _is_clear(line, boxes, others) and _crossings(line, others) <= _crossings(points, others):
+        free = outermost and _is_clear(line, boxes, others)
+        if free and count_crossings(line, others) <= count_crossings(points, others):
             yield SideEntry(wire, item, port, line[:1], place), line
 
 
@@ -211,7 +212,7 @@ def _improves(entry: SideEntry, y: int, skeleton: Skeleton, routes: Routes, slot
     apart = {wire: points for wire, points in others.items() if points[0] != line[0]}
     # Where the line ran before it is clear; a line from the same place may run on with it.
     fresh = line[-2:] if _is_between(line[-2], *was[len(entry.before) - 1 : len(entry.before) + 1]) else line[-3:]
-    return _is_clear(fresh, boxes, apart) and _crossings(line, others) <= _crossings(was, others)
+    return _is_clear(fresh, boxes, apart) and count_crossings(line, others) <= count_crossings(was, others)
 
 
 def _is_between(point: Point, start: Point, end: Point) -> bool:
@@ -241,7 +242,7 @@ def _is_clear(points: Sequence[Point], boxes: Sequence[Rectangle], routes: Route
     return True
 
 
-def _crossings(points: Sequence[Point], routes: Routes) -> int:
+def count_crossings(points: Sequence[Point], routes: Routes) -> int:
     """Return how often a line crosses others; all run along axes."""
     count = 0
     for (ax, ay), (bx, by) in pairwise(points):

@@ -450,7 +450,9 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
     while len(dag.after[found[-1]]) == 1 and len(found) < MAX_BOXES_BEHIND:
         user = dag.after[found[-1]][0]
         kind = dag.boxes[user].op
-        if len(dag.before[user]) > 1 or not (kind in PASSING_OPS or kind in MULTIPLY_OPS or plain_op_name(kind) in PARTING_TYPES):
+        if len(dag.before[user]) > 1 or not (
+            kind in PASSING_OPS or kind in MULTIPLY_OPS or plain_op_name(kind) in PARTING_TYPES
+        ):
             break
         found.append(user)
     return found[1:]
