@@ -127,7 +127,16 @@ def nearly_before(
         own, other = (context.widths.output_channels(boxes) for boxes in (stretch[:1], whole))
         if own and other and own.isdisjoint(other):
             return stop  # a whole block of the stage before
+    if any(each.shortcut for each in sequence[start : _first_step(sequence, start, stop, context)]):
+        return stop  # the same, before the step
     return start if start < stop and _same_stage(stretch, whole, context, tapers) else stop
+
+
+def _first_step(sequence: Sequence[SequenceElement], start: int, stop: int, context: FoldContext) -> int:
+    """Return the first place in a stretch that has larger steps, but for those of a branch: what is added to its own
+    input has the size of that. `start` if there is none."""
+    places = (at for at in range(start, stop) if not sequence[at].shortcut)
+    return next((at for at in places if context.widths.halves([sequence[at].box])), start)
 
 
 def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
