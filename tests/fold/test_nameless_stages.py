@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from tests.fold.nameless import Network
@@ -13,7 +15,6 @@ from tests.fold.stage_reader import score
 from tests.fold.test_far_lines import heights
 
 MIXER = ("Rsqrt", "MatMul", "Softmax", "BatchMatMulV2", "MatMul")
-LOCAL_MIXER = ("Rsqrt", "MatMul", "Softmax", "Mul", "BatchMatMulV2", "MatMul")
 DENSE = ("Rsqrt", "MatMul", "Relu", "MatMul")
 
 
@@ -46,12 +47,32 @@ def test_layers_that_are_each_given_the_result_of_a_mirrored_one_are_one_stack()
 
 def test_a_layer_of_another_kind_after_every_few_is_of_their_stack() -> None:
     # As the global attention of ModernBERT (Warner et al. 2024) after two layers of local attention.
-    made = Network()
-    x = made.chain(made.op("Placeholder"), ("GatherV2", "Rsqrt"))
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 16
+    x = w.conv(w.op("Placeholder", name="x"), 16, 4, 4)
     for layer in range(6):
-        x = residual(made, x, LOCAL_MIXER if layer % 3 else MIXER, DENSE)
-    made.chain(x, ("Rsqrt", "MatMul", "Softmax"))
-    assert heights(made.hierarchy()) == [6]
+        y = w.op("Softmax", w.conv(x, 32, 1))
+        x = w.add(x, w.conv(w.op("Exp", y) if layer % 3 else y, 16, 1))
+        x = w.add(x, w.conv(w.act(w.norm(w.conv(x, 64, 1))), 16, 1))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert heights(model_of(w).hierarchy) == [6]
+
+
+@pytest.mark.parametrize("unlike", [False, True])
+def test_halves_of_blocks_are_blocks_only_with_the_same_kernels(unlike: bool) -> None:
+    # As the blocks of a MetaFormer (Yu et al. 2022), which mix positions and then channels, both by convolutions.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 16
+    x = w.op("Placeholder", name="x")
+    for width in (16, 32, 64):
+        x = w.conv(x, width, 4, 2)
+        for _ in range(3):
+            for kernel in (7 if unlike else 3, 3):
+                y = w.act(w.norm(w.conv(w.norm(x), width, 1)))
+                y = w.op("Exp", y) if kernel == 7 else y
+                x = w.add(x, w.norm(w.conv(w.norm(w.conv(y, width, kernel)), width, 1)))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert heights(model_of(w).hierarchy) == [3 if unlike else 6] * 3
 
 
 def test_no_repetition_holds_the_end_of_a_stage_and_the_step_behind_it() -> None:

@@ -307,7 +307,7 @@ def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
 
 def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:
     """Return where the second half of a repetition begins if it consists of two blocks: at most a tenth of their ops
-    differ; 0 if it is one block."""
+    differ, and none of their kernels; 0 if it is one block."""
     ops = [context.types.type_counts(element.box) for element in turn]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
@@ -321,7 +321,8 @@ def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:
         behind = whole - before
         like = Likeness(before, size, turn[0], turn[place])
         if size >= MIN_BLOCK_OPS and like.count_unlike_ops(behind) >= 0 and _mixes(before):
-            return place
+            kernels = [context.widths.kernels(_boxes_of(half)) for half in (turn[:place], turn[place:])]
+            return place if kernels[0] == kernels[1] else 0
     return 0
 
 

@@ -89,7 +89,8 @@ def _is_one_stage(one: SequenceElement, other: SequenceElement, context: FoldCon
     if any(is_layer_type(op) or op in DILATION_BLOCK_OPS for op in (mine - theirs) | (theirs - mine)):
         return False  # a projection, or a new cycle of dilations
     given = widths.output_channels([last])
-    return given == widths.output_channels([first]) and widths.halves([last]) == widths.halves([first])
+    same = bool(given) and given == widths.output_channels([first])
+    return same and widths.halves([last]) == widths.halves([first])
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
