@@ -81,16 +81,16 @@ def _join_stacks(sequence: Sequence[SequenceElement], context: FoldContext) -> l
 
 
 def _is_one_stage(one: SequenceElement, other: SequenceElement, context: FoldContext) -> bool:
-    """Return whether two stacks are of one unit and one stage, by their layers, channels and steps."""
+    """Return whether two stacks are of one unit and one stage, by their layers, channels, kernels and steps."""
     if not (one.box.is_repetition and other.box.is_repetition) or one.box.sideways or one.word != other.word:
         return False
     last, first = one.box.members[-1], other.box.members[0]
     widths, mine, theirs = context.widths, context.types.type_counts(last), context.types.type_counts(first)
     if any(is_layer_type(op) or op in DILATION_BLOCK_OPS for op in (mine - theirs) | (theirs - mine)):
         return False  # a projection, or a new cycle of dilations
-    given = widths.output_channels([last])
-    same = bool(given) and given == widths.output_channels([first])
-    return same and widths.halves([last]) == widths.halves([first])
+    if not widths.output_channels([last]):
+        return False
+    return all(each([last]) == each([first]) for each in (widths.output_channels, widths.kernels, widths.halves))
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
