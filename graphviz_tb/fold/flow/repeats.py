@@ -35,8 +35,10 @@ from graphviz_tb.fold.flow.sequence import (
     periodic_stretches,
     tapering_stretches,
 )
+from graphviz_tb.fold.flow.widths import is_layer_type
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import DILATION_BLOCK_OPS
 
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
@@ -60,7 +62,36 @@ def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> l
         if made is None:
             break
         folded = made
-    return _stack_numbered_scopes(folded, context)
+    return _join_stacks(_stack_numbered_scopes(folded, context), context)
+
+
+def _join_stacks(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
+    """Join two stacks of one unit, one right behind the other: the first of the second was only nearly equal, such as
+    the layer of global attention after some of local attention."""
+    folded: list[SequenceElement] = []
+    for element in sequence:
+        last = folded[-1] if folded else element
+        if last is not element and _is_one_stage(last, element, context):
+            blocks, unit = [*last.box.members, *element.box.members], element.box.unit
+            made = make_stack(context.symbols, blocks, unit)
+            place = covering_stretch([last, element])
+            folded[-1] = SequenceElement(made, made.symbol, ("stack", unit), element.cut, last.fork, place=place)
+        else:
+            folded.append(element)
+    return folded
+
+
+def _is_one_stage(one: SequenceElement, other: SequenceElement, context: FoldContext) -> bool:
+    """Return whether two stacks are of one unit and one stage, by their layers, channels, kernels and steps."""
+    if not (one.box.is_repetition and other.box.is_repetition) or one.box.sideways or one.word != other.word:
+        return False
+    last, first = one.box.members[-1], other.box.members[0]
+    widths, mine, theirs = context.widths, context.types.type_counts(last), context.types.type_counts(first)
+    if any(is_layer_type(op) or op in DILATION_BLOCK_OPS for op in (mine - theirs) | (theirs - mine)):
+        return False  # a projection, or a new cycle of dilations
+    if not widths.output_channels([last]):
+        return False
+    return all(each([last]) == each([first]) for each in (widths.output_channels, widths.kernels, widths.halves))
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
