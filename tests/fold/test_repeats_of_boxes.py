@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+from graphviz_tb import load
 from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import (
@@ -19,9 +22,10 @@ from graphviz_tb.fold.flow.repeats import (
 )
 from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stages import fold_heads, fold_stages
-from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.model.hierarchy import SERIES_ROW, GroupOrigin
 from tests.each import each
 from tests.fold.boxes import context, rows
+from tests.fold.networks import Writer, formed
 
 
 def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> SequenceElement:
@@ -251,3 +255,18 @@ def test_what_is_between_two_stacks_heads_the_second() -> None:
         (0, False), (0, False), (2, True), (2, True), (2, True), (0, False), (0, False)
     ]  # fmt: skip
     assert [each.cut for each in found if each.stage] == [3, 5, 7]
+
+
+@pytest.mark.parametrize(("hidden", "blocks"), [((24, 48), 5), ((24, 24), 10)])
+def test_equal_parts_with_two_widths_in_turn_are_the_halves_of_a_block(hidden: tuple[int, int], blocks: int) -> None:
+    # As in a mixer, one multiplies over tokens, the other over channels, and both are so many ops.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 16
+    x = w.conv(w.op("Placeholder", name="x"), 16, 4, 4)
+    for _ in range(5):
+        for size in hidden:
+            y = w.op("Relu", w.dense(w.layer_norm(x), size))
+            x, w.width = w.add(x, w.op("Mul", y, w.weight("scale", size))), 16
+    hierarchy = load(formed(w.graph, "nameless", random.Random(4))).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    assert [len(hierarchy.children(row)) for row in stacks] == [blocks]

@@ -47,6 +47,7 @@ MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
 MAX_LISTED_LAYERS = 4  # layers, each with other sizes, that are no stack
+MIN_IN_TURN = 4  # elements that are two repetitions of two
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -188,8 +189,10 @@ def _is_worth_folding(
     again = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
     if again and not any(context.types.maps_channels(element.box) for element in once):
         return False  # a part of blocks: the last norm of the last one, and the norm behind it
+    alternate = period <= 2 and _have_two_widths_in_turn(sequence[start:stop], context)
     if period == 1:
-        if not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context):
+        alone = not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context)
+        if alternate or alone:
             return False
         unlike = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
         if unlike and first.box.how == GroupOrigin.NAME:
@@ -197,7 +200,7 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
         )
-    if _has_smaller_period([element.word for element in once]):
+    if not alternate and _has_smaller_period([element.word for element in once]):
         return False
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in once):
@@ -217,6 +220,15 @@ def _are_few_unlike_layers(run: Sequence[SequenceElement], context: FoldContext)
     windows = [(widths.kernels(box), widths.halves(box)) for box in boxes]
     sizes = {(window, widths.output_channels(box)) for window, box in zip(windows, boxes, strict=True)}
     return len(sizes) == len(run) and len(set(windows)) > 1
+
+
+def _have_two_widths_in_turn(run: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether elements are equal but for their output channels, of which there are two in turn, so that two
+    elements are a repetition: one mixes tokens, the other channels (MLP-Mixer, Tolstikhin et al. 2021)."""
+    if len(run) < MIN_IN_TURN or any(element.word != run[0].word for element in run):
+        return False
+    given = [context.widths.output_channels([element.box]) for element in run]
+    return all(given) and given[0] != given[1] and given[2:] == given[:-2]
 
 
 def _has_smaller_period(words: list[object]) -> bool:
