@@ -17,6 +17,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
     are_numbered_in_order,
+    are_of_one_stage,
     are_two_blocks,
     begins_stage_behind,
     halves_of,
@@ -35,10 +36,8 @@ from graphviz_tb.fold.flow.sequence import (
     periodic_stretches,
     tapering_stretches,
 )
-from graphviz_tb.fold.flow.widths import is_layer_type
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import DILATION_BLOCK_OPS
 
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
@@ -72,7 +71,7 @@ def _join_stacks(sequence: Sequence[SequenceElement], context: FoldContext) -> l
     folded: list[SequenceElement] = []
     for element in sequence:
         last = folded[-1] if folded else element
-        if last is not element and _is_one_stage(last, element, context):
+        if last is not element and are_of_one_stage(last, element, context):
             blocks, unit = [*last.box.members, *element.box.members], element.box.unit
             made = make_stack(context.symbols, blocks, unit)
             place = covering_stretch([last, element])
@@ -80,19 +79,6 @@ def _join_stacks(sequence: Sequence[SequenceElement], context: FoldContext) -> l
         else:
             folded.append(element)
     return folded
-
-
-def _is_one_stage(one: SequenceElement, other: SequenceElement, context: FoldContext) -> bool:
-    """Return whether two stacks are of one unit and one stage, by their layers, channels, kernels and steps."""
-    if not (one.box.is_repetition and other.box.is_repetition) or one.box.sideways or one.word != other.word:
-        return False
-    last, first = one.box.members[-1], other.box.members[0]
-    widths, mine, theirs = context.widths, context.types.type_counts(last), context.types.type_counts(first)
-    if any(is_layer_type(op) or op in DILATION_BLOCK_OPS for op in (mine - theirs) | (theirs - mine)):
-        return False  # a projection, or a new cycle of dilations
-    if not widths.output_channels([last]):
-        return False
-    return all(each([last]) == each([first]) for each in (widths.output_channels, widths.kernels, widths.halves))
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
