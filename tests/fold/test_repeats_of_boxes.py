@@ -25,7 +25,7 @@ from graphviz_tb.fold.flow.stages import fold_heads, fold_stages
 from graphviz_tb.model.hierarchy import SERIES_ROW, GroupOrigin
 from tests.each import each
 from tests.fold.boxes import context, rows
-from tests.fold.networks import Writer, formed
+from tests.fold.networks import Writer, formed, pre_norm
 
 
 def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> SequenceElement:
@@ -270,3 +270,16 @@ def test_equal_parts_with_two_widths_in_turn_are_the_halves_of_a_block(hidden: t
     hierarchy = load(formed(w.graph, "nameless", random.Random(4))).hierarchy
     stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
     assert [len(hierarchy.children(row)) for row in stacks] == [blocks]
+
+
+def test_stacks_of_one_block_in_a_row_are_one_stack_where_no_stage_ends() -> None:
+    # As in an encoder in which every third layer attends to all, and has an op less than the rest.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.width = "const", 16
+    x = w.op("GatherV2", w.weight("table", 64, 16), w.op("Placeholder", name="ids"), w.constant(name="axis", dtype=3))
+    for number in range(6):
+        w.kept["mask"] = w.op("Square", w.constant(4, name="near")) if number % 3 else ""
+        x = pre_norm(w, x, 16, 1, not number)
+    hierarchy = load(formed(w.graph, "nameless", random.Random(4))).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    assert [len(hierarchy.children(row)) for row in stacks] == [6]

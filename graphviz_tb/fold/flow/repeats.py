@@ -368,13 +368,19 @@ def _limit_of(
 
 def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Stack a single block that equals the members of a stack with a near repetition right before or behind it: a stage
-    of two blocks."""
+    of two blocks; and join stacks of one block in a row: one of their repetitions makes what the rest are given."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
     done = 0
     for number, element in enumerate(sequence):
         if number < done:
             continue
+        if folded and element.box.is_repetition:
+            before = folded[-1]
+            if before.box.is_repetition and _continue_stage(before, [element], element, context):
+                blocks = [*before.box.members, *element.box.members]
+                folded[-1] = _stack_of_blocks(blocks, element.box.unit, [before, element], context)
+                continue
         folded.append(element)
         stop = len(folded) - 1
         headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
@@ -387,34 +393,40 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
             continue
         blocks = [*([_as_one(whole[:-1], context)] if start < stop else []), element.box]
         blocks += [_as_one(last, context)] if last else []
-        word = ("stack", element.symbol)
         whole += last
-        if start and _continue_stage(folded[start - 1], whole, element.box, context):
+        if start and _continue_stage(folded[start - 1], whole, element, context):
             start -= 1
-            before = folded[start]
-            blocks = [*(before.box.members if before.box.is_repetition else [before.box]), *blocks]
-            whole = [before, *whole]
-        made = make_stack(context.symbols, blocks, element.symbol)
-        folded[start:] = [
-            SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
-        ]
+            blocks, whole = [*_blocks_of(folded[start]), *blocks], [folded[start], *whole]
+        folded[start:] = [_stack_of_blocks(blocks, element.symbol, whole, context)]
     return folded
 
 
 def _continue_stage(
-    before: SequenceElement, whole: Sequence[SequenceElement], block: FlowBox, context: FoldContext
+    before: SequenceElement, whole: Sequence[SequenceElement], block: SequenceElement, context: FoldContext
 ) -> bool:
-    """Return whether elements around a block are of the stage of the block or stack before them: two kinds of blocks in
-    turn."""
-    stacked, widths = before.box.is_repetition, context.widths
-    if stacked and before.word != ("stack", block.symbol):
+    """Return whether elements around a block or stack are of the stage of the one before them: two kinds in turn."""
+    widths, unit = context.widths, block.box.unit if block.box.is_repetition else block.symbol
+    if any(each.box.is_repetition and each.word != ("stack", unit) for each in (before, block)):
         return False
-    held = before.box.members if stacked else [before.box]
-    like = next((member for member in reversed(held) if member.symbol == block.symbol), None)
-    if like is None or widths.halves([element.box for element in whole]):
+    like, own = ([box for box in _blocks_of(each) if box.symbol == unit] for each in (before, block))
+    if not like or not own or widths.halves([element.box for element in whole]):
         return False
-    channels = widths.output_channels([block])
-    return bool(channels) and channels == widths.output_channels([like])
+    if widths.kernels(own[-1:]) != widths.kernels(like[-1:]):
+        return False
+    channels = widths.output_channels(own[-1:])
+    return bool(channels) and channels == widths.output_channels(like[-1:])
+
+
+def _stack_of_blocks(
+    blocks: Sequence[FlowBox], unit: int, whole: Sequence[SequenceElement], context: FoldContext
+) -> SequenceElement:
+    made = make_stack(context.symbols, blocks, unit)
+    place = covering_stretch(whole)
+    return SequenceElement(made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=place)
+
+
+def _blocks_of(element: SequenceElement) -> list[FlowBox]:
+    return element.box.members if element.box.is_repetition else [element.box]
 
 
 def _fold_single_units(
@@ -483,7 +495,6 @@ def _fold_repetitions(
 ) -> list[SequenceElement] | None:
     """Return a stack of equal repetitions of `period` elements, with nearly equal ones before (`first`) and behind
     (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
-    symbols = context.symbols
     ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
     if period > 1 and are_numbered_in_order(elements, context):
         period, ends = 1, [[element.box for element in end] for end in (first, last)]
@@ -510,13 +521,7 @@ def _fold_repetitions(
             boxes = [_as_one(part, context) for turn in turns for part in (turn[:half], turn[half:])]
         if not half and (borders := context.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
             return _part_at_borders(first, turns, last, borders, unit, context)
-        made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
-        whole = [*first, *elements, *last]
-        return [
-            SequenceElement(
-                made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=covering_stretch(whole)
-            )
-        ]
+        return [_stack_of_blocks([*ends[0], *boxes, *ends[1]], unit, [*first, *elements, *last], context)]
     return [*first, *_as_stages(turns, context), *last]
 
 
