@@ -278,7 +278,8 @@ def _free_text_group(text: Text, scene: Scene, theme: Theme) -> Group:
 
 
 def _port_group(port: Port, theme: Theme) -> Group:
-    return Group((Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme)),), tooltip=port.title)
+    dots = () if port.bare else (Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme)),)
+    return Group(dots, tooltip=port.title)
 
 
 # A figure to print in its true size, without signs of a screen, readable without colours.

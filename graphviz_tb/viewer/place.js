@@ -6623,7 +6623,9 @@ function _free_text_group(text, scene, theme) {
   return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }
 function _port_group(port, theme) {
-  return new Group([new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))], undefined, port.title);
+  let dots;
+  dots = (port.bare ? [] : [new Disc(port.x, port.y, PORT_RADIUS, edge_colour(port, theme))]);
+  return new Group(dots, undefined, port.title);
 }
 
 // arrange.wrap
