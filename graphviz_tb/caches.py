@@ -1,14 +1,16 @@
-"""Lazy values, bounded caches, functions imported on their first call, and a pause of the garbage collector."""
+"""Lazy values, bounded caches, functions imported and patterns compiled on their first use, and a pause of the garbage
+collector."""
 
 from __future__ import annotations
 
 import gc
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, AnyStr, Generic, TypeVar, cast
 
 LazyResult = TypeVar("LazyResult")
 CachedValue = TypeVar("CachedValue")
@@ -27,6 +29,32 @@ def import_on_call(module: str, name: str) -> Callable[..., Any]:
 
     call.__module__, call.__name__ = module, name
     return call
+
+
+class PatternOnUse:
+    """A regular expression that is compiled when a method is first called; see `compile_on_use`."""
+
+    def __init__(self, source: str | bytes, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "compiled":
+            self.compiled = re.compile(self._source, self._flags)
+            return self.compiled
+        method = getattr(self.compiled, name)
+        setattr(self, name, method)  # found without `__getattr__` from now on
+        return method
+
+
+def compile_on_use(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return a pattern that few graphs need, compiled on its first use: half of the patterns are used in no usual
+    picture, and to compile them takes longer than to place its boxes.
+
+    >>> word = compile_on_use("[a-z]+")
+    >>> word.sub("x", "one 2"), word.pattern
+    ('x 2', '[a-z]+')
+    """
+    return cast(re.Pattern[AnyStr], PatternOnUse(source, flags))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import pickle
 import pprint
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field
+from functools import cached_property
 from inspect import signature
 from typing import Any
 
@@ -135,6 +136,26 @@ def test_one_that_is_not_frozen_can_be_changed() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(spot)
     assert pickle.loads(pickle.dumps(Counter(3))) == Counter(3)
+
+
+@frozen.dataclass(frozen=True, slots=True)
+class Square:
+    """One whose area is found once."""
+
+    side: int
+
+    @cached_property
+    def area(self) -> list[int]:
+        return [self.side * self.side]
+
+
+def test_cached_properties_are_kept_and_not_pickled() -> None:
+    square = Square(3)
+    assert square.area is square.area
+    assert square.area == [9]
+    again = pickle.loads(pickle.dumps(square))
+    assert again == square
+    assert "area" not in vars(again)
 
 
 def test_a_default_that_can_change_is_refused() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import graphviz_tb
+from graphviz_tb.caches import PatternOnUse
 from tests.each import each
 
 METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
@@ -50,7 +51,11 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any], str]]:
         if info.name.endswith("__main__") or ".proto" in info.name:
             continue
         module = importlib.import_module(info.name)
-        compiled = {name: value for name, value in vars(module).items() if isinstance(value, re.Pattern)}
+        compiled: dict[str, re.Pattern[Any]] = {
+            name: getattr(value, "compiled", value)
+            for name, value in vars(module).items()
+            if isinstance(value, (re.Pattern, PatternOnUse))
+        }
         for name, pattern in compiled.items():
             found.setdefault(pattern, f"{info.name}.{name}")
         for part in ast.walk(ast.parse(Path(module.__file__ or "").read_text("utf-8"))):

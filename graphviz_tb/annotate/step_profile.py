@@ -274,7 +274,7 @@ def _group_table(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[RowPath
     it."""
     own: dict[RowPath, list[int]] = {}
     for path, sample in samples.items():
-        group = _nearest_group(hierarchy, path)
+        group = path if path[-1] in hierarchy.calls else _group_around(hierarchy, path) or (0,)
         known = own.setdefault(group, [0])
         known[0] += sample.time
     for group in list(own):
@@ -292,11 +292,6 @@ def _group_table(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[RowPath
             )
         )
     return rows
-
-
-def _nearest_group(hierarchy: Hierarchy, path: RowPath) -> RowPath:
-    """Return the group of an op; a call is its own group, since the time of its machinery is its own."""
-    return path if path[-1] in hierarchy.calls else _group_around(hierarchy, path) or (0,)
 
 
 def _group_around(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:

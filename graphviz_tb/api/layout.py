@@ -3,7 +3,8 @@
 open ▶ arrange ▶ view ▶ place
 
 If the user did not choose which groups are open, groups are closed again, last opened first, until the names are
-legible on a laptop screen. The number that stays open is found by bisection.
+legible on a laptop screen. The number that stays open is found by bisection. Where much of the screen stays white, the
+attention of a layer is opened.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from graphviz_tb.api.sheet_columns import SheetTarget, choose_columns
+import numpy as np
+
+from graphviz_tb.api.sheet_columns import SheetTarget, choose_columns, covered_percent
 from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
+from graphviz_tb.color.kinds import ATTENTION, group_kinds, op_kinds
 from graphviz_tb.expand.extract import drop_hidden_children, loose_rows
 from graphviz_tb.graphs.layer_rows import rows_with_parameters
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -29,7 +33,11 @@ from graphviz_tb.model.paths import RowPath, child_path, is_stack, sole_stack, u
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skeleton import first_tie
 from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS, View
-from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES, ExpandPath
+from graphviz_tb.open.first_picture import (
+    MAX_REPEAT_BOXES,
+    MIN_PICTURE_BOXES,
+    ExpandPath,
+)
 from graphviz_tb.open.groups import (
     OpenSet,
     lone_members,
@@ -52,8 +60,9 @@ MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
 # Room for the legend of a figure, in px; its largest scale in thousandths, as its text has one size.
 PAPER_ROOM, PAPER_LARGEST = (6, 44), 1000
 NOMINAL_PERCENT = 75  # of the width of a page that boxes of nominal width may fill: drawn ones are wider
-# name heights in px: read easily, with some effort, just about
-LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 8, 7, 6
+FULL_SHEET_PERCENT = 50  # of a screen: a picture that covers less has room for more
+# name heights in px: read at once, easily, with some effort, just about
+EASY_NAME_PX, LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 9, 8, 7, 6
 
 TRAINING_LEFT_OUT = Notice("no-training", "the figure has no room for what trains the model", strict=False)
 
@@ -107,7 +116,9 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
         if chosen:
             labels = _node_labels(model, tried, second, opened, narrow)
             return _lay_out_open_groups(model, tried, second, opened, labels=labels)
-        return _close_until_legible(model, tried, second, opened, narrow)
+        frames, labels = FrameCache(), _node_labels(model, tried, second, opened, narrow)
+        closed = _close_until_legible(model, tried, second, opened, frames, labels)
+        return closed if tried.paper else _open_on_white_sheet(model, tried, second, closed, frames, labels)
 
     layout = _lay_out_to_print(options, lay_out) if options.paper else lay_out(options, 0)
     if chosen:
@@ -278,8 +289,74 @@ def _node_labels(
     return NodeLabels(model.hierarchy, second, alone=alone, printed=options.paper, narrow=narrow)
 
 
+def _open_on_white_sheet(
+    model: BaseModel,
+    options: PictureOptions,
+    second: SecondLine,
+    layout: Layout,
+    frames: FrameCache,
+    labels: NodeLabels,
+) -> Layout:
+    """Return a first picture that leaves much of a screen white with the largest attention open too, of which a box
+    says no more than its heads, if boxes stay few and their names easy to read."""
+    target = _sheet_target(options)
+    if covered_percent(layout.scene, target) >= FULL_SHEET_PERCENT:
+        return layout
+    attention = _closed_attention(model.hierarchy, _metagraph_function(model, options), layout)
+    if not attention:
+        return layout
+    opened = {**layout.opened, **dict.fromkeys(attention)}
+    more = _lay_out_open_groups(model, options, second, opened, frames, {}, labels)
+    if _count_closed_boxes(more.scene) > MAX_REPEAT_BOXES:
+        return layout
+    more = _break_into_columns(model, options, second, more, frames, labels)
+    return more if _is_legible(more.scene, EASY_NAME_PX, target) else layout
+
+
+def _closed_attention(hierarchy: Hierarchy, metagraph: ExpandPath, layout: Layout) -> list[RowPath]:
+    """Return the largest closed scope on an open level that consists of groups, one of them an attention, and those of
+    the level that are like it; empty if there is none."""
+    boxes = [
+        (group.view.path, label.row)
+        for group in list_open_groups(layout.view)
+        for label in group.view.node_labels
+        if hierarchy.kind[label.row] == SCOPE_ROW and _has_several_groups(hierarchy, label.row)
+    ]
+    closed = [(child_path(hierarchy, path, row), path) for path, row in boxes]
+    closed = [(path, around) for path, around in closed if path not in layout.opened]
+    kinds = op_kinds(hierarchy) if closed else None
+    found = [
+        (path, around)
+        for path, around in closed
+        if kinds is not None
+        and ATTENTION in group_kinds(hierarchy, kinds, hierarchy.children(path[-1]).tolist())
+        and _consists_of_groups(hierarchy, metagraph(path))
+    ]
+    if not found:
+        return []
+    largest, level = max(found, key=lambda pair: hierarchy.op_count(pair[0][-1]))
+    return [
+        path
+        for path, around in found
+        if around == level and hierarchy.template[path[-1]] == hierarchy.template[largest[-1]]
+    ]
+
+
+def _has_several_groups(hierarchy: Hierarchy, row: int) -> bool:
+    return int(np.count_nonzero(hierarchy.kind[hierarchy.children(row)] != OP_ROW)) > 1
+
+
+def _consists_of_groups(hierarchy: Hierarchy, level: Metagraph) -> bool:
+    return all(hierarchy.kind[level.children[child]] != OP_ROW for child in level.core_children())
+
+
 def _close_until_legible(
-    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
+    model: BaseModel,
+    options: PictureOptions,
+    second: SecondLine,
+    opened: OpenSet,
+    frames: FrameCache,
+    labels: NodeLabels,
 ) -> Layout:
     """Lay out with as few of the last-opened groups closed as it takes to make the names legible; a figure to print has
     to fit its page instead, whatever is closed.
@@ -288,7 +365,6 @@ def _close_until_legible(
     Stacks are hidden before smaller names are accepted, and smaller names are accepted before no stack shows a member
     or too few boxes are left; then no other group makes them smaller still. If nothing helps, all groups stay open.
     """
-    frames, labels = FrameCache(), _node_labels(model, options, second, opened, narrow)
 
     def lay_out_groups(groups: OpenSet) -> Layout:
         return _lay_out_open_groups(model, options, second, groups, frames, {}, labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from graphviz_tb.color import Colouring, shows_statistics
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import format_counted_noun
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import box_of_path, frame_of_path, joined_frames, path_address
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Picture(DrawnPicture):
     """A picture of a model: which groups are open, its words, its coordinates, its colours."""
 

@@ -123,6 +123,14 @@ class SheetTarget:
         return min(1000 * self.size[0] // wide, 1000 * self.size[1] // tall, self.largest)
 
 
+def covered_percent(scene: Scene, target: SheetTarget) -> int:
+    """Return how much of its target a picture covers that is not shown larger than it is."""
+    wide, tall = drawn_size(scene)
+    scale = min(1000, target.scale(wide, tall))
+    covered = (wide + target.room[0]) * (tall + target.room[1]) * scale**2
+    return 100 * covered // (target.size[0] * target.size[1] * 1000**2)
+
+
 def _shown_scale(across: int, along: int, direction: Direction, target: SheetTarget) -> int:
     """Return the scale of a picture in thousandths; a tower counts as smaller, and what fits a page as larger, however
     slim it is."""

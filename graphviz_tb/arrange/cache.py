@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from graphviz_tb.arrange.component import ArrangeOptions
-from graphviz_tb.arrange.lines import PortConstraints, drawn_bridges, drawn_edges, line_load
+from graphviz_tb.arrange.lines import (
+    PortConstraints,
+    TakenTensors,
+    drawn_bridges,
+    drawn_edges,
+    line_load,
+    taken_tensors,
+)
 from graphviz_tb.arrange.plain_rows import arrange_plain_rows
 from graphviz_tb.limits import MAX_CACHED_LEVELS, MAX_CACHED_PLAIN_LEVELS
 from graphviz_tb.model.metagraph import Metagraph
@@ -77,8 +84,10 @@ def skeleton_key(
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
+    first: dict[TakenTensors, int] = {}
+    taken = tuple(first.setdefault(taken_tensors(b, i), i) for i, b in enumerate(metagraph.bridges))
     loads, apart = _drawn_loads(metagraph), (metagraph.training, metagraph.surplus_position)
-    return (options, metagraph.units, edges, bridges, loads, against, order, masks, apart, outside.falling), rows
+    return (options, metagraph.units, edges, bridges, taken, loads, against, order, masks, apart, outside.falling), rows
 
 
 def _drawn_loads(metagraph: Metagraph) -> CacheKey:

@@ -16,10 +16,10 @@ from graphviz_tb.arrange.lines import (
     drawn_bridges,
     drawn_edges,
     level_lines,
-    main_paths,
     port_side,
 )
 from graphviz_tb.arrange.plain_rows import TooManyBends
+from graphviz_tb.graphs.main_path import main_paths
 from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, MAX_PORTS_PER_SIDE, Meter
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire

@@ -38,13 +38,13 @@ from graphviz_tb.arrange.lines import (
     frame_port_items,
     frame_ports,
     level_lines,
-    main_path,
 )
 from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.arrange.written_weights import join_written_weights
 from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.graphs.main_path import main_path, tributaries
 from graphviz_tb.graphs.traversal import strong_components, union_root, unite_sets
 from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
 from graphviz_tb.model.frozen import dataclass
@@ -56,11 +56,13 @@ from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, SOURCE_TRAINS, PortSlot,
 
 @dataclass(frozen=True, slots=True)
 class LevelComponent:
-    """One connected piece: its items and lines in the level, and the piece as the engine sees it."""
+    """One connected piece: its items and lines in the level, and the piece as the engine sees it; `tributaries` are
+    edges of the piece."""
 
     items: tuple[int, ...]
     lines: tuple[int, ...]
     part: Component
+    tributaries: tuple[int, ...] = ()
 
 
 def _connected_pieces(
@@ -206,6 +208,7 @@ def _arrange_core(
         bent[number].laid if number in bent else _in_order_of_lines(next(results), piece, metagraph.units)
         for number, piece in enumerate(parts)
     ]
+    made = [_join_equal_lines(laid, piece, drawn) for laid, piece in zip(made, parts, strict=True)]
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
@@ -299,7 +302,8 @@ def _add_main_paths(
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
         main = main_path(part.count, part.edges, weights, boxes)
-        result.append(replace(piece, part=replace(part, main_path=main, held=held)))
+        aside = tributaries(part.edges, weights, boxes, main)
+        result.append(replace(piece, part=replace(part, main_path=main, held=held), tributaries=aside))
     return result
 
 
@@ -309,6 +313,27 @@ def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int])
     return order_branches_by_lines(
         set_bypasses_right(order_ends_by_lines(laid, piece.part, groups), piece.part), piece.part
     )
+
+
+def _join_equal_lines(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine]) -> Ranks:
+    """Let the lines of one kind from one child to one port run as one: the one on the main path, else the first."""
+    leaders: dict[tuple[int, int, int], int] = {}
+    main = set(piece.part.main_path)
+    for edge in sorted(range(len(piece.lines)), key=lambda edge: (edge not in main, edge)):
+        line = drawn[piece.lines[edge]]
+        if line.bridge >= 0:
+            leaders.setdefault((line.source, line.target, line.tier), edge)
+    chains, gone = [*laid.chains], set[int]()
+    for edge, index in enumerate(piece.lines):
+        line = drawn[index]
+        leader = leaders.get((line.source, line.target, line.tier), edge) if line.bridge >= 0 else edge
+        if leader != edge:
+            gone.update(chains[edge][1:-1])
+            chains[edge] = laid.chains[leader]
+    if not gone:
+        return laid if chains == laid.chains else replace(laid, chains=chains)
+    rows = [[item for item in row if item not in gone] for row in laid.ranks]
+    return replace(laid, ranks=rows, chains=chains)
 
 
 def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:
@@ -387,7 +412,9 @@ def _assemble_skeleton(
             chains[index] = tuple(chain[::-1] if index in backward else chain)
         parts.append(tuple(tuple(item[local] for local in row) for row in laid.ranks))
     wires = tuple(Wire(line.edge, line.bridge, chains[i], i in backward) for i, line in enumerate(drawn))
-    main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.main_path)
+    main_paths = tuple(
+        piece.lines[edge] for piece in components for edge in (*piece.part.main_path, *piece.tributaries)
+    )
     port_part = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
     rest = range(port_part + 1, len(parts))
     rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest], width)

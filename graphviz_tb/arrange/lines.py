@@ -1,14 +1,14 @@
-"""The lines of one level: its main path, and the constraints that its order puts on the ports of its open children."""
+"""The lines of one level, and the constraints that its order puts on the ports of its open children."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
+from itertools import groupby
 
-from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.limits import MAX_PORTS_PER_SIDE
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph, main_path_weight
-from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire, backward_wires
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 # Port constraints that a level puts on an open child: which bridges run against the flow, and their order.
 #
@@ -85,6 +85,7 @@ def _child_ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]
 TIER_BY_KIND = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[Neighbour]
 PortSide = tuple[bool, Neighbour]  # flow side, (other row, inbound)
+TakenTensors = tuple[int, int, tuple[tuple[int, int], ...]]  # child, bridge or -1, outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,8 @@ def drawn_bridges(metagraph: Metagraph, mask: DrawingMask) -> list[int]:
 
 
 def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConstraints) -> list[PortSlot]:
-    """Return the ports of the frame: one for each neighbour and direction; beyond eight on a side the smallest share
-    one.
+    """Return the ports of the frame: one for each neighbour and direction, or for neighbours side by side that take the
+    same tensors; beyond eight on a side the smallest share one.
 
     Ports of the first side come first. On each side they follow the order of their neighbours outside; without one, the
     order of `bridges`, with the shared port at the end.
@@ -137,21 +138,31 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
         return known.get(other, len(known))
 
     weight: dict[PortSide, int] = {}
+    taken: dict[PortSide, tuple[TakenTensors, ...]] = {}
     for index in bridges:
         bridge = metagraph.bridges[index]
         place = port_side(bridge, outside.turned)
         weight[place] = weight.get(place, 0) + _flat_edge_count(bridge)
+        taken[place] = (*taken.get(place, ()), taken_tensors(bridge, index))
     slots: list[PortSlot] = []
     for first in (True, False):
         here = sorted([place for place in weight if place[0] is first], key=lambda place: place_outside(place[1]))
-        own = set(sorted(here, key=lambda place: -weight[place])[:MAX_PORTS_PER_SIDE])
-        side = [PortSlot(first, (place[1],)) for place in here if place in own]
-        rest = tuple(place[1] for place in here if place not in own)
+        joined = [[*equal] for _, equal in groupby(here, key=lambda place: taken[place])]
+        own = sorted(joined, key=lambda equal: -sum(map(weight.__getitem__, equal)))[:MAX_PORTS_PER_SIDE]
+        side = [PortSlot(first, tuple(place[1] for place in equal)) for equal in joined if equal in own]
+        rest = tuple(place[1] for equal in joined if equal not in own for place in equal)
         if rest:
             # One port for the rest, in the middle of its neighbours.
             side.append(PortSlot(first, rest))
         slots += sorted(side, key=lambda slot: place_outside(slot.others[len(slot.others) // 2]))
     return slots
+
+
+def taken_tensors(bridge: Bridge, index: int) -> TakenTensors:
+    """Return what a neighbour outside takes from a child: equal for those that take the same data, else with the
+    `index` of the bridge."""
+    outputs = bridge.carried_tensors.outputs if bridge.kind == "data" and not bridge.inbound else ()
+    return bridge.child, -1 if outputs else index, outputs
 
 
 def frame_port_items(base: int, slots: list[PortSlot]) -> dict[PortSide, int]:
@@ -204,67 +215,3 @@ def port_side(bridge: Bridge, turned: Turned) -> PortSide:
 
 def _flat_edge_count(bridge: Bridge) -> int:
     return bridge.tensors + bridge.control + bridge.reference
-
-
-# The main path: the one that a reader follows from input to output.
-
-
-def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
-    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
-    with the greatest load of data; then along the most edges. As the indices of its edges from its start.
-
-    There is no cycle; items from `boxes` on are ports. Edges of weight 0 are not data and on no path; those below 0
-    carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
-
-    >>> main_path(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
-    (0, 3)
-    >>> main_path(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
-    (2,)
-    """
-    below: list[list[int]] = [[] for _ in range(count)]
-    out: list[list[int]] = [[] for _ in range(count)]
-    for edge, (source, target) in enumerate(edges):
-        if weights[edge]:
-            below[source].append(target)
-            out[source].append(edge)
-    fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
-    onward = [-1] * count  # by item the first edge of its best path; -1: none
-    best = [(0, 0, 0)] * count  # by item: boxes with data results, load of data, edges
-    # Backwards from the ends.
-    for item in reversed(topological_order(below)):
-        step = 1 if item < boxes else 0
-        for edge in out[item]:
-            after, weight = edges[edge][1], weights[edge]
-            data, load, length = best[after]
-            gives = step if weight > 0 else -step if item in fed else 0
-            path_on = (data + gives, load + max(weight, 0), length + 1)
-            if onward[item] < 0 or (*path_on, -after) > (*best[item], -edges[onward[item]][1]):
-                best[item], onward[item] = path_on, edge
-    current = max(range(count), key=lambda item: (*best[item], -item), default=0)
-    path = []
-    while count and onward[current] >= 0:
-        path.append(onward[current])
-        current = edges[onward[current]][1]
-    return tuple(path)
-
-
-def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
-    """Return the main path of each part as indices of wires.
-
-    `thick` is the thickness of each wire: below 0 for one that carries only indices, sizes and masks, 0 without data.
-    """
-    # Parts as drawn: boxes inserted by hand may have joined two.
-    part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
-    wires: list[list[int]] = [[] for _ in skeleton.parts]
-    backward = backward_wires(skeleton)
-    for number, wire in enumerate(skeleton.wires):
-        wires[part_of[wire.chain[0]]].append(number)
-    main_edges: list[int] = []
-    for inside in wires:
-        ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
-        local = {item: index for index, item in enumerate(sorted({item for pair in ends for item in pair}))}
-        weights = [0 if number in backward else thick[number] for number in inside]
-        edges = [(local[source], local[target]) for source, target in ends]
-        boxes = sum(item < skeleton.children for item in local)
-        main_edges += [inside[edge] for edge in main_path(len(local), edges, weights, boxes)]
-    return tuple(main_edges)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import compress
 from typing import Self
 
 from graphviz_tb.graphs.drawing_math import mix_colours, rgb_channels
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, Hierarchy, RowTree
 from graphviz_tb.model.measure import replace_unsafe_characters
 from graphviz_tb.model.paint import LegendRow, LineTints, Paint, RowFill, surplus_fill
@@ -21,7 +22,7 @@ from graphviz_tb.model.view import View
 FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Colouring:
     """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
@@ -92,7 +93,7 @@ class Colouring:
         return [entry for entry in self.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColourValues:
     """The values of a colouring by a number, without its scale: of every row, then of boxes inside calls.
 
@@ -163,21 +164,22 @@ def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
     # In a diff the colour is that of the whole member.
-    own = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
+    coloured = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
     fills = tuple(
-        colouring.fill_of(path) if its else surplus_fill(colouring.theme) for path, its in zip(boxes, own, strict=True)
+        colouring.fill_of(path) if is_coloured else surplus_fill(colouring.theme)
+        for path, is_coloured in zip(boxes, coloured, strict=True)
     )
     # Frames and stubs have a hue, and no letter.
     lettered = {fill.badge for fill, box in zip(fills, scene.boxes, strict=True) if not box.open}
-    legend = colouring.legend_rows(list(dict.fromkeys([*compress(boxes, own), *others])))
+    legend = colouring.legend_rows(list(dict.fromkeys([*compress(boxes, coloured), *others])))
     return Paint(
         theme=colouring.theme,
         scheme=colouring.scheme,
         heading=colouring.heading,
         boxes=fills,
         accounts=tuple(
-            replace_unsafe_characters(colouring.tooltip_text(path)) if its else ""
-            for path, its in zip(boxes, own, strict=True)
+            replace_unsafe_characters(colouring.tooltip_text(path)) if is_coloured else ""
+            for path, is_coloured in zip(boxes, coloured, strict=True)
         ),
         stubs=tuple(None if stub.kind == "more" else colouring.fill_of((stub.other,)) for stub in scene.stubs),
         tints=colouring.line_tints(scene, view, boxes),

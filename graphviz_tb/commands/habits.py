@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import RequestError
 
 # Other names of commands; those of `SILENT_SYNONYMS` are as good as ours, the others are pointed out.
@@ -30,7 +31,7 @@ COMMAND_SYNONYMS: dict[str, str] = {
     **dict.fromkeys(("scopes", "outline", "structure", "layers", "groups"), "tree"),
 }
 # A format as the command: `tbgraph svg MODEL`, `to-png`.
-FORMAT_COMMAND = re.compile(r"(?:to[-_])?(svg|png|pdf|html|dot|mermaid)")
+FORMAT_COMMAND = compile_on_use(r"(?:to[-_])?(svg|png|pdf|html|dot|mermaid)")
 SILENT_SYNONYMS = ("show", "view", "summary")
 # Words with an answer of their own: the arguments that give it.
 ANSWERED_WORDS: dict[str, tuple[str, ...]] = {
@@ -51,8 +52,8 @@ REFUSED_WORDS: dict[str, str] = {
     "install-completion": 'in bash: eval "$(_TBGRAPH_COMPLETE=bash_source tbgraph)"',
 }  # fmt: skip
 # Options that show that a picture is wanted, where no command is named.
-DRAWING_OPTIONS = re.compile(r"-o|-o.+|--output(=.*)?|-f|--format(=.*)?|-T.*|-O|--to[-_]file(=.*)?|--out(=.*)?")
-SERVING_OPTIONS = re.compile(r"--?(logdir|log|logdir_spec|logdir-spec)(=.*)?")
+DRAWING_OPTIONS = compile_on_use(r"-o|-o.+|--output(=.*)?|-f|--format(=.*)?|-T.*|-O|--to[-_]file(=.*)?|--out(=.*)?")
+SERVING_OPTIONS = compile_on_use(r"--?(logdir|log|logdir_spec|logdir-spec)(=.*)?")
 # Options of other programs: how one begins here, with its value behind "=" or as the next word; "" leaves it out.
 OPTION_RENAMES: dict[str, dict[str, str]] = {
     "render": {
@@ -91,7 +92,7 @@ SWITCH_RENAMES: dict[str, dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 SWITCH_RENAMES["open"] = {**SWITCH_RENAMES["serve"], **dict.fromkeys(("-b", "--browse", "--open", "--browser"), ())}
 GRAPHVIZ_LETTERS = {"T": "--format", "K": "--engine"}  # letters of its options, whose values stand behind them
-RANKDIR = re.compile(r"-Grankdir=(\w+)")
+RANKDIR = compile_on_use(r"-Grankdir=(\w+)")
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 

@@ -36,13 +36,13 @@ class ProgressBar:
         self.stream = stream or sys.stderr
         self.shown = not quiet and self.stream.isatty()
         self.stage = stages[0]
-        self.read_bytes = ""  # how far the stage is, in words
+        self.detail = ""  # how far the stage is, in words
         self.drawn = 0.0  # when steps were shown last
 
     def __call__(self, stage: str) -> None:
         """Begin a stage. The bar never goes back: an earlier stage within a later one is not shown."""
         if self.stages.index(stage) >= self.stages.index(self.stage):
-            self.stage, self.read_bytes = stage, ""
+            self.stage, self.detail = stage, ""
             self.draw_bar(0.0)
 
     def show_progress(self, done: int, total: int | None) -> None:
@@ -50,14 +50,14 @@ class ProgressBar:
         if total:
             from graphviz_tb.model.formatting import format_bytes
 
-            self.read_bytes = f", {format_bytes(min(done, total))} of {format_bytes(total)}"
+            self.detail = f", {format_bytes(min(done, total))} of {format_bytes(total)}"
             self.draw_bar(min(1.0, done / total))
 
     def show_steps(self, what: str, done: int, total: int) -> None:
         """Show the progress of a stage that counts its own steps."""
         now = time.monotonic()
         if total and now - self.drawn >= STEPS_REDRAW_SECONDS:
-            self.drawn, self.read_bytes = now, f", {done:,} of {total:,} {what}"
+            self.drawn, self.detail = now, f", {done:,} of {total:,} {what}"
             self.draw_bar(min(1.0, done / total))
 
     def clear(self) -> None:
@@ -69,7 +69,7 @@ class ProgressBar:
         if self.shown:
             done, count = self.stages.index(self.stage), len(self.stages)
             bar = _bar_of_share((done + share) / count)
-            _replace_line(self.stream, f"{bar} {self.stage}  {done + 1} of {count}{self.read_bytes}")
+            _replace_line(self.stream, f"{bar} {self.stage}  {done + 1} of {count}{self.detail}")
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, TbGraphError
 from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
 from graphviz_tb.formats.contents import selecting_options
 from graphviz_tb.formats.detect import detect_format
-from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.logs.log import Log, open_log
 from graphviz_tb.logs.scalars_export import json_number
 from graphviz_tb.model.formatting import format_bytes, format_number
@@ -21,7 +20,7 @@ from graphviz_tb.model.logs import Run, Series
 from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.sources.streams import existing_path, name_of_user, open_path, open_stdin
+from graphviz_tb.sources.streams import name_of_user, open_source
 from graphviz_tb.sources.walk import saved_model_file
 
 CONTAINER_FORMS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
@@ -49,11 +48,11 @@ class SourceArgument:
 
 def source_argument(model: str, options: ReadOptions) -> SourceArgument:
     """Return a source that can be read twice, for a path or "-": standard input and pipes are read into memory."""
-    if model != "-" and existing_path(model).is_dir():
-        # Only the head is read here, unless the source can be read only once.
+    opened = open_source(model, options)
+    if isinstance(opened, Path):
         return SourceArgument(model, name_of_user(model))
-    with open_stdin(options) if model == "-" else open_path(existing_path(model), options) as opened:
-        form = detect_format(opened.head, opened.name, whole=len(opened.head) < HEAD_BYTES, tail=opened.tail)
+    with opened:  # only the head is read here, unless the source can be read only once
+        form = detect_format(opened)
         if model != "-" and Path(model).is_file():
             return SourceArgument(model, name_of_user(model), form, Path(model).stat().st_size)
         data = opened.data()
@@ -110,7 +109,9 @@ def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) ->
 
 
 def entry_values(entry: SourceEntry) -> dict[str, Any]:
-    return {**asdict(entry), "signatures": [signature_values(signature) for signature in entry.signatures]}
+    values = {**asdict(entry), "signatures": [signature_values(signature) for signature in entry.signatures]}
+    del values["preferred"]  # the graph that is described
+    return values
 
 
 def signature_values(signature: Signature) -> dict[str, Any]:

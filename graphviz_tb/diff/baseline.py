@@ -35,7 +35,7 @@ from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
 from graphviz_tb.model.measure import truncate_middle
 from graphviz_tb.model.sources import LoadedGraph
 from graphviz_tb.options import DiffOptions, ReadOptions
-from graphviz_tb.proto import GraphDef, TensorProto
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.read.source import read_source
 
 BASELINE_KEYS = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
@@ -74,21 +74,14 @@ def _without_numbers(graph_def: GraphDef) -> GraphDef:
     """Return a copy of a graph without the numbers in tensors that are not settings: weights, tables of words."""
     copy = GraphDef()
     copy.CopyFrom(graph_def)
-    for nodes in (copy.node, *(function.node_def for function in copy.library.function)):
-        for node in nodes:
-            for name in node.attr:
-                value = node.attr[name]
-                for tensor in (*([value.tensor] if value.HasField("tensor") else ()), *value.list.tensor):
-                    _empty_graph_input(tensor)
+    nodes = [*copy.node, *(node for function in copy.library.function for node in function.node_def)]
+    for value in (node.attr[name] for node in nodes for name in node.attr):
+        for tensor in (*([value.tensor] if value.HasField("tensor") else ()), *value.list.tensor):
+            is_large = prod(dim.size for dim in tensor.tensor_shape.dim) > MAX_SETTING_NUMBERS
+            for field, _ in tensor.ListFields() if is_large else ():
+                if field.name not in BASELINE_KEYS:
+                    tensor.ClearField(field.name)
     return copy
-
-
-def _empty_graph_input(tensor: TensorProto) -> None:
-    """Take the numbers out of a tensor that has more than a setting may have."""
-    if prod(dim.size for dim in tensor.tensor_shape.dim) > MAX_SETTING_NUMBERS:
-        for field, _ in tensor.ListFields():
-            if field.name not in BASELINE_KEYS:
-                tensor.ClearField(field.name)
 
 
 def since(kept: bytes, name: str, now: bytes, label: str, include: tuple[str, ...] = ()) -> Changes:

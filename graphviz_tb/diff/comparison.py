@@ -81,10 +81,9 @@ class MatchedGraphs:
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
         """Return the layers of a change that exist on both sides, for `old` and `new`."""
         edits, (before, after) = change.edits, self.layers
-        pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
-        kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
-        old = {before.layer_of_node(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
-        new = {after.layer_of_node(node) for node in (*edits.added, *(pair[1] for pair in kept))}
+        wired = edits.inputs if not (edits.added or edits.removed) else ()
+        old = {before.layer_of_node(node) for node in (*edits.nodes_of(False), *(pair[0] for pair in wired))}
+        new = {after.layer_of_node(node) for node in (*edits.nodes_of(True), *(pair[1] for pair in wired))}
         old |= _name_partners(new, self.to_old, self.scope_to_old)
         new |= _name_partners(old, self.to_new, self.scope_to_new)
         return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
@@ -92,10 +91,10 @@ class MatchedGraphs:
     def program_lines(self, change: Change) -> NamePair:
         """Return the program lines behind a change, in the old and in the new graph; None if a file has none."""
         edits = change.edits
-        kept = (*edits.ops, *((old, new) for old, new, _ in edits.attributes)) or edits.inputs
         if edits.added or edits.removed:
             return _common_line(self.old, edits.removed), _common_line(self.new, edits.added)
-        return _common_line(self.old, [old for old, _ in kept]), _common_line(self.new, [new for _, new in kept])
+        old, new = (edits.nodes_of(new) or [pair[new] for pair in edits.inputs] for new in (False, True))
+        return _common_line(self.old, old), _common_line(self.new, new)
 
     def inverse(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""

@@ -98,17 +98,12 @@ def _align_names(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph,
 
 def form_notices(old: Graph, new: Graph) -> tuple[Notice, ...]:
     """Return a notice if two programs are in two forms, which have other ops for the same."""
-    forms = sorted(_form(graph) for graph in (old, new))
-    if forms[0] == forms[1] or not all(forms):
+    libraries = [{op.partition("::")[0] for op in graph.op_types if "::" in op} for graph in (old, new)]
+    forms = sorted(next((FORMS[library] for library in FORMS if library in own), "") for own in libraries)
+    if forms[0] == forms[1] or not all(forms) or not (old.is_exported and new.is_exported):
         return ()
     text = f"{forms[0]} and {forms[1]} have other ops for the same: most of these changes may be none of the model"
     return (Notice("other-form", text, strict=False),)
-
-
-def _form(graph: Graph) -> str:
-    """Return the form of an exported program; "" for any other graph."""
-    libraries = {op.partition("::")[0] for op in graph.op_types if "::" in op} if graph.is_exported else set()
-    return next((words for library, words in FORMS.items() if library in libraries), "")
 
 
 def _module_scopes(graph: Graph) -> dict[str, str]:
@@ -269,27 +264,22 @@ def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef
 
 def _with_names(signature: Signature, named: Mapping[str, str]) -> Signature:
     """Return a signature of nodes with other names."""
-    inputs, outputs = (
-        tuple(_rename_spec(spec, named) for spec in specs) for specs in (signature.inputs, signature.outputs)
-    )
-    return replace(signature, inputs=inputs, outputs=outputs)
 
+    def renamed(specs: Sequence[TensorSpec]) -> tuple[TensorSpec, ...]:
+        parts = [(spec, *spec.tensor.partition(":")) for spec in specs]
+        return tuple(
+            replace(spec, tensor=f"{named.get(node, node)}{rest}{output}") for spec, node, rest, output in parts
+        )
 
-def _rename_spec(spec: TensorSpec, named: Mapping[str, str]) -> TensorSpec:
-    node, colon, output = spec.tensor.partition(":")
-    return replace(spec, tensor=f"{named.get(node, node)}{colon}{output}")
+    return replace(signature, inputs=renamed(signature.inputs), outputs=renamed(signature.outputs))
 
 
 def _with_keys_of(signatures: Sequence[Signature], others: Sequence[Signature]) -> Iterator[Signature]:
     """Yield signatures with the keys of the other graph's signatures that have as many tensors of equal dtypes and
     shapes."""
-    for place, signature in enumerate(signatures):
-        other = others[place] if place < len(others) else signature
-        yield replace(
-            signature,
-            inputs=_specs_with_keys(signature.inputs, other.inputs),
-            outputs=_specs_with_keys(signature.outputs, other.outputs),
-        )
+    for signature, other in zip(signatures, (*others, *signatures[len(others) :]), strict=False):
+        inputs = _specs_with_keys(signature.inputs, other.inputs)
+        yield replace(signature, inputs=inputs, outputs=_specs_with_keys(signature.outputs, other.outputs))
 
 
 def _specs_with_keys(specs: tuple[TensorSpec, ...], others: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:

@@ -16,9 +16,9 @@ from graphviz_tb.diff.changes.compare import whole_function_changes
 from graphviz_tb.diff.changes.names import are_counted_anew, other_names
 from graphviz_tb.diff.changes.units import (
     compared_blocks,
-    input_differences,
+    differing_pairs,
     is_left_behind,
-    rewired_nodes,
+    rewires,
     source_name,
 )
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -69,20 +69,17 @@ def _existences(m: Matching) -> Iterator[LedgerEntry]:
 
 
 def _values(m: Matching, options: DiffOptions) -> Iterator[LedgerEntry]:
-    old, new = m.matched_pairs()
-    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(is_left_behind(m.a)[old] & is_left_behind(m.b)[new])
-    for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
+    for mine, other in differing_pairs(m):
         for each in differences_once(m, mine, other, options):
             aspect = OP if each.key == "op" else ATTRIBUTE
             yield LedgerEntry(aspect, mine, other, each.attribute or each.key, each.old, each.new)
 
 
 def _wires(m: Matching) -> Iterator[LedgerEntry]:
-    for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
-        for wire in input_differences(m, old, new):
-            ends = source_name(m.a, wire.before), source_name(m.b, wire.after)
-            key = "" if wire.control else str(wire.slot)
-            yield LedgerEntry(CONTROL if wire.control else INPUT, old, new, key, *ends)
+    for wire in rewires(m):
+        ends = source_name(m.a, wire.before), source_name(m.b, wire.after)
+        key = "" if wire.control else str(wire.slot)
+        yield LedgerEntry(CONTROL if wire.control else INPUT, wire.old, wire.new, key, *ends)
 
 
 def _names(m: Matching) -> Iterator[LedgerEntry]:
@@ -103,7 +100,7 @@ def _functions(m: Matching) -> Iterator[LedgerEntry]:
 
 
 def _claims_of_edits(edits: NodeEdits) -> Iterator[Claim]:
-    """Yield the claims of some edits, as `_claim_of_entry` writes them."""
+    """Yield the claims of some edits, as `balance_ledger` writes those of entries."""
     yield from ((EXISTENCE_ASPECT, -1, node) for node in edits.added)
     yield from ((EXISTENCE_ASPECT, node, -1) for node in edits.removed)
     yield from ((OP, *pair) for pair in edits.ops)
@@ -113,20 +110,6 @@ def _claims_of_edits(edits: NodeEdits) -> Iterator[Claim]:
     yield from ((NAME, *pair) for pair in edits.nodes)
     yield from ((FUNCTION, -1, function) for function in edits.added_functions)
     yield from ((FUNCTION, function, -1) for function in edits.removed_functions)
-
-
-def _claim_of_entry(entry: LedgerEntry) -> Claim:
-    """Return the claim that makes an entry a change's own."""
-    if entry.aspect == ATTRIBUTE:
-        return ATTRIBUTE, entry.old, entry.new, entry.key
-    return INPUT if entry.aspect == CONTROL else entry.aspect, entry.old, entry.new
-
-
-def _said_values(change: Change) -> frozenset[str]:
-    """Return the old and new values that a change names in addition to its own."""
-    values = [(part.old, part.new) for part in change.further_settings]
-    values += [(pair.old, pair.new) for pair in (change.setting.weights if change.setting else ())]
-    return frozenset(map(repr, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +130,11 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
     said: dict[int, frozenset[str]] = {}
     for number, change in enumerate(changes):
         exchanged = set(change.edits.ops) if change.key == "op" else None
-        said[number] = _said_values(change)
+        # The old and new values that it names in addition to its own.
+        values = [(part.old, part.new) for part in change.further_settings]
+        values += [(pair.old, pair.new) for pair in (change.setting.weights if change.setting else ())]
+        said[number] = frozenset(map(repr, values))
+        claim: Claim
         for claim in _claims_of_edits(change.edits):
             # Of nodes that keep their op, an exchange of ops claims only the attributes that it names.
             known = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
@@ -159,7 +146,8 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
     explained: dict[int, list[int]] = defaultdict(list)
     left = []
     for place, entry in enumerate(entries):
-        claim = _claim_of_entry(entry)
+        claim = (INPUT if entry.aspect == CONTROL else entry.aspect, entry.old, entry.new)
+        claim = (*claim, entry.key) if entry.aspect == ATTRIBUTE else claim
         if claim in named and claim not in own and repr((entry.before, entry.after)) in said[named[claim]]:
             claimed[named[claim]].append(place)
             continue

@@ -51,16 +51,7 @@ def _hard_sigmoid(x: Numbers, alpha: float = 0.2, beta: float = 0.5) -> Numbers:
     return np.asarray(np.clip(alpha * x + beta, 0, 1), float)
 
 
-def _tanh_gelu(x: Numbers) -> Numbers:
-    inner: Numbers = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
-    return np.asarray(0.5 * x * (1 + np.tanh(inner)), float)
-
-
-def _reciprocal(x: Numbers) -> Numbers:
-    with np.errstate(divide="ignore"):
-        return np.reciprocal(x)
-
-
+TANH_GELU = np.sqrt(2 / np.pi)
 ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Sqrt", "Exp", "Neg", "Reciprocal")
 STEPS: Mapping[str, Callable[..., Numbers]] = {
     **{f"onnx::{op}": ELEMENTWISE[op] for op in ARITHMETIC},
@@ -76,11 +67,21 @@ KNOWN_STEPS = STEPS.keys() | REDUCTIONS.keys() | SETTING_STEPS.keys()
 # Op, its settings, its result, and the ops of an equal chain.
 ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], frozenset[str]], ...] = (
     ("onnx::Gelu", {}, lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2))), frozenset({"onnx::Erf"})),
-    ("onnx::Gelu", {"approximate": "tanh"}, _tanh_gelu, frozenset({"onnx::Tanh"})),
+    (
+        "onnx::Gelu",
+        {"approximate": "tanh"},
+        lambda x: 0.5 * x * (1 + np.tanh(TANH_GELU * (x + 0.044715 * x**3))),
+        frozenset({"onnx::Tanh"}),
+    ),
     ("onnx::Mish", {}, lambda x: x * np.tanh(np.log1p(np.exp(x))), frozenset({"onnx::Softplus"})),
     ("onnx::HardSwish", {}, lambda x: x * _hard_sigmoid(x, 1 / 6, 0.5), frozenset({"onnx::HardSigmoid"})),
     ("onnx::Swish", {}, lambda x: x * _sigmoid(x), frozenset({"onnx::Sigmoid"})),
-    ("onnx::Reciprocal", {}, _reciprocal, frozenset({"onnx::Div"})),
+    (
+        "onnx::Reciprocal",
+        {},
+        lambda x: np.divide(1, x, out=np.full_like(x, np.inf), where=x != 0),
+        frozenset({"onnx::Div"}),
+    ),
 )
 SHORT_CHAINS = frozenset({"onnx::HardSwish", "onnx::Swish", "onnx::Reciprocal"})  # of one or two ops
 NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # what is divided, and by the root of what

@@ -22,7 +22,6 @@ import numpy as np
 
 from graphviz_tb.annotate.shapes import output_index
 from graphviz_tb.diff.changes.units import rewired_nodes
-from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.flatten import flatten
@@ -31,7 +30,7 @@ from graphviz_tb.interpret import interpret
 from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, pytorch_label
 from graphviz_tb.model.change import Change, NodeEdits, Severity
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, exists
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.notice import Notice
@@ -122,7 +121,7 @@ def _result_width(graph: Graph, node: int) -> int:
     return max(sizes[place], 0) if place and len(sizes) > max(place, 0) else 0
 
 
-def _owner(graph: Graph, parameter: int) -> str:
+def _module_of_parameter(graph: Graph, parameter: int) -> str:
     """Return the module that a parameter of a trace belongs to: each use has a separate node below it."""
     return posixpath.dirname(posixpath.dirname(graph.name[parameter]))
 
@@ -134,7 +133,7 @@ def _first_users(graph: Graph, nodes: Iterable[int]) -> dict[str, int]:
         for text in graph.graph_def.node[node].input:
             source = graph.index[0].get(text.partition(":")[0], -1)
             if exists(source) and graph.op_types[graph.op[source]] == PARAMETER_OP:
-                found.setdefault(_owner(graph, source), node)
+                found.setdefault(_module_of_parameter(graph, source), node)
     return found
 
 
@@ -145,7 +144,7 @@ def _argument(
     parameter whose it is."""
     label = graph.labels.get(source, "")
     if graph.op_types[graph.op[source]] == PARAMETER_OP:
-        owner, user = _owner(graph, source), posixpath.dirname(graph.name[node])
+        owner, user = _module_of_parameter(graph, source), posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
         own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
         again = own and is_module(last_segment(owner)) and first_users[owner] != node
@@ -163,18 +162,13 @@ def _implied_value(graph: Graph, node: int, key: str, label: str) -> str:
     its channels."""
     if key not in IMPLIED_ARGUMENTS:
         return label
-    sizes = _first_input_sizes(graph, node)
+    inputs = graph.graph_def.node[node].input
+    source = graph.index[0].get(inputs[0].partition(":")[0], -1) if inputs else -1
+    sizes = (_recorded_sizes(graph, source) if exists(source) else None) or []
     if key == "groups":
         return CHANNELS if len(sizes) > 1 and sizes[1] > 1 and label == str(sizes[1]) else label
     norm = [part.strip() for part in label.strip("[]").split(",")]
     return "" if norm == [str(size) for size in sizes[-len(norm) :]] else label
-
-
-def _first_input_sizes(graph: Graph, node: int) -> list[int]:
-    """Return the dimensions of the first input of an op, where they are known."""
-    definition = graph.graph_def.node[node]
-    source = graph.index[0].get(definition.input[0].partition(":")[0], -1) if definition.input else -1
-    return (_recorded_sizes(graph, source) if exists(source) else None) or []
 
 
 def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
@@ -184,7 +178,8 @@ def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
     for node in _sort_by_flow(graph, work):
         scope = posixpath.dirname(graph.name[node])
         below[scope].append(node)
-        _add_parents(around, scope)
+        while (scope := posixpath.dirname(scope)) and scope not in around:
+            around.add(scope)
     names: dict[int, str] = {}
     for scope, nodes in below.items():
         alone = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in around
@@ -201,12 +196,6 @@ def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
             own = f"{kind}_{number}" if number else kind
             names[node] = scope if alone else f"{scope}/{own}"
     return names
-
-
-def _add_parents(around: set[str], scope: str) -> None:
-    """Add the scopes around a scope to a set that holds with each scope all that are around it."""
-    while (scope := posixpath.dirname(scope)) and scope not in around:
-        around.add(scope)
 
 
 def _sort_by_flow(graph: Graph, work: Sequence[int]) -> list[int]:
@@ -236,7 +225,10 @@ def traced_shape_changes(m: Matching) -> Iterator[Change]:
     told[rewired_nodes(m)[1]] = True
     reshaped = np.zeros(len(m.b), bool)
     reshaped[new[other_shape]] = True
-    reshaped = _through_lists(m.b, reshaped | (m.to_a < 0))
+    # Nodes without a recorded shape hand it on: lists, and ops that unpack them.
+    graph = m.b.graph
+    inner = np.array([not _recorded_shape(graph, node) for node in range(len(graph))], bool)[graph.target]
+    reshaped = reachable_mask(reshaped | (m.to_a < 0), graph.source[inner], graph.target[inner])
     for mine, other in zip(old[other_shape].tolist(), new[other_shape].tolist(), strict=True):
         words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
         if told[other] or not all(words) or reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
@@ -245,15 +237,6 @@ def traced_shape_changes(m: Matching) -> Iterator[Change]:
         severity: Severity = "signature" if m.b.op_type(other) == PORT_OP else "attribute"
         edits = NodeEdits(attributes=((mine, other, SHAPE),))
         yield Change("changed", severity, *names, 1, Setting("shape", *words), edits=edits)
-
-
-def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
-    """Return nodes with other output shapes, and nodes without a recorded shape that take their results: lists, and ops
-    that unpack them."""
-    graph = side.graph
-    silent = np.fromiter((not _recorded_shape(graph, node) for node in range(len(graph))), bool, len(graph))
-    inner = silent[graph.target]
-    return reachable_mask(reshaped, graph.source[inner], graph.target[inner])
 
 
 def _recorded_sizes(graph: Graph, node: int) -> list[int] | None:

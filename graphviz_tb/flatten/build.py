@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import DuplicateNode, GraphError, UnknownInput
 from graphviz_tb.graphs.calls import function_attributes
 from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_nodes
@@ -372,7 +373,7 @@ def missing_function_notices(nodes: NodeColumns, missing: dict[int, str]) -> tup
 
 
 # TensorBoard merges graphs under such names, but renames only some of the references to functions.
-MERGED_PREFIX = re.compile(r"graph_\d+(?=[/_])")
+MERGED_PREFIX = compile_on_use(r"graph_\d+(?=[/_])")
 
 
 def _library_index(names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int) -> int:

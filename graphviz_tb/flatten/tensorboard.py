@@ -38,14 +38,15 @@ def embed_marks(nodes: NodeColumns, edges: EdgeColumns) -> EmbeddedMarks:
     mark: Bytes = np.array([_mark_of(op) for op in nodes.op_types], np.uint8)[nodes.op_id]
     last = _last_definitions(nodes, mark)
     kept = (mark == Mark.NONE) & (last == np.arange(len(mark)))
-    beside = _mark_hosts(mark, edges)
-    drawn = kept[beside.host]
-    beside = MarkPairs(beside.mark[drawn], beside.host[drawn], beside.inward[drawn], beside.edges[drawn])
-    kept[beside.mark] = True
-    led = _bypass_marks(mark, edges)
-    led = replace(led, source=last[led.source], target=last[led.target])
+    pairs = _mark_hosts(mark, edges)
+    drawn = kept[pairs.host]
+    pairs = MarkPairs(pairs.mark[drawn], pairs.host[drawn], pairs.inward[drawn], pairs.edges[drawn])
+    kept[pairs.mark] = True
+    direct = _bypass_marks(mark, edges)
+    direct = replace(direct, source=last[direct.source], target=last[direct.target])
     # Edges from mark to mark are not followed further; self edges, also from merged strict names, are dropped.
-    return EmbeddedMarks(mark, kept, led.select_edges((mark[led.source] == 0) & (led.source != led.target)), beside)
+    joining = (mark[direct.source] == 0) & (direct.source != direct.target)
+    return EmbeddedMarks(mark, kept, direct.select_edges(joining), pairs)
 
 
 def _mark_of(op: str) -> Mark:

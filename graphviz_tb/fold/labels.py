@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.caches import Lazy
+from graphviz_tb.caches import Lazy, compile_on_use
 from graphviz_tb.fold.flow.names import NameWords, shared_prefix_length
 from graphviz_tb.graphs.rows import count_ops_below
 from graphviz_tb.limits import MAX_ASKED_WEIGHTS, MAX_COMPARED_NAMES
@@ -37,7 +37,7 @@ from graphviz_tb.ops.roles import CONSTANT_OPS
 COUNTER_SUFFIX = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
 MAX_COUNTER_LETTERS = 10  # letters: "_" and nine digits; not to search in more only saves time
 # Ops that read a kernel in Keras 3 (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
-KERAS_3_READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
+KERAS_3_READ = compile_on_use(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED_VARIABLE = "/resource"  # function arguments are named after the op that reads them
 
 CodeNames = dict[int, str]  # row: name without counter
@@ -197,13 +197,15 @@ def _gradient_only_rows(hierarchy: Hierarchy) -> Bools:
 
 # A counting letter after a number is a word: "block2", "a". So is a number on its own: folding joins it to the word
 # before, but labels may be cut between them.
-LABEL_WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")
+LABEL_WORD = compile_on_use(r"[A-Za-z]*[0-9]+|[A-Za-z]+")
 LONG_LABEL_LETTERS = 24  # characters of a name that a box shows
 MIN_BEGINNING_SHARE = 0.8  # share of the names of a level with the same beginning
 LAST_CHARACTER = chr(0x10FFFF)  # sorts after any continuation of a name
-LABEL_START = re.compile(r"[_./ -][A-Za-z].")  # a label may begin at the letter
+LABEL_START = compile_on_use(r"[_./ -][A-Za-z].")  # a label may begin at the letter
 LABEL_SEPARATOR = re.compile("( → | … | · )")  # between the parts of a group's label
-INNER_LABEL = re.compile(r"[_./ -]((?:[0-9]+[_./ -])?[A-Za-z].*)", re.ASCII | re.DOTALL)  # behind the name of a group
+INNER_LABEL = compile_on_use(
+    r"[_./ -]((?:[0-9]+[_./ -])?[A-Za-z].*)", re.ASCII | re.DOTALL
+)  # behind the name of a group
 
 
 class ShortLabels(Mapping[int, str]):

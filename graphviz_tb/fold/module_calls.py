@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.traversal import strong_components, topological_order
 from graphviz_tb.model.columns import Bools, Longs, distinct_values, sorted_value_range
 from graphviz_tb.model.graph import Graph
@@ -202,7 +203,7 @@ def _scope_parts(given: str | None, name: str, level: int) -> list[str]:
 
 
 Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containers before it that the trace left out
-MODULE = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
+MODULE = compile_on_use(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
 MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
 

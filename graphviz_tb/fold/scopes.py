@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import partial
@@ -11,6 +10,7 @@ from operator import contains
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.fold.table import HierarchyTree
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.frozen import dataclass
@@ -21,7 +21,7 @@ from graphviz_tb.model.paths import ScopeNameBudget, last_segment
 from graphviz_tb.options import GroupOptions
 
 MODULE_PORT_OP = "IO Node"  # op type of inputs and outputs of a module in `torch.utils.tensorboard`
-INTEGER_NAME = re.compile(r"0|[1-9][0-9]*")
+INTEGER_NAME = compile_on_use(r"0|[1-9][0-9]*")
 
 
 @dataclass(slots=True, eq=False)

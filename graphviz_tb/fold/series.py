@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
@@ -19,9 +20,9 @@ from graphviz_tb.model.paths import DIGITS, join_address, last_segment, possible
 from graphviz_tb.options import GroupOptions
 
 MAX_NUMBER_DIGITS = 500  # digits; Python refuses to parse thousands
-BRACKETED_NUMBER = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
+BRACKETED_NUMBER = compile_on_use(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
 # The name of a series: "scope/conv[1-3]".
-SERIES_NAME = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
+SERIES_NAME = compile_on_use(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 
 MAX_LEG_MEMBERS = 12  # more are a picture of their own
 MIN_LEVELS = 3  # of a U

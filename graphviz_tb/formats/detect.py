@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import struct
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Collection
 from itertools import islice
 
 from google.protobuf.message import Message
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.protobuf import (
     BYTES_TYPE,
@@ -24,7 +25,9 @@ from graphviz_tb.formats.protobuf import (
     judge_fit,
     wire_fields,
 )
+from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
+from graphviz_tb.sources.streams import OpenedSource
 
 MESSAGE_TYPES: dict[str, type[Message]] = {
     "graph": GraphDef,
@@ -56,12 +59,12 @@ KERAS_METADATA_START = re.compile(
     rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
 )
 OP_TYPE_NAME = re.compile(rb"[A-Za-z_][\w.>/-]*+")
-ReadTail = Callable[[int], bytes]
+FieldKey = tuple[int, int]  # number and wire type
 # Start of JSON; gaps between text fields; a first field or extension; fields at line starts.
 JSON_START = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 TEXT_GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
 TEXT_START = re.compile(TEXT_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
-TOP_LEVEL_FIELD = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
+TOP_LEVEL_FIELD = compile_on_use(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 EMPTY_FILE_HINT = "write it again, or give another file"
@@ -89,14 +92,16 @@ REFUSED_FORMATS = (
 )  # fmt: skip
 
 
-def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) -> str:
-    """Return the key of the reader for a file. Raises UnknownFormat.
+def detect_format(opened: OpenedSource) -> str:
+    """Return the key of the reader for a source. Raises UnknownFormat.
 
-    `head` are the first bytes (`whole`: all of them); `tail(n)` returns the last n.
-
-    >>> detect_format(b'node { name: "x" }', "x.bin", whole=True)
+    >>> from graphviz_tb.options import ReadOptions
+    >>> from graphviz_tb.sources.streams import open_bytes
+    >>> detect_format(open_bytes(b'node { name: "x" }', ReadOptions()))
     'graph_text'
     """
+    head, name = opened.head, opened.name
+    whole = len(head) < HEAD_BYTES
     if CHECKPOINT_SHARD_NAME.search(name):
         raise UnknownFormat(f"{name} holds the values of a checkpoint, no graph", hint=CHECKPOINT_HINT)
     if not head.strip(b"\0"):
@@ -118,7 +123,7 @@ def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None 
     # A message may start like text: text with control characters must not fit any message.
     if text and (_has_no_control_characters(head) or not _best_fitting_message(head, whole=whole)):
         return text
-    if tail is not None and tail(len(INDEX_MAGIC)) == INDEX_MAGIC:
+    if opened.tail(len(INDEX_MAGIC)) == INDEX_MAGIC:
         raise UnknownFormat(f"{name} is a checkpoint index, not a graph", hint=CHECKPOINT_HINT)
     return _detect_message(head, name, whole=whole)
 
@@ -176,9 +181,10 @@ def _has_no_control_characters(body: bytes) -> bool:
 
 
 def _detect_message(head: bytes, name: str, *, whole: bool) -> str:
-    if _is_onnx(head):
+    keys, cut = _top_level_keys(head)
+    if _is_onnx(keys):
         return "onnx"
-    if whole and _is_fingerprint(head):
+    if whole and not cut and _is_fingerprint(keys):
         raise UnknownFormat(f"{name} is the fingerprint of a SavedModel, not a graph", hint=SAVED_MODEL_HINT)
     kind = _best_fitting_message(head, whole=whole) or (_detect_cut_message(head) if whole else None)
     if kind is None:
@@ -226,28 +232,28 @@ def _fit_score(fitted: MessageFit) -> float:
     return fitted.good - 4 * fitted.bad
 
 
-def _is_onnx(head: bytes) -> bool:
-    """Return whether this is a model of ONNX: version (1) is a number, then producer strings; the graph is field 7,
-    operator sets field 8."""
-    seen = set()
+def _top_level_keys(head: bytes) -> tuple[list[FieldKey], bool]:
+    """Return the keys of the fields of a message, and whether the last field is cut: its key is whole."""
+    keys: list[FieldKey] = []
     try:
         for piece in wire_fields(head):
-            seen.add((piece.number, piece.wire))
-    # The head may be cut within the graph: its key was read, its bytes were not.
+            keys.append((piece.number, piece.wire))
     except CutError as where:
-        if where.offset < len(head):
-            seen.add((head[where.offset] >> 3, head[where.offset] & 7))
-    return (1, VARINT_TYPE) in seen and (7, 2) in seen and (3, VARINT_TYPE) not in seen
+        last = [head[where.offset]] if where.offset < len(head) else []
+        return keys + [(key >> 3, key & 7) for key in last], True
+    return keys, False
 
 
-def _is_fingerprint(head: bytes) -> bool:
+def _is_onnx(keys: Collection[FieldKey]) -> bool:
+    """Return whether this is a model of ONNX: version (1) is a number, then producer strings; the graph is field 7,
+    operator sets field 8."""
+    return (1, VARINT_TYPE) in keys and (7, BYTES_TYPE) in keys and (3, VARINT_TYPE) not in keys
+
+
+def _is_fingerprint(keys: Collection[FieldKey]) -> bool:
     """Return whether this is a FingerprintDef: five numeric hashes, then a version and the id of the file."""
-    try:
-        fields = [(piece.number, piece.wire) for piece in wire_fields(head)]
-    except CutError:
-        return False
-    hashes = [number for number, wire in fields if wire == VARINT_TYPE]
-    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in fields} <= set(range(1, 8))
+    hashes = [number for number, wire in keys if wire == VARINT_TYPE]
+    return len(hashes) >= 4 and set(hashes) <= {1, 2, 3, 4, 5} and {number for number, _ in keys} <= set(range(1, 8))
 
 
 def _unknown_format_error(head: bytes, name: str) -> UnknownFormat:

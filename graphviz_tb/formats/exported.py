@@ -38,13 +38,12 @@ from graphviz_tb.formats.contents import GraphContent
 from graphviz_tb.formats.packed_graph import PackedGraph
 from graphviz_tb.formats.wire_nodes import (
     DTYPE_NUMBERS,
-    EncodedNode,
+    NodeLists,
     Sizes,
     Value,
     encode_attribute,
     encode_constant,
     encode_dtype,
-    encode_node,
     encode_outputs,
     encode_shape,
     encode_source,
@@ -104,7 +103,7 @@ class _Block:
     """The main graph or a body: nodes in order, which take values until they are wired, and the node that gives each
     value. `taken` are the weights that nodes or results take, known when the block is whole."""
 
-    nodes: list[EncodedNode] = field(default_factory=list)
+    nodes: NodeLists = field(default_factory=NodeLists)
     taken: set[str] = field(default_factory=set)
     given: dict[str, str] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
@@ -193,15 +192,15 @@ class ProgramBuilder:
         attributes = {**weights[value].attributes, KEEPS_MORE_ATTR: True}
         weights[value] = weights[value]._replace(attributes=attributes)
 
-    def note_lacking_near(self, body: str, name: str) -> None:
+    def note_lacking_near(self, name: str) -> None:
         """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
-        weights, parts = self.blocks[body].weights, name.split(".")
+        weights, parts = self.blocks[""].weights, name.split(".")
 
         def shared_parts(value: str) -> int:
             return sum(1 for _ in takewhile(bool, map(eq, weights[value].name.split("."), parts)))
 
         if weights:
-            self.note_lacking(body, max(weights, key=shared_parts))
+            self.note_lacking("", max(weights, key=shared_parts))
 
     def note_lacking_anywhere(self) -> None:
         """Note at the first result that the file may lack weights of the program, of any module; without results at the
@@ -276,12 +275,13 @@ class ProgramBuilder:
         main = self.blocks[""]
         self._write_results(main)
         used = self._used_weights()
-        weights = self._weight_nodes(main, used)
-        nodes = [*weights, *_wire_nodes(main), *self._unused_nodes(main)]
+        nodes = self._weight_nodes(main, used)
+        nodes.extend(_wire_nodes(main))
+        self._append_unused(main, nodes)
         functions = [self._function(name, block, used) for name, block in self.blocks.items() if name]
         graph: GraphDef | PackedGraph
         if functions:
-            graph = GraphDef.FromString(b"".join(map(encode_node, nodes)))
+            graph = _message(nodes)
             graph.library.function.extend(functions)
         else:
             graph = pack_nodes(nodes, self.title or "the program")
@@ -306,13 +306,15 @@ class ProgramBuilder:
             if value:
                 block.given[value] = f"{unique}:{place}" if place else unique
                 block.values[value] = kinds[place]
-        block.nodes.append(EncodedNode(unique, op, inputs, attributes))
+        while inputs and not inputs[-1]:
+            inputs.pop()
+        block.nodes.append(unique, op, inputs, attributes)
         return unique
 
-    def _weight_nodes(self, block: _Block, used: Set[str]) -> list[EncodedNode]:
+    def _weight_nodes(self, block: _Block, used: Set[str]) -> NodeLists:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
-        nodes: list[EncodedNode] = []
+        nodes = NodeLists()
         names: dict[tuple[str, Sizes], str] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in block.taken:
@@ -321,8 +323,7 @@ class ProgramBuilder:
                 continue
             key = weight.name, weight.value.sizes
             if key not in names:
-                nodes.append(self._weight_node(block, weight))
-                names[key] = nodes[-1].name
+                names[key] = self._append_weight(nodes, block, weight)
             block.given[value] = names[key]
         return nodes
 
@@ -330,12 +331,13 @@ class ProgramBuilder:
         """Return the names of the weights that an op takes anywhere."""
         used: set[str] = set()
         for block in self.blocks.values():
-            inputs = chain.from_iterable([node.input for node in block.nodes])
-            block.taken = set(block.weights).intersection(chain(inputs, [value for _, value in block.results]))
+            taken = chain(block.nodes.inputs, [value for _, value in block.results])
+            block.taken = set(block.weights).intersection(taken)
             used.update(block.weights[value].name for value in block.taken)
         return used
 
-    def _weight_node(self, block: _Block, weight: StoredWeight) -> EncodedNode:
+    def _append_weight(self, nodes: NodeLists, block: _Block, weight: StoredWeight) -> str:
+        """Append the node of a weight, and return its name."""
         scope, own = weight.place or self._calls.scope_of_weight(weight.name)
         name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
         attributes = encode_variable(weight.value, weight.name)
@@ -345,16 +347,19 @@ class ProgramBuilder:
             attributes += encode_attribute("_aliases", weight.aliases)
         if weight.attributes:
             attributes += b"".join(map(encode_attribute, weight.attributes, weight.attributes.values()))
-        return EncodedNode(name, BUFFER_OP if weight.buffer else PARAMETER_OP, [], attributes)
+        nodes.append(name, BUFFER_OP if weight.buffer else PARAMETER_OP, (), attributes)
+        return name
 
-    def _unused_nodes(self, main: _Block) -> list[EncodedNode]:
-        """Return nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
+    def _append_unused(self, main: _Block, nodes: NodeLists) -> None:
+        """Append nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
         unused = list({weight.name: weight for weight in self._unused}.values())
         buffers = [weight for weight in unused if weight.buffer]
         if buffers:
             text = f"the program uses no {buffers[0].name!r}: buffers that nothing uses are not drawn"
             self.notices.append(Notice("unused-buffer", text, buffers[0].name, len(buffers), strict=False))
-        return [self._weight_node(main, weight) for weight in unused if not weight.buffer]
+        for weight in unused:
+            if not weight.buffer:
+                self._append_weight(nodes, main, weight)
 
     def _write_results(self, main: _Block) -> None:
         """Make a node of each output of the program."""
@@ -372,8 +377,9 @@ class ProgramBuilder:
             given = function.signature.input_arg.add(name=argument)
             given.type = DTYPE_NUMBERS.get(shape.dtype, 0)
             set_shape(function.arg_attr[place].attr["_output_shapes"].list.shape.add(), shape.sizes)
-        nodes = [*self._weight_nodes(block, used), *_wire_nodes(block, in_body=True)]
-        function.node_def.extend(GraphDef.FromString(b"".join(map(encode_node, nodes))).node)
+        nodes = self._weight_nodes(block, used)
+        nodes.extend(_wire_nodes(block, in_body=True))
+        function.node_def.extend(_message(nodes).node)
         arguments = {argument for _, argument, _ in block.arguments}
         for place, (_, value) in enumerate(block.results):
             result = function.signature.output_arg.add(name=f"result_{place}")
@@ -391,19 +397,19 @@ class ProgramBuilder:
         return Signature("forward", self.title, tuple(inputs), tuple(outputs))
 
 
-def _wire_nodes(block: _Block, *, in_body: bool = False) -> list[EncodedNode]:
+def _wire_nodes(block: _Block, *, in_body: bool = False) -> NodeLists:
     """Let the nodes of a block take other nodes in place of values: of a body in the form of functions,
     `node:out:1`."""
-    arguments = {name for _, name, _ in block.arguments}
-    given_name = block.given.get
-    for node in block.nodes:
-        names = node.input
-        names[:] = map(given_name, names, names)
-        while names and not names[-1]:
-            names.pop()
-        if in_body:
-            names[:] = [_body_input(name, arguments) if name else name for name in names]
-    return block.nodes
+    nodes = block.nodes
+    nodes.inputs = list(map(block.given.get, nodes.inputs, nodes.inputs))
+    if in_body:
+        arguments = {name for _, name, _ in block.arguments}
+        nodes.inputs = [_body_input(name, arguments) if name else name for name in nodes.inputs]
+    return nodes
+
+
+def _message(nodes: NodeLists) -> GraphDef:
+    return GraphDef.FromString(nodes.encoded_range(0, len(nodes.names)))
 
 
 class ScopeNames:

@@ -39,6 +39,7 @@ from graphviz_tb.formats.onnx_messages import (
 from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     NodePlace,
+    has_call_record,
     is_made_name,
     lists_modules,
     name_form_in_calls,
@@ -183,7 +184,7 @@ class ModelReader:
         if dropped and graph is not None:
             dropped -= set(chain.from_iterable(map(parameters_of_call, graph.nodes)))
         if dropped:
-            self.builder.note_lacking_near("", listed[min(dropped)])
+            self.builder.note_lacking_near(listed[min(dropped)])
 
     def kind_of(self, value: NamedValue) -> Value:
         """Return shape and type of a value that the file describes."""
@@ -434,7 +435,7 @@ class BlockReader:
 
     def _name_for_user(self, value: str, usual: str, place: NodePlace, node: NodeValue, op: str, slot: int) -> str:
         """Return the name that the weight of one user has in the program, if the file stores it under another."""
-        if slot >= MAX_FOLLOWED_CARRIERS or has_role(op, Role.RECURRENT):
+        if slot >= MAX_FOLLOWED_CARRIERS or not has_call_record(node) or has_role(op, Role.RECURRENT):
             return ""
         known = weight_input_names(op).get(slot, usual)
         name = name_in_call(node, place, known, value)

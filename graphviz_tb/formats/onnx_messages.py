@@ -465,17 +465,21 @@ class MessageDecoder:
         """Return the function that makes the value of a field from its content in a message of protobuf."""
         kind: Any = rule.kind
         if kind is dict:
-            return self._count_memory  # as protobuf has them: a node has a handful of long ones, which are read once
+            return self._counted  # as protobuf has them: a node has a handful of long ones, which are read once
         if kind is Scalar.TEXT:
-            return (lambda listed: tuple(map(text_of, self._count_memory(listed)))) if rule.many else text_of
+            return (lambda listed: _texts_of(self._entries(listed))) if rule.many else text_of
         if isinstance(kind, Scalar):
-            return (lambda listed: tuple(self._count_memory(listed))) if rule.many else lambda content: content
+            return (lambda listed: tuple(self._entries(listed))) if rule.many else lambda content: content
         if kind in TYPED_KINDS:
             return partial(self._values, kind) if rule.many else lambda message: self._values(kind, [message])[0]
         inner = partial(self._inner, kind)
-        return (lambda listed: tuple(map(inner, self._count_memory(listed)))) if rule.many else inner
+        return (lambda listed: tuple(map(inner, self._entries(listed)))) if rule.many else inner
 
-    def _count_memory(self, listed: ListT) -> ListT:
+    def _entries(self, listed: Sequence[Any]) -> Sequence[Any]:
+        """Return the entries of a list, taken at once: an iterator of protobuf ends by an error that is formatted."""
+        return self._counted(listed)[:]
+
+    def _counted(self, listed: ListT) -> ListT:
         """Count the memory of the entries of a list, and return it."""
         if len(listed) > MAX_UNCOUNTED_ENTRIES:
             self.budget.take(BYTES_OF_LISTED * len(listed))
@@ -517,6 +521,12 @@ class MessageDecoder:
         values = tuple(map(kind, *columns))
         self.depth -= 1
         return values
+
+
+def _texts_of(listed: Sequence[str | bytes]) -> tuple[str, ...]:
+    """Return texts as `text_of` does; as they are if none is damaged."""
+    texts: tuple[Any, ...] = tuple(listed)
+    return tuple(map(text_of, texts)) if bytes in map(type, texts) else texts
 
 
 def text_of(content: str | bytes) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from graphviz_tb.formats.exported import ModuleCall, clean_segment, module_path
 from graphviz_tb.formats.onnx_messages import GraphValue, NodeValue, text_of
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
 
 SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
@@ -41,8 +41,7 @@ DIMENSIONAL = {"Conv": "Conv{}d", "ConvTranspose": "ConvTranspose{}d"}
 PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
 
 
-@dataclass(frozen=True, slots=True)
-class NodePlace:
+class NodePlace(NamedTuple):
     """The place of a node: the modules around it, outermost first; or the parts of its name, without modules."""
 
     modules: tuple[ModuleCall, ...] = ()

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from graphviz_tb.formats.onnx_scopes import (
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_COMPARED_TENSOR_BYTES, MAX_FOLLOWED_CARRIERS, Meter
 from graphviz_tb.model.columns import Bytes
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import element_size
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import input_names, setting_input_name, weight_input_names
@@ -54,8 +54,7 @@ NodeBodies = tuple[tuple[str, GraphValue], ...]  # graphs of a node, by attribut
 BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
 
 
-@dataclass(frozen=True, slots=True)
-class WeightUse:
+class WeightUse(NamedTuple):
     """An op that takes a stored tensor as a weight: the name of that input in the table, and the node."""
 
     slot: str
@@ -68,7 +67,12 @@ def op_type(node: NodeValue) -> str:
     >>> op_type(NodeValue(op_type="Conv")), op_type(NodeValue(op_type="Gelu", domain="com.microsoft"))
     ('onnx::Conv', 'onnx::Gelu')
     """
-    return f"onnx::{node.op_type}"
+    return _with_framework(node.op_type)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)  # one text for thousands of nodes: its hash is known
+def _with_framework(own: str) -> str:
+    return f"onnx::{own}"
 
 
 def function_key(node: NodeValue) -> FunctionKey:
@@ -140,19 +144,23 @@ class StoredTensorUses:
     def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
         users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
         waiting: list[GraphValue | FunctionValue] = [first]
+        followed: set[str] = set()  # values whose users are asked for
         plain: set[int] = set()  # attributes without graphs: equal ones are one object
         while waiting:
             graph = waiting.pop()
             found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
             self.stored |= {(block, name): tensor for name, tensor in found.items()}
+            followed.update(
+                found, [node.outputs[0] for node in graph.nodes if node.op_type in CARRIERS and node.outputs]
+            )
+            if isinstance(graph, FunctionValue):
+                followed.update(graph.inputs)
+            makers |= {value: node for node in graph.nodes for value in node.outputs}
             for node in graph.nodes:
-                for slot, value in enumerate(node.inputs):
-                    if value in users:
-                        users[value].append((node, slot))
-                    elif value:
-                        users[value] = [(node, slot)]
-                for value in node.outputs:
-                    makers[value] = node
+                if not followed.isdisjoint(node.inputs):
+                    for slot, value in enumerate(node.inputs):
+                        if value and value in followed:
+                            users.setdefault(value, []).append((node, slot))
                 if not plain.issuperset(map(id, node.attributes)):
                     plain.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
                     if bodies := tuple(chain.from_iterable(map(_graphs_of, node.attributes))):

@@ -34,6 +34,7 @@ class LazyNodes(ABC, Sequence[NodeDef]):
 
     def __init__(self) -> None:
         self._kept: dict[int, NodeDef] = {}
+        self._decoded_alone = 0
         self._message: GraphDef | None = None
 
     @abstractmethod
@@ -47,6 +48,10 @@ class LazyNodes(ABC, Sequence[NodeDef]):
     @abstractmethod
     def attributes(self, at: int) -> bytes:
         """Return the bytes of the attributes of a node, in the order of the file."""
+
+    @abstractmethod
+    def may_have_attribute(self, key: str, at: int) -> bool:
+        """Return whether the bytes of a node have the name of an attribute; nothing is decoded."""
 
     @property
     def data(self) -> bytes:
@@ -67,8 +72,17 @@ class LazyNodes(ABC, Sequence[NodeDef]):
             if not 0 <= at < len(self):
                 return self[range(len(self))[at]]  # negative, or out of range
             node = self._kept[at] = self._decode_range(at, at + 1)[0]
-            self.prepare_lookups(len(self._kept))
+            self._decoded_alone += 1
+            if self._decoded_alone * DECODE_ALL_RATIO > len(self):
+                self.message()
         return node
+
+    def decode_together(self, positions: Sequence[int]) -> None:
+        """Decode nodes that are about to be asked for, which takes less than one by one."""
+        if self._message is None:
+            missing = [at for at in positions if at not in self._kept]
+            encoded = b"".join([self.encoded_range(at, at + 1) for at in missing])
+            self._kept.update(zip(missing, GraphDef.FromString(encoded).node, strict=True))
 
     def __iter__(self) -> Iterator[NodeDef]:
         if self._message is not None:
@@ -79,11 +93,6 @@ class LazyNodes(ABC, Sequence[NodeDef]):
 
     def _decode_range(self, first: int, stop: int) -> Sequence[NodeDef]:
         return GraphDef.FromString(self.encoded_range(first, stop)).node
-
-    def prepare_lookups(self, count: int) -> None:
-        """Decode the whole message if so many nodes are about to be asked for that this takes less."""
-        if count * DECODE_ALL_RATIO > len(self):
-            self.message()
 
     def message(self) -> GraphDef:
         """Return the whole message, decoded once."""
@@ -111,6 +120,9 @@ class PackedNodes(LazyNodes):
 
     def encoded_range(self, first: int, stop: int) -> bytes:
         return self._data[self._stops[first - 1] if first else 0 : self._stops[stop - 1]]
+
+    def may_have_attribute(self, key: str, at: int) -> bool:
+        return self._data.find(key.encode(), self._stops[at - 1] if at else 0, self._stops[at]) >= 0
 
     def definition(self, at: int) -> bytes:
         stop = self._stops[at]

@@ -28,9 +28,9 @@ from graphviz_tb.unwrap.signatures import (
 
 SERVING_SIGNATURE = "serving_default"  # the signature that TensorFlow Serving calls
 BUILT_IN_SIGNATURES = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are not signatures
-TRAINED = "trainable_variables"  # tf.compat.v1.GraphKeys
-KNOWN = ("variables", "global_variables", "model_variables", "local_variables", TRAINED)
-VARIABLE_NAME = 1  # VariableDef of TensorFlow's variable.proto
+TRAINABLE_COLLECTION = "trainable_variables"  # tf.compat.v1.GraphKeys
+VARIABLE_COLLECTIONS = ("variables", "global_variables", "model_variables", "local_variables", TRAINABLE_COLLECTION)
+VARIABLE_NAME_FIELD = 1  # VariableDef of TensorFlow's variable.proto
 
 
 def contents_of_meta_graphs(
@@ -82,7 +82,7 @@ def _signature_content(
     notices: tuple[Notice, ...],
     options: ReadOptions,
 ) -> GraphContent:
-    """The graph of a signature; the whole file's where that is asked for, or where there is nothing to call."""
+    """Return the graph of a signature; that of the whole file on request, or if there is nothing to call."""
     mark_trained(graph)
     program = MetaGraphProgram(whole)
     chosen = _choose_signature(program, signatures, options)
@@ -106,16 +106,16 @@ def _choose_signature(
     if options.signature is not None:
         return named[options.signature]
     # A signature without outputs has nothing to draw.
-    alive = [signature for signature in signatures if signature.outputs]
-    if options.whole_file or not alive:
+    drawable = [signature for signature in signatures if signature.outputs]
+    if options.whole_file or not drawable:
         return None
     if SERVING_SIGNATURE in named:
         return named[SERVING_SIGNATURE]
     sizes: list[int] = []
-    for signature in alive[:MAX_COMPARED_SIGNATURES]:
+    for signature in drawable[:MAX_COMPARED_SIGNATURES]:
         if not program.walk_budget_spent:
             sizes.append(signature_body_size(program, signature))
-    return alive[sizes.index(max(sizes))]
+    return drawable[sizes.index(max(sizes))]
 
 
 def _list_signatures(graph: MetaGraphDef) -> tuple[Signature, ...]:
@@ -147,10 +147,15 @@ def _spec_shape(shape: TensorShapeProto) -> tuple[int, ...] | None:
 def mark_trained(graph: MetaGraphDef) -> None:
     """Write on the variables of a graph that was just decoded whether its collections list them as trained; nothing is
     written where no collection does."""
-    if TRAINED not in graph.collection_def:
+    if TRAINABLE_COLLECTION not in graph.collection_def:
         return
-    trained = set(_listed_names(graph.collection_def[TRAINED]))
-    known = {name for key in KNOWN if key in graph.collection_def for name in _listed_names(graph.collection_def[key])}
+    trained = set(_listed_names(graph.collection_def[TRAINABLE_COLLECTION]))
+    known = {
+        name
+        for key in VARIABLE_COLLECTIONS
+        if key in graph.collection_def
+        for name in _listed_names(graph.collection_def[key])
+    }
     for node in graph.graph_def.node if trained else ():
         if node.op in VARIABLE_OPS and node.name in known:
             node.attr[TRAINABLE_ATTR].b = node.name in trained
@@ -160,7 +165,7 @@ def _listed_names(collection: CollectionDef) -> Iterator[str]:
     for value in collection.bytes_list.value:
         try:
             for piece in wire_fields(value):
-                if piece.number == VARIABLE_NAME and piece.wire == BYTES_TYPE:
+                if piece.number == VARIABLE_NAME_FIELD and piece.wire == BYTES_TYPE:
                     yield value[piece.first : piece.last].decode().removesuffix(":0")
         except (CutError, UnicodeDecodeError):
             continue  # of another kind than variables

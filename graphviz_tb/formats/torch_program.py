@@ -148,7 +148,7 @@ class ProgramReader:
                 if kind not in spec:
                     continue
                 held = json_object(spec[kind])
-                value, name = _spec_value(held), json_text(held.get(f"{kind}_name"))
+                value, name = json_text(json_object(held.get("arg")).get("name")), json_text(held.get(f"{kind}_name"))
                 if not value:
                     continue
                 if kind == "tensor_constant" and self._add_small_constant(value, name, main):
@@ -468,7 +468,3 @@ def _is_size_op(op: str) -> bool:
 def _dtype_name(number: Any) -> str:
     """Return the element type of a tensor; one without a name here is "type 45"."""
     return DTYPES.get(number) or f"type {number}" if type(number) is int and number else ""
-
-
-def _spec_value(held: Json) -> str:
-    return json_text(json_object(held.get("arg")).get("name"))

@@ -4,7 +4,9 @@ thousands of them; most of their attributes are equal, and are encoded once.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from dataclasses import field
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -12,8 +14,9 @@ from typing import Any, NamedTuple
 from graphviz_tb.formats.packed_graph import LazyNodes, PackedGraph
 from graphviz_tb.formats.protobuf import check_message_size
 from graphviz_tb.formats.textproto.schema import encode_varint
-from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_nodes
+from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_columns, int32_array
 from graphviz_tb.limits import MAX_SHOWN_NUMBERS, MAX_SOURCE_LINE_LETTERS
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
 from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
 
@@ -41,58 +44,81 @@ class Value(NamedTuple):
     dtype: str = ""
 
 
-class EncodedNode(NamedTuple):
-    """A node with its attributes as wire bytes."""
+@dataclass(slots=True)
+class NodeLists:
+    """Nodes as columns: names, op types, attributes as wire bytes, of which equal ones are one object, and the inputs
+    of all of them: those of node `at` end at `stops[at]`."""
 
-    name: str
-    op: str
-    input: list[str]
-    attributes: bytes
-    device: str = ""
+    names: list[str] = field(default_factory=list)
+    ops: list[str] = field(default_factory=list)
+    attributes: list[bytes] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    stops: array[int] = field(default_factory=int32_array)
+
+    def append(self, name: str, op: str, inputs: Sequence[str], attributes: bytes) -> None:
+        self.names.append(name)
+        self.ops.append(op)
+        self.attributes.append(attributes)
+        self.inputs += inputs
+        self.stops.append(len(self.inputs))
+
+    def extend(self, others: NodeLists) -> None:
+        before = len(self.inputs)
+        self.names += others.names
+        self.ops += others.ops
+        self.attributes += others.attributes
+        self.inputs += others.inputs
+        self.stops.extend([before + stop for stop in others.stops])
+
+    def encoded_range(self, first: int, stop: int) -> bytes:
+        """Return nodes as fields of their graph.
+
+        >>> nodes = NodeLists()
+        >>> nodes.append("y", "Relu", ["x"], encode_attribute("axis", 1))
+        >>> made = GraphDef.FromString(nodes.encoded_range(0, 1)).node[0]
+        >>> made.name, made.op, list(made.input), made.attr["axis"].i
+        ('y', 'Relu', ['x'], 1)
+        """
+        taken = self.stops[first - 1] if first else 0
+        columns = [each[first:stop] for each in (self.names, self.ops, self.attributes, self.stops)]
+        encoded: list[bytes] = []
+        for name, op, attributes, end in zip(*columns, strict=True):
+            parts = [_field(NAME_FIELD, name.encode("utf-8", "replace")), _op_field(op)]
+            parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in self.inputs[taken:end]]
+            encoded.append(_field(NODE_FIELD, b"".join(parts) + attributes))
+            taken = end
+        return b"".join(encoded)
 
 
 class EncodedNodes(LazyNodes):
-    """Nodes whose attributes are encoded: those that are equal are one object. The rest is encoded on demand."""
+    """Nodes whose attributes are encoded; the rest is encoded on demand."""
 
-    def __init__(self, nodes: Sequence[EncodedNode]) -> None:
+    def __init__(self, nodes: NodeLists) -> None:
         super().__init__()
         self._nodes = nodes
 
     def __len__(self) -> int:
-        return len(self._nodes)
+        return len(self._nodes.names)
 
     def encoded_range(self, first: int, stop: int) -> bytes:
-        return b"".join(map(encode_node, self._nodes[first:stop]))
+        return self._nodes.encoded_range(first, stop)
+
+    def may_have_attribute(self, key: str, at: int) -> bool:
+        return key.encode() in self._nodes.attributes[at]
 
     def definition(self, at: int) -> bytes:
-        node = self._nodes[at]
-        return _op_field(node.op) + node.attributes
+        return _op_field(self._nodes.ops[at]) + self._nodes.attributes[at]
 
     def attributes(self, at: int) -> bytes:
-        return self._nodes[at].attributes
+        return self._nodes.attributes[at]
 
 
-def pack_nodes(nodes: Sequence[EncodedNode], name: str) -> PackedGraph:
+def pack_nodes(nodes: NodeLists, name: str) -> PackedGraph:
     """Return the graph of nodes; it is not decoded to list its columns. Raises TooLarge."""
+    check_message_size(sum(map(len, chain(nodes.names, nodes.inputs, nodes.attributes))), name)
     columns = NodeColumns()
-    append_graph_nodes(columns, nodes)
-    names = chain(columns.name, chain.from_iterable([node.input for node in nodes]))
-    check_message_size(sum(map(len, chain(names, [node.attributes for node in nodes]))), name)
+    append_graph_columns(columns, nodes.names, nodes.ops, nodes.inputs, nodes.stops)
     return PackedGraph(EncodedNodes(nodes), GraphDef(), columns)
-
-
-def encode_node(node: EncodedNode) -> bytes:
-    """Return a node as a field of its graph.
-
-    >>> node = EncodedNode("y", "Relu", ["x"], encode_attribute("axis", 1))
-    >>> made = GraphDef.FromString(encode_node(node)).node[0]
-    >>> made.name, made.op, list(made.input), made.attr["axis"].i
-    ('y', 'Relu', ['x'], 1)
-    """
-    name, op, inputs, attributes, _ = node
-    parts = [_field(NAME_FIELD, name.encode("utf-8", "replace")), _op_field(op)]
-    parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in inputs]
-    return _field(NODE_FIELD, b"".join(parts) + attributes)
 
 
 def encode_attribute(key: str, content: Any) -> bytes:

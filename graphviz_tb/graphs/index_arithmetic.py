@@ -33,8 +33,30 @@ CONTROL_FLOW_ROLES = (
     Role.CALL, Role.LAUNCH, Role.MAP, Role.REMOTE_CALL, Role.BRANCH, Role.LOOP, Role.COUNTED_LOOP,
     Role.FRAME_ENTER, Role.FRAME_EXIT, Role.FRAME_MERGE, Role.FRAME_SWITCH, Role.FRAME_NEXT,
 )  # fmt: skip
+NUMBERING_ROLES = (Role.RANGE, Role.FILL)
 IN_PLACE = "_"  # at the end of an op type of PyTorch
 WEIGHTED_ROLES = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
+
+
+def nodes_from_inputs(graph: Graph) -> Bools:
+    """Return which nodes an input of the program or a random number reaches by its values, not only by its sizes; all
+    nodes of a graph or function that has none.
+
+    What is left is computed from weights, constants, sizes and counted positions alone.
+    """
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    start = np.zeros(len(graph), bool)
+    start[source] = True
+    start &= (graph.mark == 0) & (graph.meaning.origin < 0)
+    start &= ~graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.CONSTANT, *NUMBERING_ROLES))
+    start[target] = False
+    start |= graph.nodes_of_types(lambda op: has_role(op, Role.NEXT_ELEMENT)) | (graph.definition < 0)
+    has_input = np.zeros(len(graph.functions) + 1, bool)  # the last: the graph itself, whose number is -1
+    has_input[graph.function[start]] = True
+    start |= graph.nodes_of_types(lambda op: has_role(op, Role.RANDOM)) | ~has_input[graph.function]
+    past_sizes = ~graph.nodes_of_types(SIZE_OPS.__contains__)[target]
+    return reachable_mask(start, source[past_sizes], target[past_sizes])
 
 
 def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = None) -> Bools:
@@ -45,7 +67,7 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     # In an exported program an op that counts or fills has its limits as attributes, not as inputs.
-    counting = (Role.RANGE, Role.FILL) if graph.is_exported else ()
+    counting = NUMBERING_ROLES if graph.is_exported else ()
     given = ~graph.nodes_of_types(lambda op: has_role(op, *counting))
     given[target] = False
     works = (
@@ -88,7 +110,9 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
     if graph.is_value_trace:
         truths |= graph.nodes_of_types(SELECT_OPS.__contains__)
     elif graph.is_exported:
-        truths[[node for node in np.flatnonzero(works & ~truths).tolist() if gives_truth_values(graph, node)]] = True
+        asked = np.flatnonzero(works & ~truths).tolist()
+        graph.decode_together(asked)
+        truths[[node for node in asked if gives_truth_values(graph, node)]] = True
     return counted | reachable_mask(works & truths, start, stop)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import field
 from functools import cached_property, partial
 from itertools import chain, count, islice
 from operator import attrgetter
@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from graphviz_tb.model.columns import Ints, int32_column
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG_OP
 
 int32_array = partial(array, "i")  # four bytes each; a list takes eight plus the objects
@@ -56,7 +57,7 @@ class NodeNumbers(dict[str, int]):
         return -1
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class NodeColumns:
     """All nodes of the main graph, then of each function.
 
@@ -127,7 +128,7 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
     nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
-    inputs_before, known, odd = len(nodes.source), NodeNumbers(), _has_odd_names(args)
+    inputs_before, known = len(nodes.source), NodeNumbers()
     known.update(zip(args, count(start)))
     fields = map(attrgetter("name", "op", "device", "input"), defs)
     # Batches as columns: no loop in Python, which would run for every node of the file.
@@ -137,16 +138,42 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
         nodes.name.extend(names)
         nodes.op.extend(map(ops.__getitem__, types))
         nodes.device.extend(map(devices.__getitem__, placed))
-        nodes.fan_in.extend(map(len, inputs))
-        nodes.source.extend(map(known.__getitem__, chain.from_iterable(inputs)))
-        odd = odd or _has_odd_names(names)
-    # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
-    nodes.definition.append(int32_column(np.arange(-len(args), len(defs)).clip(min=-1)))
+        lists = [each[:] for each in inputs]  # at once: an iterator of a message ends by an error that is formatted
+        nodes.fan_in.extend(map(len, lists))
+        nodes.source.extend(map(known.__getitem__, chain.from_iterable(lists)))
+    _end_graph(nodes, known, inputs_before, (text for node in defs for text in node.input))
+
+
+def append_graph_columns(
+    nodes: NodeColumns, names: Sequence[str], types: Sequence[str], inputs: Sequence[str], stops: array[int]
+) -> None:
+    """Append one graph without arguments and devices, whose nodes are columns already; the `inputs` of each end
+    at its place in `stops`."""
+    known, inputs_before = NodeNumbers(), len(nodes.source)
+    known.update(zip(names, count(len(nodes.name))))
+    nodes.name.extend(names)
+    nodes.op.extend(map(nodes.op_numbers.__getitem__, types))
+    nodes.device.extend([nodes.device_numbers[""]] * len(names))
+    fan_in = np.array(stops, np.int32)
+    fan_in[1:] -= fan_in[:-1].copy()
+    nodes.fan_in.frombytes(fan_in.tobytes())
+    nodes.args.append(())
+    nodes.source.extend(map(known.__getitem__, inputs))
+    _end_graph(nodes, known, inputs_before, inputs)
+
+
+def _end_graph(nodes: NodeColumns, known: NodeNumbers, inputs_before: int, inputs: Iterable[str]) -> None:
+    """Note where the graph ends whose nodes were appended last; `known` are their numbers, `inputs` all that they
+    take, and before the first of them are `inputs_before` of other graphs."""
+    start, arguments = nodes.starts[-1], len(nodes.args[-1])
+    names = nodes.name[start:]
+    # -1 for each argument, then 0, 1, 2, …: positions in the messages.
+    nodes.definition.append(int32_column(np.arange(-arguments, len(names) - arguments).clip(min=-1)))
     nodes.starts.append(len(nodes.name))
     nodes.index.append(dict(known))
-    if odd or len(known) < len(nodes.name) - start:
+    if len(known) < len(names) or _has_odd_names(names):
         # An input may mean a later node of the same name, or a name may look like an output reference: resolve all
         # inputs again.
-        known.others = [text for node in defs for text in node.input]
+        known.others = list(inputs)
         nodes.source[inputs_before:] = int32_array([-1]) * len(known.others)
     nodes.others.append(known.others)

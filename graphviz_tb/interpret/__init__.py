@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.caches import Lazy
-from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
+from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops, nodes_from_inputs
 from graphviz_tb.interpret.marks import decide_marks, find_outside_values, label_loop_arguments
 from graphviz_tb.interpret.training import (
     find_evaluation_copies,
@@ -79,6 +79,7 @@ def _attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping
         sizes=graph.nodes_of_types(lambda op: op in SIZE_OPS or op in FILL_OPS),
         flow=Lazy(lambda: find_training_flow(known)),
         indexes=Lazy(lambda: index_arithmetic_ops(known)),
+        from_inputs=Lazy(lambda: freeze_array(nodes_from_inputs(known))),
         model=Lazy(lambda: freeze_array(find_model_nodes(known, known.meaning.flow()))),
         copies=Lazy(lambda: freeze_array(find_evaluation_copies(known, _find_weight_users(known, carried)))),
         part=part,

@@ -131,12 +131,17 @@ def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
     source, target = graph.source[data], graph.target[data]
     kept = passing[target] | (inner[target] & enters[source])
     source, target = source[kept], target[kept]
-    for _ in range(MAX_FOLLOWED_CARRIERS):
-        new = (way[source] >= 0) & (way[target] < 0)
+    spread_along_edges(way, source, target)
+    return way
+
+
+def spread_along_edges(number: Ints, source: Ints, target: Ints, rounds: int = MAX_FOLLOWED_CARRIERS) -> None:
+    """Give each target without a number (-1) that of its source, one edge further each round."""
+    for _ in range(rounds):
+        new = (number[source] >= 0) & (number[target] < 0)
         if not new.any():
             break
-        way[target[new]] = way[source[new]]
-    return way
+        number[target[new]] = number[source[new]]
 
 
 def _unchanged_merges(graph: Graph) -> Bools:
@@ -190,12 +195,9 @@ def _read_values(graph: Graph, way: Ints) -> Ints:
     value = np.full(len(graph), -1, np.int32)
     value[graph.target[into]] = way[graph.source[into]]
     # A second read, a cast, a fake quantisation, a scale on the way to the product.
-    for _ in range(MAX_FOLLOWED_CARRIERS // 4):
-        on = np.flatnonzero(~graph.control & (value[graph.source] >= 0) & (value[graph.target] < 0))
-        on = on[~graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target[on]] & (graph.slot[on] == 0)]
-        if not len(on):
-            break
-        value[graph.target[on]] = value[graph.source[on]]
+    kernels = graph.nodes_of_types(TAKE_KERNELS.__contains__)
+    before = np.flatnonzero(~graph.control & ~kernels[graph.target] & (graph.slot == 0))
+    spread_along_edges(value, graph.source[before], graph.target[before], MAX_FOLLOWED_CARRIERS // 4)
     return value
 
 

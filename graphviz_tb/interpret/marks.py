@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.interpret.weights import ARGUMENT_OPS
 from graphviz_tb.limits import MAX_CHAINED_MARKS
@@ -168,7 +169,7 @@ def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
 # Neither is a step of the program: they are drawn as marks next to their users, as constants are.
 
 UNNAMED_ARGUMENT = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's default name
-NON_ARGUMENT_LETTER = re.compile(r"[^a-z0-9]")  # not used in argument names
+NON_ARGUMENT_LETTER = compile_on_use(r"[^a-z0-9]")  # not used in argument names
 TABLE_LABEL, CAPTURE_LABEL = "lookup table", "captured value"
 
 
@@ -201,7 +202,7 @@ def _captured_arguments(graph: Graph) -> list[int]:
     given = np.flatnonzero(argument[graph.source] & ~graph.control)
     pairs = zip(graph.source[given].tolist(), graph.target[given].tolist(), strict=True)
     spoken = {
-        node: _argument_name(graph.name[node])
+        node: NON_ARGUMENT_LETTER.sub("_", graph.name[node].lower())
         for node in {*graph.source[given].tolist(), *graph.target[given].tolist()}
     }
     return [node for node, user in pairs if _extends_name(spoken[node], spoken[user])]
@@ -211,21 +212,12 @@ def _extends_name(name: str, first: str) -> bool:
     return name.startswith(first) and name.startswith("_", len(first))
 
 
-def _argument_name(name: str) -> str:
-    """Write a name as arguments are named.
-
-    >>> _argument_name("Dense/Sub")
-    'dense_sub'
-    """
-    return NON_ARGUMENT_LETTER.sub("_", name.lower())
-
-
 # Labels of loop arguments: name a carried value after its initial value, as TensorFlow only names its position.
 #
 # first_token ─▶ While     in the body: while_placeholder_1   drawn as: first_token
 
 # python/ops/while_v2.py of TensorFlow
-LOOP_PLACEHOLDER = re.compile(r"(.*_)?(placeholder|loop_counter|maximum_iterations)(_\d+)?", re.DOTALL)
+LOOP_PLACEHOLDER = compile_on_use(r"(.*_)?(placeholder|loop_counter|maximum_iterations)(_\d+)?", re.DOTALL)
 
 
 def label_loop_arguments(graph: Graph) -> dict[int, str]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
 from graphviz_tb.model.columns import Bools, Bytes, key_starts
 from graphviz_tb.model.graph import Graph
@@ -43,7 +44,7 @@ from graphviz_tb.ops.roles import (
 # └──▶ Sigmoid ─▶ … ─▶ ×           gradient ┄▶ Sigmoid, by control
 
 # Ops whose control edges only order side effects and say nothing about gradients.
-ORDER_DEPENDENT_OP = re.compile(
+ORDER_DEPENDENT_OP = compile_on_use(
     r"NoOp|Assign.*|(Resource)?(Sparse)?Apply.*|(Resource)?Scatter.*|.*ReadVariableOp|.*Random.*|Enter|Exit|Merge|Switch|"
     r"NextIteration|LoopCond|Stack(Push|Pop)?(V2)?|(Stateful|Stateless)?PartitionedCall|.*While|.*If|.*Case|.*Queue.*|"
     r"Iterator.*|Print.*|Assert|.*Lookup.*|.*Summary(V2)?"
@@ -78,10 +79,10 @@ def _find_custom_gradient_ops(graph: Graph, behind: Bools, feeding: Bools) -> Bo
 # scope       `gradients/…`, `gradient_tape/…`: where `tf.gradients` and `GradientTape` write
 # function    `__backward_…`, `…_grad_67`: functions that TensorFlow derives, and their calls
 
-GRADIENT_SCOPE = re.compile(r"(?:.*?/)??(?:gradients|gradient_tape)(?:_\d+)?(?=/)", re.DOTALL)
+GRADIENT_SCOPE = compile_on_use(r"(?:.*?/)??(?:gradients|gradient_tape)(?:_\d+)?(?=/)", re.DOTALL)
 GRADIENT_SUFFIX = "_grad/"  # `gradients/dense/MatMul_grad/…` computes the gradients of `dense/MatMul`
 # e.g. `__backward_standard_lstm_123`, `while_body_45_grad_67`
-BACKWARD_FUNCTION = re.compile(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritten)?_grad_\d+", re.DOTALL)
+BACKWARD_FUNCTION = compile_on_use(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritten)?_grad_\d+", re.DOTALL)
 
 
 def find_training_flow(graph: Graph) -> GradientFlow:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.interpret.weights import (
     ARGUMENT_OPS,
@@ -299,15 +300,15 @@ def _numpy_dtype_name(number: int) -> str:
 
 
 INTEGER_DTYPE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # integers of 8 bits are quantised weights
-REPLICA_SCOPE = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
+REPLICA_SCOPE = compile_on_use(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
 # Variables that optimizers create, as named by tf.train, Keras 2 and Keras 3.
-OPTIMIZER_VARIABLE = re.compile(
+OPTIMIZER_VARIABLE = compile_on_use(
     r"(^|/)(Adam|AdamW|Adamax|Nadam|Adagrad|Adadelta|Ftrl|RMSProp|RMSprop|Momentum|SGD|sgd|adam|rmsprop|adagrad|Lion"
     r"|GradientDescent|optimizer|Optimizer)(_\d+)?(/|$)"
     r"|(^|/)(beta1_power|beta2_power|global_step|iterations?|learning_rate)(_\d+)?$"
 )
 # Moving statistics of a batch normalisation; in a frozen graph, its constants.
-MOVING_STATISTIC = re.compile(r"(^|/)moving_(mean|variance)(_\d+)?(/|$)")
+MOVING_STATISTIC = compile_on_use(r"(^|/)moving_(mean|variance)(_\d+)?(/|$)")
 MAX_ASSIGNED_OPS = 64  # ops between variables and an assigned value
 
 
@@ -336,6 +337,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     seen: set[str] = set()
     table: list[Variable] = []
     turned: dict[int, Shape] = {}
+    graph.decode_together(list(handles))
     for node in sorted(handles):
         is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANT_OPS
         if graph.function[node] >= 0 and not is_variable:

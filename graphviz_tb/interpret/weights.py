@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.constant_weights import (
@@ -28,7 +29,13 @@ from graphviz_tb.interpret.constant_weights import (
     opaque_holders,
     projections_of_inputs,
 )
-from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, is_stored, tables_looked_up
+from graphviz_tb.interpret.frozen_reads import (
+    FrozenReads,
+    find_frozen_reads,
+    is_stored,
+    spread_along_edges,
+    tables_looked_up,
+)
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, sorted_value_range
 from graphviz_tb.model.frozen import dataclass
@@ -244,7 +251,7 @@ PASS_THROUGH_OPS = frozenset({
 PARTING_OPS = frozenset({"Split", "SplitV", "Unpack"})  # a cell keeps the kernels of its gates as one
 SECOND_INPUT_PASSED = frozenset({"Split"})
 REARRANGING_OPS = PASS_THROUGH_OPS | REARRANGE_OPS | UNIT_AXES_OPS
-FROZEN_READ = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
+FROZEN_READ = compile_on_use(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,10 +296,8 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     if graph.is_exported:
         # Only an exported program computes constants from weights, and has results of the whole model.
         may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
-    asked = np.flatnonzero(may_lack).tolist()
-    definitions = zip(asked, graph.node_defs(asked), strict=True)
     # There the file says that the model has further variables, unused by the graph.
-    lacking = [node for node, held in definitions if held is not None and KEEPS_MORE_ATTR in held.attr]
+    lacking = graph.nodes_having(KEEPS_MORE_ATTR, np.flatnonzero(may_lack).tolist())
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     bound = _origins_by_argument(origin, bindings)
@@ -374,18 +379,12 @@ def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
 
 
 def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PASS_THROUGH_OPS) -> Ints:
-    """Propagate origins through ops that only pass a value on, one op per round."""
+    """Return origins propagated through ops that only pass a value on."""
     origin = origin.copy()
     passing = graph.nodes_of_types(through.__contains__)
     slot = graph.nodes_of_types(SECOND_INPUT_PASSED.__contains__)[graph.target].astype(np.int32)
     into = np.flatnonzero(passing[graph.target] & (graph.slot == slot) & ~graph.control)
-    source, target = graph.source[into], graph.target[into]
-    # Each round moves every origin one op further.
-    for _ in range(MAX_FOLLOWED_CARRIERS):
-        new = (origin[source] >= 0) & (origin[target] < 0)
-        if not new.any():
-            break
-        origin[target[new]] = origin[source[new]]
+    spread_along_edges(origin, graph.source[into], graph.target[into])
     return origin
 
 

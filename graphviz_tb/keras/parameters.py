@@ -58,7 +58,7 @@ def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape],
 
 
 def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], parameters: int | None) -> int | None:
-    """The bytes of the `parameters` of a layer; None where that is unknown.
+    """Return the bytes of the `parameters` of a layer; None if unknown.
 
     >>> weight_size("Dense", {"units": 10, "dtype": "bfloat16"}, [(None, 784)], 7850)
     15700
@@ -74,7 +74,7 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
 
 
 def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list[KerasDims]) -> Packed | None:
-    """Weights of a quantised layer: its kernel as the policy packs it, its bias, and the factors of LoRA."""
+    """Return the weights of a quantised layer: its kernel as the policy packs it, its bias, and the factors of LoRA."""
     if word not in KERNEL_MATRICES:
         return None  # of the layers inside, whose policies are not said
     count, summed = KERNEL_MATRICES[word](config, inputs)
@@ -285,14 +285,14 @@ def _einsum_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
 
 
 def _kernel_letters(config: LayerConfig) -> str:
-    """The dimensions of the kernel in the equation of an `EinsumDense`."""
+    """Return the dimensions of the kernel in the equation of an `EinsumDense`."""
     left, _, _ = config["equation"].replace("...", "").partition("->")
     weights: str = left.partition(",")[2]
     return weights
 
 
 def _sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, int | None]:
-    """The size of each dimension in the equation of an `EinsumDense`."""
+    """Return the size of each dimension in the equation of an `EinsumDense`."""
     left, _, result = config["equation"].replace("...", "").partition("->")
     ins = left.partition(",")[0]
     stated = config["output_shape"]
@@ -449,8 +449,8 @@ def _variable_dtype(config: LayerConfig) -> str:
 
 
 def _pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -> Packed | None:
-    """Stored sizes of a kernel that sums over `summed` numbers for each of `apart` results; with `by_row` of a table,
-    whose rows are apart. None of a mode that is not known here.
+    """Return the stored sizes of a kernel that sums over `summed` numbers for each of `apart` results, or with `by_row`
+    of a table; None for an unknown mode.
 
     >>> _pack_kernel(Policy("int8"), 8, 16), _pack_kernel(Policy("int4", 128), 8, 16)
     (Packed(numbers=144, fixed=144, size=192), Packed(numbers=104, fixed=104, size=176))

@@ -70,6 +70,12 @@ class NodeEdits:
         """Return the nodes of one graph, the new one or the old one, that the other has not."""
         return self.added if new else self.removed
 
+    def nodes_of(self, new: bool) -> list[int]:
+        """Return the nodes of one graph, the new one or the old one, that are edited themselves: added or removed, or
+        of another op or other attributes."""
+        pairs = (*self.ops, *((old, other) for old, other, _ in self.attributes))
+        return [*self.unmatched_nodes(new), *(pair[new] for pair in pairs)]
+
     def inverse(self) -> NodeEdits:
         """Return the edits that turn the new graph into the old one."""
 

@@ -148,8 +148,8 @@ class Facts:
 
     def is_index(self, node: int, key: int) -> bool:
         """Return whether an output has indices, sizes or masks, or is computed from nothing but these and constants, as
-        a mask of numbers is; with weights they become data."""
-        if self.tensor(node, key).dtype in INDEX_DTYPES:
+        a mask of numbers is; with weights they become data. So has one that no input of the program reaches."""
+        if self.tensor(node, key).dtype in INDEX_DTYPES or not self.graph.meaning.from_inputs()[node]:
             return True
         graph, makers, found, seen = self.graph, self._data_makers, False, {node: None}
         for current in (queue := [node]):

@@ -6,7 +6,8 @@ annotation (this package has none) and makes the class twice: half of the time t
 then made in 60 % of the time: its `__init__` sets each field through its slot, where the standard one has
 `object.__setattr__` find that by name.
 
-Everything else is unchanged. Classes without slots use the standard decorator.
+Everything else is unchanged; a class with cached properties has a `__dict__` for them. Classes without slots use the
+standard decorator.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -56,9 +57,15 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
     # Keep what the class defines. `__hash__` is None if it defines only `__eq__`: then it is made.
     own = {name: value for name, value in vars(cls).items() if value is not None and name not in by_name}
     members = {name: value for name, value in (members | own).items() if name not in ("__dict__", "__weakref__")}
-    members["__slots__"] = tuple(by_name)  # a class gets its slots when it is made
+    members["__slots__"] = *by_name, *_slot_of_cache(cls)  # a class gets its slots when it is made
     members["__dataclass_fields__"] = by_name
     return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return, misc]
+
+
+def _slot_of_cache(cls: type[Any]) -> Sequence[str]:
+    """Return the slot in which properties of a class are cached, if it has some and inherits none."""
+    caches = any(isinstance(value, cached_property) for value in vars(cls).values())
+    return ["__dict__"] if caches and not any(base.__dictoffset__ for base in cls.__bases__) else []
 
 
 def _collect_fields(cls: type[Any]) -> dict[str, Field[Any]]:

@@ -229,12 +229,19 @@ class Graph:
         definition: NodeDef = definitions[position]
         return definition
 
-    def node_defs(self, nodes: Sequence[int]) -> list[NodeDef | None]:
-        """Return the messages of nodes, as `node_def` does; many are decoded together."""
-        prepare_lookups = getattr(self.graph_def.node, "prepare_lookups", None)
-        if prepare_lookups is not None:
-            prepare_lookups(len(nodes))
-        return list(map(self.node_def, nodes))
+    def decode_together(self, nodes: Sequence[int]) -> None:
+        """Decode the messages of many nodes that are about to be asked for, where that takes less than one by one."""
+        decode = getattr(self.graph_def.node, "decode_together", None)
+        if decode is not None:
+            decode([int(self.definition[node]) for node in nodes])
+
+    def nodes_having(self, attribute: str, nodes: Sequence[int]) -> list[int]:
+        """Return those of some nodes that have an attribute; of a packed graph only those are decoded that may."""
+        may_have = getattr(self.graph_def.node, "may_have_attribute", None)
+        if may_have is not None:
+            nodes = [node for node in nodes if may_have(attribute, int(self.definition[node]))]
+        definitions = zip(nodes, map(self.node_def, nodes), strict=True)
+        return [node for node, held in definitions if held is not None and attribute in held.attr]
 
 
 def count_mark_pairs(source: Ints, target: Ints, into: NDArray[Any], out: NDArray[Any]) -> MarkPairs:

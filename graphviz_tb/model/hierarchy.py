@@ -9,7 +9,7 @@ metaedges inside group g        the run of edges owned by g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice
@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, group_by_key, key_starts, prefix_sums
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
@@ -114,7 +115,7 @@ class RepeatableGrouping(Protocol):
         """Return the names that each mean one series."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
     """Rows in preorder, parents before children; row 0 is the root (name ""), functions follow the main graph.
 

@@ -124,10 +124,10 @@ class Interpretation:
     check for initialisation), that give sizes or are filled by sizes.
 
     `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
-    positions and shapes, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
-    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables,
-    `shapes` for their shapes alone, by the node that makes each. `doubtful` are constants that may be weights and are
-    not taken for such.
+    positions and shapes, `from_inputs` for those that depend on the values of an input, `model` for the nodes that
+    lead to a result or feed a gradient or a summary (all, where none does), `copies` for those that are `Part.COPY`,
+    `part` for the `Part` of each node, `variables` for all variables, `shapes` for their shapes alone, by the node that
+    makes each. `doubtful` are constants that may be weights and are not taken for such.
     """
 
     origin: Ints
@@ -138,6 +138,7 @@ class Interpretation:
     sizes: Bools
     flow: Lazy[GradientFlow]
     indexes: Lazy[Bools]
+    from_inputs: Lazy[Bools]
     model: Lazy[Bools]
     copies: Lazy[Bools]
     part: Lazy[Bytes]
@@ -155,6 +156,7 @@ NO_INTERPRETATION = Interpretation(  # of a graph that is not interpreted yet
     NO_NODES,
     NO_NODES,
     lazy_constant(GradientFlow(NO_NODES, NO_NODES, NO_NODES, NO_NODES, NO_NODES)),
+    lazy_constant(NO_NODES),
     lazy_constant(NO_NODES),
     lazy_constant(NO_NODES),
     lazy_constant(NO_NODES),

@@ -137,7 +137,8 @@ class Signature:
 class SourceEntry:
     """One item of a source: a graph, or only the profile of a run (`kind` "profile").
 
-    `variant` marks a second form of a graph that is listed, but read only if its tag is requested.
+    `variant` marks a second form of a graph that is listed, but read only if its tag is requested; `preferred` a graph
+    of a run that is drawn where no other is asked for.
     """
 
     kind: Literal["op", "conceptual", "profile"]
@@ -150,6 +151,7 @@ class SourceEntry:
     step: int | None = None
     profile: bool = False
     variant: bool = False
+    preferred: bool = field(default=False, compare=False)
     format: str = ""
     signatures: tuple[Signature, ...] = ()
 

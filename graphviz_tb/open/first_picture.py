@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.graphs.traversal import reachable_from
@@ -34,12 +34,11 @@ from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RES
 ExpandPath = Callable[[RowPath], Metagraph]
 
 GRAPH_ROOT: RowPath = (0,)
-SAVER_NAME = re.compile(r"_traced_(save|restore)")
+SAVER_NAME = compile_on_use(r"_traced_(save|restore)")
 MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is, few enough to read at once
 # a layer around a loop that makes more boxes stays closed: its plumbing says little
 MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
 MAX_REPEAT_BOXES = 28  # open repeats up to so many boxes; the rest is for their surroundings
-MAX_SMALL_PICTURE_BOXES = 21  # a picture of so many, with the frame that is opened, leaves much of a screen white
 MAX_SHORT_STACK = 4  # repetitions that may be shown next to each other before the ops of single layers
 NEARLY_ALL_SHARE = 0.65  # of the ops of the model
 LARGE_SHARE = 0.3  # of the ops of the model
@@ -57,7 +56,7 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
 
     First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
     repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
-    until eight boxes belong to it; last what is most of that member. Equal groups open together or not at all. Groups
+    until eight boxes belong to it. Equal groups open together or not at all. Groups
     behind the last weights (losses, measures) wait for those with weights; gradients, updates and savers come last.
     Marks, stubs and the auxiliary area do not count.
     """
@@ -68,7 +67,6 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: b
     picture.open_other_stacks()
     picture.open_fair_stack()
     picture.open_largest_groups()
-    picture.open_largest_part()
     return picture.open_paths()
 
 
@@ -80,7 +78,6 @@ class FirstPicture:
         self.metagraph = metagraph
         self.one_member = one_member
         self.shows_member = False  # whether a member of the largest stack shows
-        self.main_stack: RowPath | None = None  # the largest, once it is open
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
@@ -189,12 +186,15 @@ class FirstPicture:
         )
 
     def open_main_stack(self) -> None:
-        """Open the largest visible stack if it is a large part of the model."""
-        stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
-        if not stacks:
-            return
-        path = self.main_stack = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-        self.open_stack(path, MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES)
+        """Open the largest visible stack that is a large part of the model and whose member has room."""
+        limit = MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES
+        stacks = [
+            path
+            for path in self.closed_stacks()
+            if self.is_large_part(path) and self.box_count_with(path) - self.frames <= limit
+        ]
+        if stacks:
+            self.open_stack(max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1])), limit)
 
     def open_stack(self, path: RowPath, limit: int) -> None:
         """Open a stack and the dominant box in its member, while no more than `limit` boxes show."""
@@ -240,7 +240,7 @@ class FirstPicture:
         stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_chain(path)]
         if stacks:
             path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-            self.open_stack(path, MAX_SMALL_PICTURE_BOXES)
+            self.open_stack(path, MAX_REPEAT_BOXES)
 
     def is_chain(self, path: RowPath) -> bool:
         """Return whether a stack is several members with weights, one after the other."""
@@ -385,33 +385,6 @@ class FirstPicture:
                 self.open_group(sibling)
                 for child in self.openable_below(sibling):
                     heapq.heappush(queue, self.queue_entry(child))
-
-    def open_largest_part(self) -> None:
-        """Open the scope that is most of the member shown of the main stack, if it only holds groups of layers, most of
-        these in one: an attention with the layer behind it; while the picture stays small."""
-        if self.main_stack is None or self.main_stack not in self.opened:
-            return
-        inside = self.largest_half(self.main_stack)
-        siblings = [] if inside is None or inside in self.opened else self.alike_siblings(inside)
-        if siblings and all(map(self.holds_layers, siblings)) and self.box_count_with(*siblings) <= MAX_REPEAT_BOXES:
-            for sibling in siblings:
-                self.open_group(sibling)
-
-    def largest_half(self, path: RowPath) -> RowPath | None:
-        """Return the group that holds more than half of the ops that an open group shows; None if none does."""
-        inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
-        most = inside is not None and 2 * self.op_count(inside[-1]) > self.op_count(self.shown_content(path)[-1])
-        return inside if most else None
-
-    def holds_layers(self, path: RowPath) -> bool:
-        """Return whether a scope holds groups with weights and nothing else, and one of them most of its layers."""
-        if self.hierarchy.kind[path[-1]] != SCOPE_ROW:
-            return False
-        level = self.metagraph(path)
-        rows = [level.children[child] for child in level.core_children()]
-        layers = [self.weights.layer_count(row) for row in rows if self.hierarchy.can_open(row)]
-        grouped = len(layers) == len(rows) > 1 and all(map(self.weights.holds_weight, rows))
-        return grouped and max(layers) > 1 and 2 * max(layers) > sum(layers)
 
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a

@@ -52,7 +52,7 @@ def open_groups(
     notices: tuple[Notice, ...] = ()
     most = min(options.max_open, MAX_OPEN_BOXES)
     if options.open_all:
-        notices = _open_everything(hierarchy, metagraph, opened, most)
+        notices = _open_breadth_first(hierarchy, metagraph, opened, most, None)
     elif options.depth != "auto":
         notices = _open_breadth_first(hierarchy, metagraph, opened, most, options.depth)
     elif not options.open:
@@ -198,11 +198,6 @@ def _closed_chain(hierarchy: Hierarchy, path: RowPath, opened: OpenSet) -> list[
 def _openable_children(hierarchy: Hierarchy, metagraph: Metagraph, path: RowPath) -> Iterator[RowPath]:
     paths = (child_path(hierarchy, path, row) for row in metagraph.own_children())
     return (child for child in paths if opens_without_recursion(hierarchy, child))
-
-
-def _open_everything(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
-    """Open everything, nearest levels first, until the next group would exceed `limit` boxes."""
-    return _open_breadth_first(hierarchy, metagraph, opened, limit, None)
 
 
 def _open_breadth_first(

@@ -41,7 +41,7 @@ def _unrolled_layers(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
 
 def _reuses_weights(hierarchy: Hierarchy, row: int, used: WeightUses) -> bool:
     """Return whether a stack uses its weights more often than twice."""
-    if _has_scopes(hierarchy, row) and _feeds_other_member(hierarchy, row):
+    if (hierarchy.kind[row : hierarchy.end[row]] == SCOPE_ROW).any() and _feeds_other_member(hierarchy, row):
         return False
     weights = used.used_between(row, int(hierarchy.end[row]))
     return len(weights) > MAX_STEP_USES * len(set(weights))
@@ -85,11 +85,6 @@ def group_around_stack(hierarchy: Hierarchy, row: int) -> int:
     while group > 0 and hierarchy.kind[group] in STACK_KINDS:
         group = int(hierarchy.parent[group])
     return max(group, 0)
-
-
-def _has_scopes(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a stack has more than ops inside."""
-    return bool((hierarchy.kind[row : hierarchy.end[row]] == SCOPE_ROW).any())
 
 
 def _feeds_other_member(hierarchy: Hierarchy, row: int) -> bool:

@@ -92,6 +92,7 @@ class Role(StrEnum):
     BIAS = "bias"
     MULTIPLY = "multiply"
     RANGE = "range"
+    RANDOM = "random"
     SELECT = "select"
     INDEX = "index"
     LOOP_COUNT = "loop-count"

@@ -80,6 +80,7 @@ def has_framework(op: str) -> bool:
     return "::" in op
 
 
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def op_name(op: str) -> str:
     """Return the name of an op: its type without the framework, and without underscores at its ends.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import CannotWrite
 from graphviz_tb.model.sources import URL_SEPARATOR
 from graphviz_tb.render.svg import FONT_STACK
@@ -27,7 +28,7 @@ OUTPUT_MARKS = (
     ("start", b'{"format": "tbgraph'),
     ("start", b'{"data":{"name":"tbgraph"}'),
 )
-MODEL_SUFFIX = re.compile(
+MODEL_SUFFIX = compile_on_use(
     r"(\.(pb|pbtxt|prototxt|graphdef|keras|json|h5|hdf5|meta|tflite|onnx|pt2|pt|savedmodel|txt))?(\.gz)?$",
     re.IGNORECASE,
 )

@@ -147,8 +147,7 @@ def walk_levels(
     deepest.
 
     Yields every group outside calls except copies; inside calls, recursive functions `MAX_FUNCTION_NESTING` times, and
-    at
-    most `MAX_GROUPS_INSIDE_CALLS` groups.
+    at most `MAX_GROUPS_INSIDE_CALLS` groups.
     """
     hierarchy, none = levels.hierarchy, PortConstraints()
     stacks: dict[RowPath, PortConstraints] = {}  # port constraints of groups drawn as stacks

@@ -59,8 +59,8 @@ def attach_lines(
     for wire, chain in enumerate(chains):
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children and 2 * wire + end not in absent:
-                # Lines to one waypoint leave as one; each line straight to a box or a port leaves alone.
-                trunk = -1 if other >= skeleton.first_waypoint else wire
+                # Lines to one waypoint or port leave as one; each line straight to a box leaves alone.
+                trunk = -1 if other >= skeleton.children else wire
                 side = 0 if wire in capped else end
                 sides.setdefault((item, side), {}).setdefault((place[other], trunk), []).append(wire)
     offsets = [[0, 0] for _ in chains]

@@ -38,7 +38,7 @@ from graphviz_tb.place.level import (
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
-from graphviz_tb.place.side_ports import find_side_ports
+from graphviz_tb.place.side_ports import find_side_ports, move_beside
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
@@ -50,7 +50,7 @@ Heading = tuple[NodeLabel, str]  # label of an open group, and second line of it
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
     """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
-    edges on the level outside. `bare`: its frame is not drawn."""
+    edges on the level outside. `bare`: its frame is not drawn, since it has no name or is around one stack."""
 
     view: View
     heading: Heading | None
@@ -72,8 +72,9 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
-        bare = heading is not None and _is_around_one_stack(current)
+        bare = heading is not None and (not heading[0].label or _is_around_one_stack(current))
         groups.append(OpenGroup(current, None if bare else heading, below, outside, bare))
+        prefix = f"{heading[0].label} / " if bare and heading is not None and heading[0].label else ""
         node_labels = (*current.node_labels, *current.functions)
         shown = {
             *current.metagraph.core_children(),
@@ -84,8 +85,8 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         for child, inner in sorted(current.opened.items(), reverse=True):  # a stack: the first child is popped first
             if child in shown:
                 node, second = node_labels[child], current.words.seconds[child]
-                if bare and heading is not None:
-                    node = replace(node, label=f"{heading[0].label} / {node.label}")
+                if prefix:
+                    node = replace(node, label=prefix + node.label)
                 todo.append((inner, (node, second), labels.get(child, {}), below, child))
     return groups
 
@@ -415,6 +416,14 @@ def lay_out_frame(
     labels = {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()}
     drawn = {item: slot for item, slot in enumerate(slots) if slot is not None}
     offers = heading is not None and is_vertical(direction)
+    entered = {item: {**known} for item, known in core.entered.items()}
+    if offers:
+        taken = [_label_box(labels[wire], said[wire]) for wire in labels]
+        for entry, line in list(move_beside(view, routes, drawn, inner, size[0] - right, taken)):
+            start = view.skeleton.wires[entry.wire].chain[0] - view.skeleton.children
+            routes[entry.wire] = line
+            ports = (*ports[:start], line[0], *ports[start + 1 :])
+            entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - drawn[entry.item][1][1]
     sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
     return GroupLayout(
         *size,
@@ -431,8 +440,14 @@ def lay_out_frame(
         tuple(_shifted_separator(rule, shift) for rule in (*core.rules, *area.rules)),
         find_partings(view.skeleton, routes),
         sides,
-        core.entered,
+        entered,
     )
+
+
+def _label_box(middle: Point, label: LineLabel) -> tuple[int, int, int, int]:
+    """Return the rectangle of a label around its middle."""
+    (x, y), (wide, high) = middle, label.size
+    return x - wide // 2, y - high // 2, x + (wide + 1) // 2, y + (high + 1) // 2
 
 
 def _shifted_separator(rule: Separator, shift: Point) -> Separator:

@@ -37,7 +37,7 @@ from graphviz_tb.place.boxes import (
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
-from graphviz_tb.place.side_entries import SideEntries, find_side_entries, shift_to_boxes, side_point
+from graphviz_tb.place.side_entries import SideEntries, find_side_entries, part_late, shift_to_boxes, side_point
 from graphviz_tb.place.side_ports import enter_at_sides
 from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
@@ -288,12 +288,13 @@ def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -
     """Return the labels without shapes that another line from or to the same closed box or port says: the main path,
     else the first."""
     skeleton, words = view.skeleton, view.words.lines
-    heard: dict[tuple[int, int], list[str]] = {}
+    heard: dict[tuple[int, int, int | None], list[str]] = {}
     kept: dict[int, LineLabel] = {}
     for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
         chain, label = skeleton.wires[wire].chain, words[wire].label
-        ends = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # a count of tensors adds to another
-        ends = [(end, item) for end, item in ends if item not in gates]
+        sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # a count of tensors adds to another
+        met = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
+        ends = [(end, item, port) for end, item, port in met if item not in gates or port is not None]
         if not any(label in heard.get(end, ()) for end in ends):
             kept[wire] = said[wire]
             for end in ends:
@@ -333,6 +334,7 @@ def _draw_level(
         else tie_points(ties[wire], slots, level, turn)
         for wire in lines
     }
+    routes.update(part_late(view.skeleton, routes))
     entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
     axis = 0 if turn.runs_vertically else 1
     # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.

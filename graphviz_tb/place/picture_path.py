@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 
+from graphviz_tb.graphs.main_path import tributaries
 from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import main_path_weight
@@ -48,7 +49,38 @@ def lead_main_path(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
     wires: dict[int, list[int]] = {}
     for number, wire in _longest_path(_data_paths(groups), groups):
         wires.setdefault(number, []).append(wire)
-    return [_with_main_path(group, wires.get(number, [])) for number, group in enumerate(groups)]
+    led = [_with_main_path(group, wires.get(number, [])) for number, group in enumerate(groups)]
+    for number in range(len(led) - 1, -1, -1):
+        led[number] = _with_tributaries_of_children(led[number], led, wires)
+    return led
+
+
+def _with_tributaries_of_children(
+    group: OpenGroup, groups: Sequence[OpenGroup], passed: Mapping[int, Sequence[int]]
+) -> OpenGroup:
+    """Return a group with the lines on its main paths that lead on those which lie beside the picture's path in its
+    children; `passed` are the wires of that path by group."""
+    skeleton = group.view.skeleton
+    more: list[int] = []
+    for position, child in group.below.items():
+        inside = groups[child].view.skeleton
+        aside = [
+            inside.wires[wire].chain for wire in inside.main_path if wire not in passed.get(child, inside.main_path)
+        ]
+        ports = {end - inside.children for chain in aside for end in (chain[0], chain[-1]) if end >= inside.children}
+        gates = {position: port_gates(groups[child].view)} if ports else {}
+        met: dict[int, list[int]] = {port: [] for port in ports}
+        weights = _data_weights(group.view) if ports else {}
+        for wire in weights:
+            for end in (0, 1):
+                port = port_at_end(group.view, wire, end, gates)
+                if port in met:
+                    met[port].append(wire)
+        more += [wires[0] for wires in met.values() if len(wires) == 1 and wires[0] not in skeleton.main_path]
+    if not more:
+        return group
+    main_path = (*skeleton.main_path, *more)
+    return replace(group, view=replace(group.view, skeleton=replace(skeleton, main_path=main_path)))
 
 
 def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
@@ -56,15 +88,21 @@ def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
     if not wires:
         return group
     skeleton = group.view.skeleton
-    return replace(
-        group, view=replace(group.view, skeleton=replace(skeleton, main_path=_extended_main_path(skeleton, wires)))
-    )
-
-
-def _extended_main_path(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
-    """Return the main paths of a level when that of its part leads along `wires`: extended by the old one at both ends;
-    other parts keep theirs."""
     part_of = {item: p for p, part in enumerate(skeleton.parts) for row in part for item in row}
+    chains = [wire.chain for wire in skeleton.wires]
+    path = _extended_path(skeleton, wires)
+    part = part_of[chains[path[0]][0]]
+    own = [(wire, weight) for wire, weight in _data_weights(group.view).items() if part_of[chains[wire][0]] == part]
+    ends = [(chains[wire][0], chains[wire][-1]) for wire, _ in own]
+    taken = [number for number, (wire, _) in enumerate(own) if wire in path]
+    aside = tributaries(ends, [weight for _, weight in own], skeleton.children, taken)
+    others = [wire for wire in skeleton.main_path if part_of[chains[wire][0]] != part]
+    main_path = (*path, *(own[number][0] for number in aside), *others)
+    return replace(group, view=replace(group.view, skeleton=replace(skeleton, main_path=main_path)))
+
+
+def _extended_path(skeleton: Skeleton, wires: Sequence[int]) -> list[int]:
+    """Return the path of a part that leads along `wires`, extended by the old one at both ends."""
     chains = [wire.chain for wire in skeleton.wires]
     path = [*wires]
     # A main path passes each item once: its wires by the item where they end, and by that where they begin.
@@ -74,8 +112,17 @@ def _extended_main_path(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, 
         path.insert(0, before[chains[path[0]][0]])
     while chains[path[-1]][-1] in after:
         path.append(after[chains[path[-1]][-1]])
-    part = part_of[chains[path[0]][0]]
-    return (*path, *(wire for wire in skeleton.main_path if part_of[chains[wire][0]] != part))
+    return path
+
+
+def _data_weights(view: View) -> dict[int, int]:
+    """Return the `main_path_weight` of the data lines of a level that run with the flow, by wire."""
+    backward = backward_wires(view.skeleton)
+    return {
+        index: main_path_weight(line)
+        for index, line in view.drawn_lines().items()
+        if line.kind == "data" and not line.training and index not in backward and not _is_beside(view, index)
+    }
 
 
 def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
@@ -84,17 +131,10 @@ def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
     gates = [port_gates(group.view) for group in groups]
     for number, group in enumerate(groups):
         inner = {position: gates[child] for position, child in group.below.items()}
-        backward = backward_wires(group.view.skeleton)
-        for index, line in group.view.drawn_lines().items():
-            if (
-                line.kind == "data"
-                and not line.training
-                and index not in backward
-                and not _is_beside(group.view, index)
-            ):
-                source, target = (_end_node(paths, groups, number, index, end, inner) for end in (0, 1))
-                paths.steps[source].append(((number, index), target, main_path_weight(line)))
-                paths.below[source].append(target)
+        for index, weight in _data_weights(group.view).items():
+            source, target = (_end_node(paths, groups, number, index, end, inner) for end in (0, 1))
+            paths.steps[source].append(((number, index), target, weight))
+            paths.below[source].append(target)
     return paths
 
 

@@ -21,6 +21,7 @@ from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, Wire, c
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, downward_chains, port_at_end
 from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.side_ports import count_crossings
 from graphviz_tb.place.ties import InnerPorts
 
 SIBLINGS_PX = LevelGaps().siblings  # between a box and the main path's
@@ -203,7 +204,7 @@ def _lines_by_end(
             continue
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children and item not in gates:
-                trunk = -1 if other >= skeleton.first_waypoint else wire
+                trunk = -1 if other >= skeleton.children else wire
                 ends.setdefault((end, item), {}).setdefault((place[other], trunk), []).append(wire)
     return [(end, item, [found[key] for key in sorted(found)]) for (end, item), found in ends.items() if len(found) > 1]
 
@@ -251,6 +252,35 @@ def side_point(piece: Piece, corner: Point, point: Point, upright: bool) -> list
         return [(point[0], middle), (left if point[0] < left else right, middle)]
     middle = (left + right) // 2
     return [(middle, point[1]), (middle, top if point[1] < top else bottom)]
+
+
+def part_late(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, tuple[Point, ...]]:
+    """Return the lines that leave the main path with a step aside and then turn to the same side; they now leave it
+    where they turn.
+
+    ▲  ╭──         ▲
+    │  │           │
+    ●──╯      now  ●─────
+    """
+    late: dict[int, tuple[Point, ...]] = {}
+    leaders = {skeleton.wires[wire].chain[0]: routes[wire] for wire in skeleton.main_path if wire in routes}
+    for wire, points in routes.items():
+        main = leaders.get(skeleton.wires[wire].chain[0], points)
+        if main is points or len(points) < 5 or points[0] != main[0] or skeleton.wires[wire].turned:
+            continue
+        start, step, aside, turn, after = points[:5]
+        way = _direction(main[0], main[1])
+        same = _direction(start, step) == way and _direction(aside, turn) == way
+        corner = (start[0], turn[1]) if start[0] == step[0] else (turn[0], start[1])
+        others = {other: line for other, line in routes.items() if other != wire}
+        if (
+            same
+            and _direction(step, aside) == _direction(turn, after)
+            and _length(start, corner) < _length(main[0], main[1])
+            and not count_crossings([corner, turn], others)
+        ):
+            late[wire] = (start, corner, *points[4:])
+    return late
 
 
 def find_partings(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, Point]:

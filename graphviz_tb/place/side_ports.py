@@ -8,11 +8,13 @@
                         ╰───╯
 
 A frame offers side ports; the level around it, which is laid out later, chooses those that shorten its lines. No box
-moves, no line crosses more lines than before.
+moves, no line crosses more lines than before. A line that runs straight from the border of the level to the foot of the
+open box moves aside with its port, if the level has room beside the box.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -26,9 +28,11 @@ from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 CLEARANCE_PX = 8  # from such a line to what it runs beside: a frame, a box, another line
 START_PX = 11  # of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
+TRACK_PX = 30  # from an open box to a line that moves beside it
 MAX_COMPARED_ROUTES = 120  # of a level: more are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
+Rectangle = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ def find_side_ports(
         door = [(borders[0 if side < 0 else 1], end[1]), end]
         others = {other: line for other, line in routes.items() if line[-1] != end}
         boxes = [_slot_box(slot) for item, slot in slots.items() if item != chain[-1]]
-        if not _is_clear(door, boxes, others) or _crossings(door, others) > _crossings(points, others):
+        if not _is_clear(door, boxes, others) or count_crossings(door, others) > count_crossings(points, others):
             continue
         piece, _ = slots[chain[-1]]
         room = piece.box[1] // 2 - CLEARANCE_PX
@@ -112,6 +116,37 @@ def enter_at_sides(
                 routes[entry.wire] = _line_to_side(entry, y)
                 entered.setdefault(item, {})[entry.port] = y - slots[item][1][1]
     return entered
+
+
+def move_beside(
+    view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Rectangle]
+) -> Iterator[tuple[SideEntry, list[Point]]]:
+    """Yield the lines that run straight from a port of a level of this width to an open child, and how they enter it at
+    its side instead, outside of all other ports."""
+    skeleton = view.skeleton
+    if len(routes) > MAX_COMPARED_ROUTES or not inner.side_ports:
+        return
+    starts = {wire: skeleton.wires[wire].chain[0] - skeleton.children for wire in routes}
+    starts = {wire: port for wire, port in starts.items() if port >= 0 and skeleton.ports[port].first}
+    used = Counter(starts.values())
+    for wire, start in starts.items():
+        item, points = skeleton.wires[wire].chain[-1], routes[wire]
+        offered = inner.side_ports.get(item, {}) if item in slots else {}
+        port = port_at_end(view, wire, 1, inner.gates) if offered else None
+        if used[start] > 1 or port is None or port not in offered or len(points) > 2 or wire in skeleton.main_path:
+            continue
+        side, (piece, corner) = offered[port].side, slots[item]
+        x = corner[0] - TRACK_PX if side < 0 else corner[0] + piece.width + TRACK_PX
+        if not TRACK_PX // 2 <= x <= width - TRACK_PX // 2:
+            continue
+        place = (corner[0] + offered[port].place[0], corner[1] + offered[port].place[1])
+        line = [(x, points[0][1]), (x, place[1]), place]
+        others = {other: run for other, run in routes.items() if other != wire}
+        outermost = all((x - routes[other][0][0]) * side > 0 for other in starts if other != wire)
+        boxes = [*labels, *(_slot_box(slot) for other, slot in slots.items() if other != item)]
+        free = outermost and _is_clear(line, boxes, others)
+        if free and count_crossings(line, others) <= count_crossings(points, others):
+            yield SideEntry(wire, item, port, line[:1], place), line
 
 
 def _possible_entries(
@@ -177,19 +212,19 @@ def _improves(entry: SideEntry, y: int, skeleton: Skeleton, routes: Routes, slot
     apart = {wire: points for wire, points in others.items() if points[0] != line[0]}
     # Where the line ran before it is clear; a line from the same place may run on with it.
     fresh = line[-2:] if _is_between(line[-2], *was[len(entry.before) - 1 : len(entry.before) + 1]) else line[-3:]
-    return _is_clear(fresh, boxes, apart) and _crossings(line, others) <= _crossings(was, others)
+    return _is_clear(fresh, boxes, apart) and count_crossings(line, others) <= count_crossings(was, others)
 
 
 def _is_between(point: Point, start: Point, end: Point) -> bool:
     return min(start[1], end[1]) <= point[1] <= max(start[1], end[1])
 
 
-def _slot_box(slot: Slot) -> tuple[int, int, int, int]:
+def _slot_box(slot: Slot) -> Rectangle:
     piece, (x, y) = slot
     return x, y, x + piece.width, y + piece.height
 
 
-def _is_clear(points: Sequence[Point], boxes: Sequence[tuple[int, int, int, int]], routes: Routes) -> bool:
+def _is_clear(points: Sequence[Point], boxes: Sequence[Rectangle], routes: Routes) -> bool:
     """Return whether a line keeps clear of boxes, and of lines that run along it."""
     for start, end in pairwise(points):
         left, right = min(start[0], end[0]) - CLEARANCE_PX, max(start[0], end[0]) + CLEARANCE_PX
@@ -207,7 +242,7 @@ def _is_clear(points: Sequence[Point], boxes: Sequence[tuple[int, int, int, int]
     return True
 
 
-def _crossings(points: Sequence[Point], routes: Routes) -> int:
+def count_crossings(points: Sequence[Point], routes: Routes) -> int:
     """Return how often a line crosses others; all run along axes."""
     count = 0
     for (ax, ay), (bx, by) in pairwise(points):

@@ -43,7 +43,7 @@ from graphviz_tb.formats.contents import (
 from graphviz_tb.formats.detect import MESSAGE_TYPES, SUPPORTED_INPUTS, detect_format
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
 from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
-from graphviz_tb.limits import HEAD_BYTES, MAX_LISTED_GRAPHS
+from graphviz_tb.limits import MAX_LISTED_GRAPHS
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import GraphSource, LoadedGraph, SourceEntry
@@ -51,13 +51,13 @@ from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.sources.bounds import check_input_count, check_node_count
 from graphviz_tb.sources.streams import (
+    FILE_SOURCE_TYPES,
     OpenedSource,
     ReadProgress,
-    existing_path,
     name_of_user,
     open_bytes,
     open_path,
-    open_stdin,
+    open_source,
 )
 from graphviz_tb.sources.walk import cannot_list_error, saved_model_file
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
@@ -166,7 +166,6 @@ MESSAGE_READERS: dict[str, Reader] = {
 
 
 DEFAULT_READ_OPTIONS = ReadOptions()
-FILE_SOURCE_TYPES = (str, os.PathLike, bytes, bytearray, memoryview)
 READER_BY_MESSAGE = {kind.DESCRIPTOR.name: form for form, kind in MESSAGE_TYPES.items()}
 
 
@@ -294,7 +293,13 @@ def list_contents(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> t
     """Return an entry for everything the source holds, graphs with the number of their nodes."""
     _, holding = source_contents(source, options, None)
     listed = (part for found in holding.found for part in (found.parts() if found.parts else (found,)))
-    return tuple(_entry_with_counts(found) for found in listed)
+    counted = [replace(found, entry=_entry_with_counts(found)) for found in listed]
+    of_run: dict[str | None, list[SourceItem]] = {}
+    for found in counted:
+        if found.entry.kind != "profile":
+            of_run.setdefault(found.entry.run, []).append(found)
+    preferred = {id(found) for graphs in of_run.values() for found in _preferred_graphs(graphs)}
+    return tuple(replace(found.entry, preferred=id(found) in preferred) for found in counted)
 
 
 def list_profiles(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> Mapping[str, RunMetadata]:
@@ -316,7 +321,7 @@ def list_profiles(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> M
 
 
 def _entry_with_counts(found: SourceItem) -> SourceEntry:
-    if found.entry.kind == "profile":
+    if found.entry.kind == "profile" or found.entry.nodes is not None:
         return found.entry
     try:
         graph = found.load().graph_def
@@ -326,17 +331,11 @@ def _entry_with_counts(found: SourceItem) -> SourceEntry:
 
 
 def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | None) -> tuple[str, SourceContents]:
-    if isinstance(source, bytes | bytearray | memoryview):
-        opened = open_bytes(bytes(source), options)
-    elif not isinstance(source, str | os.PathLike):
+    if not isinstance(source, FILE_SOURCE_TYPES):
         return "this graph", _object_contents(source, options)
-    elif source == "-":
-        opened = open_stdin(options)
-    else:
-        path = existing_path(source)
-        if path.is_dir():
-            return name_of_user(str(path)), _folder_contents(path, options, progress)
-        opened = open_path(path, options)
+    opened = open_source(source, options)
+    if isinstance(opened, Path):
+        return name_of_user(str(opened)), _folder_contents(opened, options, progress)
     return name_of_user(opened.name), _opened_contents(opened, options)
 
 
@@ -355,7 +354,7 @@ def _folder_contents(folder: Path, options: ReadOptions, progress: ReadProgress 
 
 def _opened_contents(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     with opened:
-        form = detect_format(opened.head, opened.name, whole=len(opened.head) < HEAD_BYTES, tail=opened.tail)
+        form = detect_format(opened)
         holding = READERS[form](opened, options)
     return replace(holding, packed=opened.gunzip.taken) if opened.gunzip else holding
 
@@ -389,6 +388,14 @@ def _graph_message_contents(message: GraphDef) -> SourceContents:
 
 def _choose_graph(holding: SourceContents, options: ReadOptions) -> SourceItem:
     """Return the graph that the options select, or the only one. Raises `NoGraph`, `Ambiguous`, `UnknownChoice`."""
+    graphs = _selected_graphs(holding, options)
+    if len(graphs) > 1:
+        raise _ambiguous_graphs_error(graphs)
+    return graphs[0]
+
+
+def _selected_graphs(holding: SourceContents, options: ReadOptions) -> list[SourceItem]:
+    """Return the preferred ones of the graphs that the options select. Raises `NoGraph`, `UnknownChoice`."""
     graphs = [found for found in holding.found if found.entry.kind != "profile"]
     if not graphs:
         if holding.damage:
@@ -399,22 +406,22 @@ def _choose_graph(holding: SourceContents, options: ReadOptions) -> SourceItem:
     graphs = _keep_matching("tag", options.tag, graphs)
     graphs = _keep_tag_set(options.tag_set, graphs)
     graphs = _keep_matching("kind", options.kind, graphs)
-    if options.tag is None:
+    return _preferred_graphs(graphs, of_any_tag=options.tag is None, of_any_kind=options.kind is None)
+
+
+def _preferred_graphs(
+    graphs: list[SourceItem], *, of_any_tag: bool = True, of_any_kind: bool = True
+) -> list[SourceItem]:
+    """Return the graphs that are drawn where no others are asked for: no variants, and op graphs if there are any,
+    since each says more than the layers of the same model."""
+    if of_any_tag:
         graphs = [found for found in graphs if not found.entry.variant] or graphs
-    if options.kind is None:
-        graphs = _prefer_op_graphs(graphs)
-    if len(graphs) > 1:
-        raise _ambiguous_graphs_error(graphs)
-    return graphs[0]
-
-
-def _prefer_op_graphs(graphs: list[SourceItem]) -> list[SourceItem]:
-    """Return the op graphs, if there are any: each says more than the layers of the same model."""
+    if not of_any_kind:
+        return graphs
     models = {found.entry.run: found for found in graphs if found.entry.kind == "conceptual"}
     ops = [found for found in graphs if found.entry.kind == "op"]
-    others = [found for found in ops if found.entry.run in models and _is_of_less(found, models[found.entry.run])]
-    kept = [found for found in ops if found not in others]
-    return kept or (list(models.values()) if models else graphs)
+    kept = [found for found in ops if found.entry.run not in models or not _is_of_less(found, models[found.entry.run])]
+    return kept or list(models.values()) or graphs
 
 
 def _is_of_less(found: SourceItem, model: SourceItem) -> bool:
@@ -488,14 +495,14 @@ def _ambiguous_graphs_error(graphs: list[SourceItem]) -> Ambiguous:
 
 
 def with_first_graph(source: Any, options: Options) -> tuple[Options, str]:
-    """Return options that choose the first of several graphs, ops before layers, and a sentence that says which one."""
-    entries = [entry for entry in list_contents(source, options.read) if entry.kind != "profile"]
-    first = min((entry for entry in entries if not entry.variant), key=lambda entry: entry.kind != "op")
+    """Return options that choose the first of several graphs, and a sentence that says which one."""
+    _, holding = source_contents(source, options.read, None)
+    first = _selected_graphs(holding, options.read)[0].entry
     choices = ("run", "tag", "kind", "tag_set")
     chosen: dict[str, Any] = {name: value for name in choices if (value := getattr(first, name)) is not None}
     words = " ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in chosen.items() if name != "kind")
-    said = f"{len(entries):,} graphs; this is that of {words}"
-    return replace(options, read=replace(options.read, **chosen)), said
+    count = sum(found.entry.kind != "profile" for found in holding.found)
+    return replace(options, read=replace(options.read, **chosen)), f"{count:,} graphs; this is that of {words}"
 
 
 def _choice_hint(entries: list[SourceEntry]) -> str:

@@ -54,7 +54,13 @@ def drawn_size(scene: Scene) -> Size:
 
 
 def close_frame(scene: Scene, frame: int) -> Scene:
-    """Return the scene without the room of the frame, which holds all but inputs and outputs and is not drawn."""
+    """Return the scene with a bare frame around all but inputs and outputs, and without its room."""
+    bare = replace(scene.boxes[frame], bare=True)
+    scene = replace(
+        scene,
+        boxes=(*scene.boxes[:frame], bare, *scene.boxes[frame + 1 :]),
+        ports=tuple([replace(port, bare=True) if port.box == frame else port for port in scene.ports]),
+    )
     closing = _closing_of(scene, frame)
     moved = None if closing is None else closing.closed_scene()
     return scene if closing is None or moved is None else closing.cropped_scene(moved)

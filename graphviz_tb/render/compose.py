@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -139,7 +139,7 @@ def compose(
     page = _lay_out_sheet(scene, legend_blocks(scene, kinds) if with_legend else (), caption, margin, line)
     parts = [
         Section("title", (0, 0), _title_row(caption, paint.theme, page.width)),
-        Section("graph", page.scene, _graph_groups(scene, paint, chosen, _bare_frames(scene, whole, chosen))),
+        Section("graph", page.scene, _graph_groups(scene, paint, chosen)),
     ]
     if page.legend:
         parts.append(Section("legend", page.at, tuple(draw_legend(page.legend, paint.theme))))
@@ -162,15 +162,8 @@ def _whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
     return frame
 
 
-def _bare_frames(scene: Scene, whole: int, chosen: set[int]) -> set[int]:
-    """Return the frames that are not drawn: the `whole` one, and those whose title bar says nothing."""
-    titles = [text for text in scene.texts if text.inside and text.role == "title" and not text.content]
-    return {whole, *[text.box for text in titles if scene.boxes[text.box].open and text.box not in chosen]}
-
-
-def _graph_groups(scene: Scene, paint: Paint, chosen: set[int], bare: Set[int]) -> tuple[Group, ...]:
-    """Draw the scene in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges;
-    frames that are `bare` are not drawn."""
+def _graph_groups(scene: Scene, paint: Paint, chosen: set[int]) -> tuple[Group, ...]:
+    """Draw the scene in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
     theme = paint.theme
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
@@ -178,19 +171,17 @@ def _graph_groups(scene: Scene, paint: Paint, chosen: set[int], bare: Set[int]) 
         inside.setdefault(text.box if text.inside else -1, []).append(text)
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
+    framed = [index for index in opened if not scene.boxes[index].bare]
     return (
-        *(
-            _node_group(scene, index, paint, [], chosen) if index not in bare else _bare_group(scene.boxes[index])
-            for index in opened
-        ),
+        *(_node_group(scene, index, paint, [], chosen) for index in opened),
         *(_rule_group(rule, theme) for rule in scene.rules),
         *(group for bundle in scene.webs for group in draw_web(bundle, scene, theme)),
         *_draw_edges(scene, paint, chosen),
         *map(partial(_stub_group, theme), scene.stubs, paint.stubs, paint.tints.stubs),
         *(_node_group(scene, index, paint, inside.get(index, []), chosen) for index in closed),
-        *(_titles_group(scene.boxes[index], inside.get(index, []), theme) for index in opened if index not in bare),
-        *(_port_group(port, theme) for port in scene.ports if port.box not in bare),
-        *(_free_text_group(text, scene, theme, bare) for text in inside.get(-1, [])),
+        *(_titles_group(scene.boxes[index], inside.get(index, []), theme) for index in framed),
+        *(_port_group(port, theme) for port in scene.ports if not port.bare),
+        *(_free_text_group(text, scene, theme) for text in inside.get(-1, [])),
     )
 
 
@@ -232,7 +223,7 @@ def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chose
     """Draw one box as a group with its name."""
     box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
     if box.bare:
-        return _bare_group(box)
+        return Group((), address=box.address, tooltip=box.title)
     shapes = boxes.draw_frame(box, fill, theme) if box.open else boxes.draw_closed_box(box, fill, theme)
     if index in chosen:
         shapes.append(_selection_outline(box, theme))
@@ -243,11 +234,6 @@ def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chose
         shapes += _scene_text(text, _text_colour(text, fill.text, fill.second, theme), halo)
     title = " · ".join(part for part in (box.title, paint.accounts[index]) if part)
     return Group(tuple(shapes), address=box.address, tooltip=title)
-
-
-def _bare_group(box: Box) -> Group:
-    """Return an open group of which nothing is drawn but its content; its name stays in the file."""
-    return Group((), address=box.address, tooltip=box.title)
 
 
 def _selection_outline(box: Box, theme: Theme) -> Rectangle:
@@ -279,14 +265,13 @@ def _scene_text(text: Text, colour: str, halo: str | None = None) -> list[Primit
     return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 
-def _free_text_group(text: Text, scene: Scene, theme: Theme, bare: Set[int]) -> Group:
-    """Draw a text outside of boxes; the label of an edge has a halo in the colour of its ground. Frames that are `bare`
-    are not drawn."""
+def _free_text_group(text: Text, scene: Scene, theme: Theme) -> Group:
+    """Draw a text outside of boxes; the label of an edge has a halo in the colour of its ground."""
     colour = theme.text if text.role == "heading" else theme.secondary
     ground = None
     if text.role == "edge":
         around = text.box
-        while around in bare and around >= 0:
+        while around >= 0 and scene.boxes[around].bare:
             around = scene.boxes[around].parent
         ground = theme.frame_fill(scene.boxes[around].depth + 1) if around >= 0 else theme.background
     return Group(tuple(_scene_text(text, colour, ground)), tooltip=text.full if text.full != text.content else "")

@@ -178,8 +178,7 @@ def shorten_line(points: list[DrawingPoint], by: float, at_start: bool) -> list[
     if by <= 0:
         return points
     turned = points[::-1] if at_start else points
-    return_to = _step_towards(turned[-1], turned[-2], by)
-    turned = [*turned[:-1], return_to]
+    turned = [*turned[:-1], _step_towards(turned[-1], turned[-2], by)]
     return turned[::-1] if at_start else turned
 
 

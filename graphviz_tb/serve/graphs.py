@@ -47,6 +47,7 @@ class ListedGraph:
             "tag": entry.tag,
             "tagSet": entry.tag_set,
             "kind": entry.kind,
+            "preferred": entry.preferred,
             "nodes": entry.nodes,
             "step": entry.step,
             "version": self.version,
@@ -102,8 +103,10 @@ class ServedGraphs:
                 self.add_graph(ListedGraph(str(self._next), entry))
                 self._next += 1
                 others = True
-            elif one.entry != entry or changed is None or entry.run in changed:
-                one.entry, one.version = entry, one.version + 1
+                continue
+            before, one.entry = one.entry, entry
+            if before != entry or changed is None or entry.run in changed:
+                one.version += 1
                 self.forget_page(one)
                 others = True
         for key in known.keys() - set(map(_entry_key, entries)) if self.error is None else ():

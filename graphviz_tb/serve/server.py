@@ -120,7 +120,7 @@ async def _error_response(request: Request, error: Exception) -> Response:
     if isinstance(error, TbGraphError):
         return refusal_response(RefusedRequest(404, error.message, error.hint or ""))
     if isinstance(error, HTTPException):
-        words = {404: "there is nothing at this address", 405: "this address is not asked so"}
+        words = {404: "there is nothing at this address", 405: "this address does not take this method"}
         return refusal_response(
             RefusedRequest(error.status_code, words.get(error.status_code, error.detail), headers=error.headers)
         )

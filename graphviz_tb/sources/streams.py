@@ -21,6 +21,8 @@ READ_BLOCK_BYTES = 1 << 20  # bytes: larger blocks read no faster
 GZIP_PIECE_BYTES = 1 << 13  # compressed bytes at once: zlib copies unused input on every call
 GZIP_MAGIC = b"\x1f\x8b\x08"
 COPY_AGAIN_HINT = "copy or download it again"
+FileSource = str | os.PathLike[str] | bytes | bytearray | memoryview
+FILE_SOURCE_TYPES = (str, os.PathLike, bytes, bytearray, memoryview)
 ReadProgress = Callable[[int, int | None], None]  # bytes read so far, and the total if known
 
 
@@ -102,12 +104,18 @@ class OpenedSource:
         return TextInMemory(self.data(), self.name)
 
 
+def open_source(source: FileSource, options: ReadOptions) -> OpenedSource | Path:
+    """Open bytes, a file, or standard input ("-"); return the path of a folder. Raises `ReadError`."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return open_bytes(bytes(source), options)
+    if source == "-":
+        return OpenedSource("standard input", sys.stdin.buffer, options)
+    path = existing_path(source)
+    return path if path.is_dir() else open_path(path, options)
+
+
 def open_bytes(data: bytes, options: ReadOptions) -> OpenedSource:
     return OpenedSource("the data", io.BytesIO(data), options)
-
-
-def open_stdin(options: ReadOptions) -> OpenedSource:
-    return OpenedSource("standard input", sys.stdin.buffer, options)
 
 
 def existing_path(name: str | os.PathLike[str]) -> Path:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import MalformedText
 from graphviz_tb.limits import MAX_JSON_DEPTH
 from graphviz_tb.sources.bounds import is_nested_too_deep
@@ -83,14 +83,14 @@ class TextOnDisk:
 
 # Parse the JSON of a source, which may be damaged or hostile.
 
-LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
+LONE_SURROGATE_ESCAPE = compile_on_use(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
 
 
-WHITESPACE = re.compile(r"[ \t\n\r]*")
-COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+WHITESPACE = compile_on_use(r"[ \t\n\r]*")
+COMMA = compile_on_use(r"[ \t\n\r]*,[ \t\n\r]*")
 # Of values that are made once for equal texts.
 LETTERS_OF_KNOWN_START, MAX_KNOWN_LETTERS, MAX_KNOWN_TEXTS = 128, 4096, 1024
-PLAIN_NAME = re.compile(r'"([^"\\\0-\x1f]*+)":[ \t\n\r]*')  # of a member, without an escape
+PLAIN_NAME = compile_on_use(r'"([^"\\\0-\x1f]*+)":[ \t\n\r]*')  # of a member, without an escape
 
 
 class JsonWalk:

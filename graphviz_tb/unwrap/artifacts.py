@@ -19,18 +19,19 @@ from itertools import chain
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import MAX_INLINED_LETTERS
 from graphviz_tb.ops.roles import GROUP_OPS, INPUT_OPS, RESULT_OPS, TRACED_RESULT_OPS
 from graphviz_tb.proto import GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.unwrap.calls import input_node, reachable_functions, tensor_inputs
 
-BARRIER_NAME = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
-RESULT_IDENTITY_NAME = re.compile(r"Identity(_\d+)?", re.ASCII)
+BARRIER_NAME = compile_on_use(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
+RESULT_IDENTITY_NAME = compile_on_use(r"Identity(_\d+)?", re.ASCII)
 LOWERED_INPUT_NAME = "unused_control_flow_input"  # left by the inliner of functional loops
-FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
+FROZEN_ARGUMENT_NAME = compile_on_use(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
 # Names from TensorFlow's core/common_runtime/inline_function_utils.cc.
-INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
+INLINED_BORDER_NAME = compile_on_use(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
 TUPLE_OP, ELEMENT_OP = "prim::TupleConstruct", "prim::TupleUnpack"  # a trace has a node for each element
@@ -85,7 +86,7 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > MAX_INLINED_LETTERS:
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
-    gone = {text for text in inputs.count if input_node(text) in left}
+    gone = {text for text, name in inputs.node_of.items() if name in left}
     kept = [(node, texts) for node, texts in inputs.of_nodes if node.name not in left]
     made.node.extend([node for node, _ in kept])
     for place, (node, texts) in enumerate(kept if gone else ()):
@@ -106,22 +107,23 @@ class GraphInputs:
     def __init__(self, graph: GraphDef) -> None:
         self.of_nodes: list[tuple[NodeDef, Sequence[str]]] = [(node, list(node.input)) for node in graph.node]
         self.count = _count_input_strings(texts for _, texts in self.of_nodes)
-        self.uses = _sum_by_node(self.count)
+        self.node_of = {text: input_node(text) for text in self.count}
+        self.uses = _sum_by_node(self.count, self.node_of)
 
 
 def _count_input_strings(inputs: Iterable[Iterable[str]]) -> Counter[str]:
     return Counter(chain.from_iterable(inputs))
 
 
-def _sum_by_node(count: Mapping[str, int]) -> Counter[str]:
+def _sum_by_node(count: Mapping[str, int], node_of: Mapping[str, str]) -> Counter[str]:
     """Sum input counts by node.
 
-    >>> _sum_by_node({"x": 1, "x:1": 2, "^x": 1, "y": 1})
-    Counter({'x': 4, 'y': 1})
+    >>> _sum_by_node({"x": 1, "x:1": 2, "y": 1}, {"x": "x", "x:1": "x", "y": "y"})
+    Counter({'x': 3, 'y': 1})
     """
     uses: Counter[str] = Counter()
     for text, times in count.items():
-        uses[input_node(text)] += times
+        uses[node_of[text]] = uses.get(node_of[text], 0) + times
     return uses
 
 
@@ -168,7 +170,8 @@ def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> se
         return superfluous
     # All uses of a node, and those as results: an identity with further uses is not an end.
     used = inputs.uses.copy()
-    returned = _sum_by_node(_count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS))
+    results = _count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS)
+    returned = _sum_by_node(results, inputs.node_of)
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
     superfluous = {text[1:] for text in waits}
     # For a barrier, only identities that are results wait.

@@ -164,9 +164,9 @@ def merge_traced_graphs(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
     """
     sizes = [_content_size(graph) for graph in graphs]
     least = MIN_CONTENT_SHARE * max(sizes, default=0)
-    room = InliningBudget()
+    budget = InliningBudget()
     # Numbering follows the file: "graph_3" is the third graph of the trace.
-    kept = {number: unwrap_calls(graphs[number - 1], room) for number, size in enumerate(sizes, 1) if size >= least}
+    kept = {number: unwrap_calls(graphs[number - 1], budget) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
     return merge_graph_defs(list(kept.values()), list(kept))[0], left
 
@@ -181,12 +181,12 @@ def _content_size(graph: GraphDef) -> int:
     )
 
 
-def unwrap_calls(graph: GraphDef, room: InliningBudget | None = None) -> GraphDef:
+def unwrap_calls(graph: GraphDef, budget: InliningBudget | None = None) -> GraphDef:
     """Return the body of the call that is a graph's whole content, repeatedly.
 
-    Returns the same graph if there is no such call, or no room for its names.
+    Returns the same graph if there is no such call, or no budget for its names.
     """
-    room = room or InliningBudget()
+    budget = budget or InliningBudget()
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
@@ -202,12 +202,12 @@ def unwrap_calls(graph: GraphDef, room: InliningBudget | None = None) -> GraphDe
         recursive = _recursive_functions(library) if recursive is None else recursive
         if function is None or not _has_content(function) or function.signature.name in recursive:
             break
-        if not room.spend_waits(opening.waiting_count * len(function.control_ret)):
+        if not budget.spend_waits(opening.waiting_count * len(function.control_ret)):
             break
         opened.add(function.signature.name)
         _copy_argument_attributes(opening, function)
         opening.inline_call(body_of_function(without_function_barriers(function)))
-    if not opened or not room.spend_letters(added_letters(block := opening.inlined_block())):
+    if not opened or not budget.spend_letters(added_letters(block := opening.inlined_block())):
         return graph
     return _graph_of_block(block, graph, library)
 
@@ -255,11 +255,11 @@ def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[
     seen: set[str] = set()
     ops: dict[str, int] = {}
     # Only counters and branches so far: the data is used further inside.
-    gets = False
+    takes_values = False
     while len(seen) < MAX_NESTED_CALLS and all(
         node.op in LOOP_CONTROL_OPS | CALL_OPS | LOOP_OPS | BRANCH_OPS for node in nodes
     ):
-        gets |= any(node.op in OPTIONAL_VALUE_OPS for node in nodes)
+        takes_values |= any(node.op in OPTIONAL_VALUE_OPS for node in nodes)
         inside = {name: library[name] for node in nodes for name in functions_named_by(node, library)}
         if not inside or not seen.isdisjoint(inside):
             return None
@@ -270,7 +270,7 @@ def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[
             function = library[max(inside, key=ops.__getitem__)]
         seen |= set(inside)
         nodes = function.node_def
-    return list(call_nodes(function, (), {}, UnusedNames(()))) if gets else None
+    return list(call_nodes(function, (), {}, UnusedNames(()))) if takes_values else None
 
 
 def _count_ops_through_calls(library: FunctionLibrary) -> dict[str, int]:

@@ -63,7 +63,7 @@ class Pen {
     this.join = join;
   }
 }
-class Rectangle {
+class Rectangle_of_drawing {
   constructor(x, y, width, height, radius = 0, fill = null, pen = null) {
     this.x = x;
     this.y = y;
@@ -904,6 +904,77 @@ function _is_on_segment(a, b, c) {
   return ((across === 0) && (onward > 0));
 }
 
+// graphs.main_path
+const MIN_TRIBUTARY_BOXES = 3;
+function main_path(count, edges, weights, boxes) {
+  let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, load, length, gives, path_on, current, path;
+  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  for ([edge, [source, target]] of py_enumerate(edges)) {
+    if (weights.at(edge)) {
+      below.at(source).push(target);
+      out.at(source).push(edge);
+    }
+  }
+  fed = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
+  onward = py_repeat([-1], count);
+  best = py_repeat([[0, 0, 0]], count);
+  for (item of py_reversed(topological_order(below))) {
+    step = ((item < boxes) ? 1 : 0);
+    for (edge of out.at(item)) {
+      [after, weight] = [edges.at(edge)[1], weights.at(edge)];
+      [data, load, length] = best.at(after);
+      gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
+      path_on = [(data + gives), (load + Math.max(weight, 0)), (length + 1)];
+      if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
+        [best[py_position(best, item)], onward[py_position(onward, item)]] = [path_on, edge];
+      }
+    }
+  }
+  current = py_max(py_range(count), {key: (item) => [...best.at(item), -item], default: 0});
+  path = [];
+  while ((count && (onward.at(current) >= 0))) {
+    path.push(onward.at(current));
+    current = edges.at(onward.at(current))[1];
+  }
+  return [...path];
+}
+function tributaries(edges, weights, boxes, path) {
+  let taken, aside, local, inner, within, found, fed, passed;
+  taken = (() => { const out = new Set(); for (const edge of path) for (const end of edges.at(edge)) { out.add(end); } return out; })();
+  aside = (() => { const out = []; for (const [edge, [source, target]] of py_enumerate(edges)) if ((weights.at(edge) && !(taken.has(source) || taken.has(target)))) { out.push(edge); } return out; })();
+  if ((py_sum((() => { const out = []; for (const edge of aside) { out.push((weights.at(edge) > 0)); } return out; })()) < (MIN_TRIBUTARY_BOXES - 1))) {
+    return [];
+  }
+  local = (() => { const out = new Map(); for (const [number, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const edge of aside) for (const end of edges.at(edge)) { out.add(end); } return out; })()))) { out.set(item, number); } return out; })();
+  inner = (() => { const out = []; for (const edge of aside) { out.push([local.get(edges.at(edge)[0]), local.get(edges.at(edge)[1])]); } return out; })();
+  within = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < boxes)); } return out; })());
+  found = (() => { const out = []; for (const edge of main_path(local.size, inner, (() => { const out = []; for (const edge of aside) { out.push(weights.at(edge)); } return out; })(), within)) { out.push(aside.at(edge)); } return out; })();
+  fed = (() => { const out = new Set(); for (const edge of py_range(edges.length)) if (weights.at(edge)) { out.add(edges.at(edge)[1]); } return out; })();
+  passed = (() => { const out = new Set(); for (const edge of found) if (((weights.at(edge) > 0) && (edges.at(edge)[0] < boxes))) { out.add(edges.at(edge)[0]); } return out; })();
+  return (((passed.size >= MIN_TRIBUTARY_BOXES) && !fed.has(edges.at(found[0])[0])) ? [...found] : []);
+}
+function main_paths(skeleton, thick) {
+  let part_of, wires, backward, number, wire, main_edges, inside, ends, local, weights, edges, boxes, main;
+  part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
+  wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
+  backward = backward_wires(skeleton);
+  for ([number, wire] of py_enumerate(skeleton.wires)) {
+    wires.at(part_of.get(wire.chain[0])).push(number);
+  }
+  main_edges = [];
+  for (inside of wires) {
+    ends = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
+    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
+    weights = (() => { const out = []; for (const number of inside) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
+    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local.get(source), local.get(target)]); } return out; })();
+    boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
+    main = main_path(local.size, edges, weights, boxes);
+    py_extend(main_edges, (() => { const out = []; for (const edge of [...main, ...tributaries(edges, weights, boxes, main)]) { out.push(inside.at(edge)); } return out; })());
+  }
+  return [...main_edges];
+}
+
 // graphs.skyline
 const STRIP_PX = 8;
 const MAX_LINE_PIECES = 32;
@@ -1450,7 +1521,7 @@ function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_END
   for ([wire, chain] of py_enumerate(chains)) {
     for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
       if (((item < skeleton.children) && !absent.has(((2 * wire) + end)))) {
-        trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
+        trunk = ((other >= skeleton.children) ? -1 : wire);
         side = (capped.has(wire) ? 0 : end);
         py_setdefault(py_setdefault(sides, [item, side], new TupleMap()), [place_.get(other), trunk], []).push(wire);
       }
@@ -3419,6 +3490,7 @@ function tie_points(tie, slots, level, turn) {
 const CLEARANCE_PX = 8;
 const START_PX = 11;
 const STEP_PX = 10;
+const TRACK_PX = 30;
 const MAX_COMPARED_ROUTES = 120;
 class SideEntry {
   constructor(wire, item, port, before, place_) {
@@ -3460,7 +3532,7 @@ function find_side_ports(view, routes, slots, opened, borders, labelled) {
     door = [[borders.at(((side < 0) ? 0 : 1)), end[1]], end];
     others = (() => { const out = new Map(); for (const [other, line] of routes.entries()) if (!py_equal(line.at(-1), end)) { out.set(other, line); } return out; })();
     boxes = (() => { const out = []; for (const [item, slot] of slots.entries()) if ((item !== chain.at(-1))) { out.push(_slot_box(slot)); } return out; })();
-    if ((!_is_clear(door, boxes, others) || (_crossings(door, others) > _crossings(points, others)))) {
+    if ((!_is_clear(door, boxes, others) || (count_crossings(door, others) > count_crossings(points, others)))) {
       continue;
     }
     [piece, _] = slots.get(chain.at(-1));
@@ -3494,6 +3566,38 @@ function enter_at_sides(view, routes, slots, inner) {
     }
   }
   return entered;
+}
+function *move_beside(view, routes, slots, inner, width, labels) {
+  let skeleton, starts, used, wire, start, item, points, offered, port, side, piece, corner, x, place_, line, others, outermost, boxes, free;
+  skeleton = view.skeleton;
+  if (((routes.size > MAX_COMPARED_ROUTES) || !inner.side_ports.size)) {
+    return;
+  }
+  starts = (() => { const out = new Map(); for (const wire of routes.keys()) { out.set(wire, (skeleton.wires.at(wire).chain[0] - skeleton.children)); } return out; })();
+  starts = (() => { const out = new Map(); for (const [wire, port] of starts.entries()) if (((port >= 0) && skeleton.ports.at(port).first)) { out.set(wire, port); } return out; })();
+  used = new Counter(starts.values());
+  for ([wire, start] of starts.entries()) {
+    [item, points] = [skeleton.wires.at(wire).chain.at(-1), routes.get(wire)];
+    offered = (slots.has(item) ? py_get(inner.side_ports, item, new Map()) : new Map());
+    port = (offered.size ? port_at_end(view, wire, 1, inner.gates) : null);
+    if (((used.get(start) > 1) || (port == null) || !offered.has(port) || (points.length > 2) || skeleton.main_path.includes(wire))) {
+      continue;
+    }
+    [side, [piece, corner]] = [offered.get(port).side, slots.get(item)];
+    x = ((side < 0) ? (corner[0] - TRACK_PX) : ((corner[0] + piece.width) + TRACK_PX));
+    if (!((Math.floor(TRACK_PX / 2) <= x) && (x <= (width - Math.floor(TRACK_PX / 2))))) {
+      continue;
+    }
+    place_ = [(corner[0] + offered.get(port).place[0]), (corner[1] + offered.get(port).place[1])];
+    line = [[x, points[0][1]], [x, place_[1]], place_];
+    others = (() => { const out = new Map(); for (const [other, run] of routes.entries()) if ((other !== wire)) { out.set(other, run); } return out; })();
+    outermost = (() => { for (const other of starts.keys()) if ((other !== wire)) { if (!(((x - routes.get(other)[0][0]) * side) > 0)) return false; } return true; })();
+    boxes = [...labels, ...(() => { const out = []; for (const [other, slot] of slots.entries()) if ((other !== item)) { out.push(_slot_box(slot)); } return out; })()];
+    free = (outermost && _is_clear(line, boxes, others));
+    if ((free && (count_crossings(line, others) <= count_crossings(points, others)))) {
+      yield [new SideEntry(wire, item, port, line.slice(0, 1), place_), line];
+    }
+  }
 }
 function *_possible_entries(view, routes, slots, inner) {
   let skeleton, taken, wire, item, port, wires, side, corner, place_, before, line, points;
@@ -3551,7 +3655,7 @@ function _improves(entry, y, skeleton, routes, slots) {
   boxes = (() => { const out = []; for (const [item, slot] of slots.entries()) if (!ends.includes(item)) { out.push(_slot_box(slot)); } return out; })();
   apart = (() => { const out = new Map(); for (const [wire, points] of others.entries()) if (!py_equal(points[0], line[0])) { out.set(wire, points); } return out; })();
   fresh = (_is_between(line.at(-2), ...was.slice((entry.before.length - 1), (entry.before.length + 1))) ? line.slice(-2) : line.slice(-3));
-  return (_is_clear(fresh, boxes, apart) && (_crossings(line, others) <= _crossings(was, others)));
+  return (_is_clear(fresh, boxes, apart) && (count_crossings(line, others) <= count_crossings(was, others)));
 }
 function _is_between(point, start, end) {
   return ((Math.min(start[1], end[1]) <= point[1]) && (point[1] <= Math.max(start[1], end[1])));
@@ -3583,7 +3687,7 @@ function _is_clear(points, boxes, routes) {
   }
   return true;
 }
-function _crossings(points, routes) {
+function count_crossings(points, routes) {
   let count, ax, ay, bx, by, line, cx, cy, dx, dy, crossed;
   count = 0;
   for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
@@ -3772,7 +3876,7 @@ function _lines_by_end(skeleton, chains, place_, gates) {
     }
     for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
       if (((item < skeleton.children) && !gates.has(item))) {
-        trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
+        trunk = ((other >= skeleton.children) ? -1 : wire);
         py_setdefault(py_setdefault(ends, [end, item], new TupleMap()), [place_.get(other), trunk], []).push(wire);
       }
     }
@@ -3810,6 +3914,26 @@ function side_point(piece, corner, point, upright) {
   }
   middle = Math.floor((left + right) / 2);
   return [[middle, point[1]], [middle, ((point[1] < top) ? top : bottom)]];
+}
+function part_late(skeleton, routes) {
+  let late, leaders, wire, points, main, start, step, aside, turn, after, way, same, corner, others;
+  late = new Map();
+  leaders = (() => { const out = new Map(); for (const wire of skeleton.main_path) if (routes.has(wire)) { out.set(skeleton.wires.at(wire).chain[0], routes.get(wire)); } return out; })();
+  for ([wire, points] of routes.entries()) {
+    main = py_get(leaders, skeleton.wires.at(wire).chain[0], points);
+    if (((main === points) || (points.length < 5) || !py_equal(points[0], main[0]) || skeleton.wires.at(wire).turned)) {
+      continue;
+    }
+    [start, step, aside, turn, after] = points.slice(0, 5);
+    way = _direction(main[0], main[1]);
+    same = (py_equal(_direction(start, step), way) && py_equal(_direction(aside, turn), way));
+    corner = ((start[0] === step[0]) ? [start[0], turn[1]] : [turn[0], start[1]]);
+    others = (() => { const out = new Map(); for (const [other, line] of routes.entries()) if ((other !== wire)) { out.set(other, line); } return out; })();
+    if ((same && py_equal(_direction(step, aside), _direction(turn, after)) && (_length_of_side_entries(start, corner) < _length_of_side_entries(main[0], main[1])) && !count_crossings([corner, turn], others))) {
+      late.set(wire, [start, corner, ...points.slice(4)]);
+    }
+  }
+  return late;
 }
 function find_partings(skeleton, routes) {
   let main, starts, wire, points, partings, wires, leader, point;
@@ -4048,14 +4172,15 @@ function draw_core(view, pieces, lines, said, inner, direction, framed) {
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner);
 }
 function _labels_said_once(view, said, gates) {
-  let skeleton, words, heard, kept, wire, chain, label, ends, end;
+  let skeleton, words, heard, kept, wire, chain, label, sides, met, ends, end;
   [skeleton, words] = [view.skeleton, view.words.lines];
   heard = new TupleMap();
   kept = new Map();
   for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
     [chain, label] = [skeleton.wires.at(wire).chain, words.get(wire).label];
-    ends = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
-    ends = (() => { const out = []; for (const [end, item] of ends) if (!gates.has(item)) { out.push([end, item]); } return out; })();
+    sides = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
+    met = (() => { const out = []; for (const [end, item] of sides) { out.push([end, item, port_at_end(view, wire, end, gates)]); } return out; })();
+    ends = (() => { const out = []; for (const [end, item, port] of met) if ((!gates.has(item) || (port != null))) { out.push([end, item, port]); } return out; })();
     if (!(() => { for (const end of ends) { if (py_in(label, py_get(heard, end, []))) return true; } return false; })()) {
       kept.set(wire, said.get(wire));
       for (end of ends) {
@@ -4077,6 +4202,7 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties, i
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
   routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, (!ties.has(wire) ? _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns) : tie_points(ties.get(wire), slots, level, turn))); } return out; })();
+  py_update(routes, part_late(view.skeleton, routes));
   entered = (turn.runs_vertically ? enter_at_sides(view, routes, slots, inner) : new Map());
   axis = (turn.runs_vertically ? 0 : 1);
   [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
@@ -4271,23 +4397,24 @@ class OpenGroup {
   }
 }
 function list_open_groups(view) {
-  let groups, todo, current, heading, outside, above, position, below, bare, node_labels, shown, labels, child, inner, node, second;
+  let groups, todo, current, heading, outside, above, position, below, bare, prefix, node_labels, shown, labels, child, inner, node, second;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
     [current, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below = new Map();
-    bare = ((heading != null) && _is_around_one_stack(current));
+    bare = ((heading != null) && (!heading[0].label || _is_around_one_stack(current)));
     groups.push(new OpenGroup(current, (bare ? null : heading), below, outside, bare));
+    prefix = ((bare && (heading != null) && heading[0].label) ? (String(heading[0].label) + " / ") : "");
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core_children(), ...current.metagraph.mask.extracted_children, ...py_range(current.node_labels.length, node_labels.length)]);
     labels = (current.opened.size ? _outside_line_labels(current) : new Map());
     for ([child, inner] of py_sorted(current.opened.entries(), {reverse: true})) {
       if (shown.has(child)) {
         [node, second] = [node_labels.at(child), current.words.seconds.at(child)];
-        if ((bare && (heading != null))) {
-          node = py_replace(node, {label: (String(heading[0].label) + " / " + String(node.label))});
+        if (prefix) {
+          node = py_replace(node, {label: (prefix + node.label)});
         }
         todo.push([inner, [node, second], py_get(labels, child, new TupleMap()), below, child]);
       }
@@ -4534,7 +4661,7 @@ class GroupLayout {
   }
 }
 function lay_out_frame(view, heading, below, outside, direction) {
-  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, sides;
+  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, entered, taken, entry, line, start, sides;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
@@ -4554,8 +4681,23 @@ function lay_out_frame(view, heading, below, outside, direction) {
   labels = (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })();
   drawn = (() => { const out = new Map(); for (const [item, slot] of py_enumerate(slots)) if ((slot != null)) { out.set(item, slot); } return out; })();
   offers = ((heading != null) && is_vertical(direction));
+  entered = (() => { const out = new Map(); for (const [item, known] of core.entered.entries()) { out.set(item, new Map([...known])); } return out; })();
+  if (offers) {
+    taken = (() => { const out = []; for (const wire of labels.keys()) { out.push(_label_box(labels.get(wire), said.get(wire))); } return out; })();
+    for ([entry, line] of [...move_beside(view, routes, drawn, inner, (size[0] - right), taken)]) {
+      start = (view.skeleton.wires.at(entry.wire).chain[0] - view.skeleton.children);
+      routes.set(entry.wire, line);
+      ports = [...ports.slice(0, start), line[0], ...ports.slice((start + 1))];
+      py_setdefault(entered, entry.item, new Map()).set(entry.port, (entry.place[1] - drawn.get(entry.item)[1][1]));
+    }
+  }
   sides = (offers ? find_side_ports(view, routes, drawn, new Set(below.keys()), [0, (size[0] - right)], labels) : new Map());
-  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], find_partings(view.skeleton, routes), sides, core.entered);
+  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], find_partings(view.skeleton, routes), sides, entered);
+}
+function _label_box(middle, label) {
+  let x, y, wide, high;
+  [[x, y], [wide, high]] = [middle, label.size];
+  return [(x - Math.floor(wide / 2)), (y - Math.floor(high / 2)), (x + Math.floor((wide + 1) / 2)), (y + Math.floor((high + 1) / 2))];
 }
 function _shifted_separator(rule, shift) {
   return new Separator(..._shifted_point([rule.x1, rule.y1], shift), ..._shifted_point([rule.x2, rule.y2], shift));
@@ -4663,7 +4805,7 @@ class DataPaths {
   }
 }
 function lead_main_path(groups) {
-  let wires, number, wire;
+  let wires, number, wire, led;
   if ((groups.length === 1)) {
     return [...groups];
   }
@@ -4671,19 +4813,59 @@ function lead_main_path(groups) {
   for ([number, wire] of _longest_path(_data_paths(groups), groups)) {
     py_setdefault(wires, number, []).push(wire);
   }
-  return (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(_with_main_path(group, py_get(wires, number, []))); } return out; })();
+  led = (() => { const out = []; for (const [number, group] of py_enumerate(groups)) { out.push(_with_main_path(group, py_get(wires, number, []))); } return out; })();
+  for (number of py_range((led.length - 1), -1, -1)) {
+    led[py_position(led, number)] = _with_tributaries_of_children(led.at(number), led, wires);
+  }
+  return led;
+}
+function _with_tributaries_of_children(group, groups, passed) {
+  let skeleton, more, position, child, inside, aside, ports, gates, met, weights, wire, end, port, main_path_;
+  skeleton = group.view.skeleton;
+  more = [];
+  for ([position, child] of group.below.entries()) {
+    inside = groups.at(child).view.skeleton;
+    aside = (() => { const out = []; for (const wire of inside.main_path) if (!py_get(passed, child, inside.main_path).includes(wire)) { out.push(inside.wires.at(wire).chain); } return out; })();
+    ports = (() => { const out = new Set(); for (const chain of aside) for (const end of [chain[0], chain.at(-1)]) if ((end >= inside.children)) { out.add((end - inside.children)); } return out; })();
+    gates = (ports.size ? new Map([[position, port_gates(groups.at(child).view)]]) : new Map());
+    met = (() => { const out = new Map(); for (const port of ports) { out.set(port, []); } return out; })();
+    weights = (ports.size ? _data_weights(group.view) : new Map());
+    for (wire of weights.keys()) {
+      for (end of [0, 1]) {
+        port = port_at_end(group.view, wire, end, gates);
+        if (met.has(port)) {
+          met.get(port).push(wire);
+        }
+      }
+    }
+    py_extend(more, (() => { const out = []; for (const wires of met.values()) if (((wires.length === 1) && !skeleton.main_path.includes(wires[0]))) { out.push(wires[0]); } return out; })());
+  }
+  if (!more.length) {
+    return group;
+  }
+  main_path_ = [...skeleton.main_path, ...more];
+  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: main_path_})})});
 }
 function _with_main_path(group, wires) {
-  let skeleton;
+  let skeleton, part_of, chains, path, part, own, ends, taken, aside, others, main_path_;
   if (!wires.length) {
     return group;
   }
   skeleton = group.view.skeleton;
-  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: _extended_main_path(skeleton, wires)})})});
-}
-function _extended_main_path(skeleton, wires) {
-  let part_of, chains, path, before, after, part;
   part_of = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, p); } return out; })();
+  chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
+  path = _extended_path(skeleton, wires);
+  part = part_of.get(chains.at(path[0])[0]);
+  own = (() => { const out = []; for (const [wire, weight] of _data_weights(group.view).entries()) if ((part_of.get(chains.at(wire)[0]) === part)) { out.push([wire, weight]); } return out; })();
+  ends = (() => { const out = []; for (const [wire, _] of own) { out.push([chains.at(wire)[0], chains.at(wire).at(-1)]); } return out; })();
+  taken = (() => { const out = []; for (const [number, [wire, _]] of py_enumerate(own)) if (path.includes(wire)) { out.push(number); } return out; })();
+  aside = tributaries(ends, (() => { const out = []; for (const [_, weight] of own) { out.push(weight); } return out; })(), skeleton.children, taken);
+  others = (() => { const out = []; for (const wire of skeleton.main_path) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })();
+  main_path_ = [...path, ...(() => { const out = []; for (const number of aside) { out.push(own.at(number)[0]); } return out; })(), ...others];
+  return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: main_path_})})});
+}
+function _extended_path(skeleton, wires) {
+  let chains, path, before, after;
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
   path = [...wires];
   before = (() => { const out = new Map(); for (const wire of skeleton.main_path) { out.set(chains.at(wire).at(-1), wire); } return out; })();
@@ -4694,22 +4876,23 @@ function _extended_main_path(skeleton, wires) {
   while (after.has(chains.at(path.at(-1)).at(-1))) {
     path.push(after.get(chains.at(path.at(-1)).at(-1)));
   }
-  part = part_of.get(chains.at(path[0])[0]);
-  return [...path, ...(() => { const out = []; for (const wire of skeleton.main_path) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
+  return path;
+}
+function _data_weights(view) {
+  let backward;
+  backward = backward_wires(view.skeleton);
+  return (() => { const out = new Map(); for (const [index, line] of view.drawn_lines().entries()) if (((line.kind === "data") && !line.training && !backward.has(index) && !_is_beside(view, index))) { out.set(index, hand_main_path_weight(line)); } return out; })();
 }
 function _data_paths(groups) {
-  let paths, gates, number, group, inner, backward, index, line, source, target;
+  let paths, gates, number, group, inner, index, weight, source, target;
   paths = new DataPaths();
   gates = (() => { const out = []; for (const group of groups) { out.push(port_gates(group.view)); } return out; })();
   for ([number, group] of py_enumerate(groups)) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
-    backward = backward_wires(group.view.skeleton);
-    for ([index, line] of group.view.drawn_lines().entries()) {
-      if (((line.kind === "data") && !line.training && !backward.has(index) && !_is_beside(group.view, index))) {
-        [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
-        paths.steps.at(source).push([[number, index], target, hand_main_path_weight(line)]);
-        paths.below.at(source).push(target);
-      }
+    for ([index, weight] of _data_weights(group.view).entries()) {
+      [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
+      paths.steps.at(source).push([[number, index], target, weight]);
+      paths.below.at(source).push(target);
     }
   }
   return paths;
@@ -5285,7 +5468,9 @@ function sole_frame(scene) {
   return frames[0];
 }
 function close_frame(scene, frame) {
-  let closing, moved;
+  let bare, closing, moved;
+  bare = py_replace(scene.boxes.at(frame), {bare: true});
+  scene = py_replace(scene, {boxes: [...scene.boxes.slice(0, frame), bare, ...scene.boxes.slice((frame + 1))], ports: [...(() => { const out = []; for (const port of scene.ports) { out.push(((port.box === frame) ? py_replace(port, {bare: true}) : port)); } return out; })()]});
   closing = _closing_of(scene, frame);
   moved = ((closing == null) ? null : closing.closed_scene());
   return (((closing == null) || (moved == null)) ? scene : closing.cropped_scene(moved));
@@ -5603,7 +5788,7 @@ function _sign_ring(x, y, width, height, radius, fill, inset) {
   dotted = (fill.sign === "→");
   pen = new Pen(fill.stroke, SIGN_WIDTHS.get(fill.sign), py_get(SIGN_DASHES, fill.sign, []), (dotted ? "round" : "butt"));
   rounded = py_max([0, (radius - inset)]);
-  return new Rectangle((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded, undefined, pen);
+  return new Rectangle_of_drawing((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded, undefined, pen);
 }
 function sign_disc(x, y, fill, theme) {
   return (fill.sign ? _draw_sign(x, y, SIGN_DISC_RADIUS, fill.stroke, fill.sign, theme) : []);
@@ -5723,13 +5908,12 @@ function edge_colour(line, theme, chosen = false) {
   return ((line.kind === "reference") ? theme.reference : theme.data);
 }
 function shorten_line(points, by, at_start) {
-  let turned, return_to;
+  let turned;
   if ((by <= 0)) {
     return points;
   }
   turned = (at_start ? py_reversed(points) : points);
-  return_to = _step_towards(turned.at(-1), turned.at(-2), by);
-  turned = [...turned.slice(0, -1), return_to];
+  turned = [...turned.slice(0, -1), _step_towards(turned.at(-1), turned.at(-2), by)];
   return (at_start ? py_reversed(turned) : turned);
 }
 function _step_towards(start, goal, distance) {
@@ -5821,7 +6005,7 @@ function draw_closed_box(box, fill, theme) {
     shapes.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), theme.stroke));
   }
   if ((box.kind === "call")) {
-    shapes.push(new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke)));
+    shapes.push(new Rectangle_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke)));
   }
   py_extend(shapes, sign_outline(x, y, width, height, radius, fill));
   if (box.openable) {
@@ -5837,7 +6021,7 @@ function _draw_back_sheets(box, radius, ground, pen) {
   return (() => { const out = []; for (const [dx, dy] of shifts) { out.push(_inset_rect((x + dx), (y + dy), width, height, radius, ground, pen)); } return out; })();
 }
 function _inset_rect(x, y, width, height, radius, fill, pen) {
-  return new Rectangle((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), fill, pen);
+  return new Rectangle_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), fill, pen);
 }
 function _folded_sheet(x, y, width, height, ground, stroke) {
   let left, top, right, bottom, pen, corners, lines, ear;
@@ -5976,7 +6160,7 @@ function _summary_icon(x, y, theme) {
   for ([right, top] of [[3.5, 6], [6, 3], [8.5, 5]]) {
     py_extend(chart, [["M", [(x + right), (y + 10)]], ["V", [(y + top)]]]);
   }
-  ground = new Rectangle((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
+  ground = new Rectangle_of_drawing((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
   return [ground, new Curve([...chart], undefined, new Pen(theme.secondary, 1.5))];
 }
 function _draw_stub_line(mark, theme, tint) {
@@ -6331,7 +6515,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   kinds = py_replace(paint, {legend: [...rows_by_kind(paint.legend)]});
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, kinds) : []), caption, margin, line);
-  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, _bare_frames(scene, whole, chosen)))];
+  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));
   }
@@ -6345,13 +6529,8 @@ function _whole_frame(scene, paint, chosen) {
   }
   return frame;
 }
-function _bare_frames(scene, whole, chosen) {
-  let titles;
-  titles = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.role === "title") && !text.content)) { out.push(text); } return out; })();
-  return new Set([whole, ...(() => { const out = []; for (const text of titles) if ((scene.boxes.at(text.box).open && !chosen.has(text.box))) { out.push(text.box); } return out; })()]);
-}
-function _graph_groups(scene, paint, chosen, bare) {
-  let theme, inside, text, opened, closed;
+function _graph_groups(scene, paint, chosen) {
+  let theme, inside, text, opened, closed, framed;
   theme = paint.theme;
   inside = new Map();
   for (text of scene.texts) {
@@ -6359,7 +6538,8 @@ function _graph_groups(scene, paint, chosen, bare) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push((!bare.has(index) ? _node_group(scene, index, paint, [], chosen) : _bare_group(scene.boxes.at(index)))); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) if (!bare.has(index)) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if (!bare.has(port.box)) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme, bare)); } return out; })()];
+  framed = (() => { const out = []; for (const index of opened) if (!scene.boxes.at(index).bare) { out.push(index); } return out; })();
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node_group(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of framed) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if (!port.bare) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme)); } return out; })()];
 }
 function _draw_edges(scene, paint, chosen) {
   let drawn_lines, group;
@@ -6386,7 +6566,7 @@ function _node_group(scene, index, paint, texts, chosen) {
   let box, fill, theme, shapes, halo, text, title;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
   if (box.bare) {
-    return _bare_group(box);
+    return new Group([], box.address, box.title);
   }
   shapes = (box.open ? draw_frame(box, fill, theme) : draw_closed_box(box, fill, theme));
   if (chosen.has(index)) {
@@ -6402,13 +6582,10 @@ function _node_group(scene, index, paint, texts, chosen) {
   title = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
   return new Group([...shapes], box.address, title);
 }
-function _bare_group(box) {
-  return new Group([], box.address, box.title);
-}
 function _selection_outline(box, theme) {
   let radius;
   radius = (is_pill(box) ? 13 : 7);
-  return new Rectangle((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
+  return new Rectangle_of_drawing((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
 }
 function _badge_text(box, badge, colour) {
   let x, y, wide, tall;
@@ -6432,13 +6609,13 @@ function _text_colour(text, first, second, theme) {
 function _scene_text(text, colour, halo = null) {
   return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo);
 }
-function _free_text_group(text, scene, theme, bare) {
+function _free_text_group(text, scene, theme) {
   let colour, ground, around;
   colour = ((text.role === "heading") ? theme.text : theme.secondary);
   ground = null;
   if ((text.role === "edge")) {
     around = text.box;
-    while ((bare.has(around) && (around >= 0))) {
+    while (((around >= 0) && scene.boxes.at(around).bare)) {
       around = scene.boxes.at(around).parent;
     }
     ground = ((around >= 0) ? theme.frame_fill((scene.boxes.at(around).depth + 1)) : theme.background);
@@ -6477,60 +6654,6 @@ function _carry_part_breaks(part, old, was) {
     }
   }
   return [...starts];
-}
-
-// arrange.lines
-function main_path(count, edges, weights, boxes) {
-  let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, load, length, gives, path_on, current, path;
-  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  for ([edge, [source, target]] of py_enumerate(edges)) {
-    if (weights.at(edge)) {
-      below.at(source).push(target);
-      out.at(source).push(edge);
-    }
-  }
-  fed = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
-  onward = py_repeat([-1], count);
-  best = py_repeat([[0, 0, 0]], count);
-  for (item of py_reversed(topological_order(below))) {
-    step = ((item < boxes) ? 1 : 0);
-    for (edge of out.at(item)) {
-      [after, weight] = [edges.at(edge)[1], weights.at(edge)];
-      [data, load, length] = best.at(after);
-      gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
-      path_on = [(data + gives), (load + Math.max(weight, 0)), (length + 1)];
-      if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
-        [best[py_position(best, item)], onward[py_position(onward, item)]] = [path_on, edge];
-      }
-    }
-  }
-  current = py_max(py_range(count), {key: (item) => [...best.at(item), -item], default: 0});
-  path = [];
-  while ((count && (onward.at(current) >= 0))) {
-    path.push(onward.at(current));
-    current = edges.at(onward.at(current))[1];
-  }
-  return [...path];
-}
-function main_paths(skeleton, thick) {
-  let part_of, wires, backward, number, wire, main_edges, inside, ends, local, weights, edges, boxes;
-  part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
-  wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
-  backward = backward_wires(skeleton);
-  for ([number, wire] of py_enumerate(skeleton.wires)) {
-    wires.at(part_of.get(wire.chain[0])).push(number);
-  }
-  main_edges = [];
-  for (inside of wires) {
-    ends = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
-    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
-    weights = (() => { const out = []; for (const number of inside) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
-    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local.get(source), local.get(target)]); } return out; })();
-    boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
-    py_extend(main_edges, (() => { const out = []; for (const edge of main_path(local.size, edges, weights, boxes)) { out.push(inside.at(edge)); } return out; })());
-  }
-  return [...main_edges];
 }
 
 // chart.axes
@@ -6841,7 +6964,7 @@ const exported = {
   Negated: Negated,
   NumberTerm: NumberTerm,
   TextTerm: TextTerm,
-  Rectangle: Rectangle,
+  Rectangle: Rectangle_of_drawing,
   Hatch: Hatch,
   Disc: Disc,
   Curve: Curve,

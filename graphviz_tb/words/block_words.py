@@ -288,7 +288,8 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the chain of layers of a group; of a residual block the path without the projection."""
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
-        return join_words([steps[number].word for number in layers])
+        tables = [steps[number] for number in layers]
+        return join_words([f"position {table.word}" if table.positional else table.word for table in tables])
     return next((line for words in _chain_ways(block, layers) if (line := join_words(words))), None)
 
 

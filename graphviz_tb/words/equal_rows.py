@@ -10,33 +10,25 @@ the sizes of its weights and who else uses them. Members that are equal in all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Ints, distinct_values
+from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, Hierarchy
-from graphviz_tb.words.block import Block
 from graphviz_tb.words.parameters import ParameterCounts
+from graphviz_tb.words.row_blocks import RowBlocks
 
 SINGULAR_KINDS = frozenset({"attention", "scores", "scan"})  # steps whose words depend on constants too
 
 
 class EqualRows:
-    """Finds rows with the same words; `nodes` returns the ops of the model below a row, `block` their steps."""
+    """Finds rows with the same words."""
 
-    def __init__(
-        self,
-        hierarchy: Hierarchy,
-        parameters: ParameterCounts,
-        nodes: Callable[[int], Ints | None],
-        block: Callable[[Ints], Block],
-    ) -> None:
-        self.hierarchy, self.parameters = hierarchy, parameters
-        self._nodes, self._block = nodes, block
-        self._calls = sorted(hierarchy.calls)
+    def __init__(self, hierarchy: Hierarchy, parameters: ParameterCounts, blocks: RowBlocks) -> None:
+        self.hierarchy, self.parameters, self.blocks = hierarchy, parameters, blocks
         self._first: dict[Hashable, int] = {}
         self._known: dict[int, int] = {}  # by member
 
@@ -59,11 +51,10 @@ class EqualRows:
     def _structure(self, member: int) -> Hashable:
         """Return all that the words for the rows of a member depend on; the member where that is more than itself."""
         hierarchy, graph, stop = self.hierarchy, self.hierarchy.graph, self.hierarchy.end.item(member)
-        calls = self.parameters.places_below(member, self._calls)
-        alone = stop > member + 1 and not graph.layers and calls.start == calls.stop
-        if not alone or (nodes := self._nodes(member)) is None:
+        alone = stop > member + 1 and not graph.layers and not self.blocks.call_count(member)
+        if not alone or (nodes := self.blocks.nodes_below(member)) is None:
             return member
-        block = self._block(nodes)  # one for equal steps with equal links, and kept
+        block = self.blocks.block_of(nodes)  # one for equal steps with equal links, and kept
         if len(block.steps) < 2 or any(step.kind in SINGULAR_KINDS or step.word == "softmax" for step in block.steps):
             return member
         rows = slice(member, stop)

@@ -317,8 +317,7 @@ class ExportedSteps(TensorFlowSteps):
 
     def _embedding(self, node: int) -> LayerStep | None:
         weight, shape = next(self._kernels(node), (-1, ()))
-        word = " × ".join(map(size_word, shape))
-        return LayerStep("embedding", word, weight=weight) if len(shape) == 2 else None
+        return self.table_step(node, weight, shape) if len(shape) == 2 else None
 
     def _multiply(self, op: str, node: int) -> LayerStep | None:
         kernels = [*self.factors_of(node), *self._kernel_part(node)]

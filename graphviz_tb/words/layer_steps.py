@@ -371,8 +371,7 @@ class TensorFlowSteps(OpReader):
 
     def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if op in EMBEDDING_LOOKUP_OPS or self._selects_rows(node):
-            word = " × ".join(size_word(size) for size in kernel)
-            return LayerStep("embedding", word, weight=weight) if len(kernel) == 2 else None
+            return self.table_step(node, weight, kernel) if len(kernel) == 2 else None
         if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS:
             return self._convolution(op, node, weight, kernel)
         definition = self.graph.node_def(node)
@@ -389,6 +388,11 @@ class TensorFlowSteps(OpReader):
             return None
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
 
+    def table_step(self, node: int, weight: int, sizes: Sequence[int | None]) -> LayerStep:
+        """Return the step of a node that takes rows of a table of these sizes."""
+        counted = not self.graph.meaning.from_inputs()[node]
+        return LayerStep("embedding", " × ".join(map(size_word, sizes)), weight=weight, positional=counted)
+
     def _added_rows(self, node: int) -> LayerStep | None:
         """Return the step of an op that takes a range of the rows of a table, which are added to others: positions."""
         tables = [(origin, shape) for slot, origin, shape in self.weights_of(node) if slot == 0 and len(shape) == 2]
@@ -397,8 +401,7 @@ class TensorFlowSteps(OpReader):
             if len(users) != 1:
                 return None
             if self.op_of(users[0]) in ADD_OPS:
-                word = " × ".join(size_word(size) for size in tables[0][1])
-                return LayerStep("embedding", word, weight=tables[0][0])
+                return self.table_step(node, *tables[0])
             if self.op_of(users[0]) not in BROADCAST_OPS:
                 return None
             node = users[0]

@@ -7,11 +7,9 @@ facts are left out. Pictures, pages, outlines and `tree` all use these words.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from operator import attrgetter
 from threading import get_ident
 
 import numpy as np
@@ -34,15 +32,14 @@ from graphviz_tb.ops.roles import (
     CONVOLUTION_OPS,
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
-    MULTIPLY_OPS,
     RANGE_OPS,
 )
-from graphviz_tb.words.block import Block, both_ways_words, link_steps, links_among, scan_end, scan_words
+from graphviz_tb.words.block import Block, both_ways_words, scan_words
 from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.equal_rows import EqualRows
-from graphviz_tb.words.heads import attends, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts, size_words
+from graphviz_tb.words.row_blocks import MOST_NODES, RowBlocks
 from graphviz_tb.words.shared_words import (
     ATTENTION,
     RANGE,
@@ -55,16 +52,12 @@ from graphviz_tb.words.shared_words import (
     table_words,
 )
 from graphviz_tb.words.step_words import (
-    RELU_STEP,
-    SCAN_STEP,
-    SQUARED_RELU_STEP,
     UNKNOWN_STEP,
     WEIGHTED_KINDS,
     LayerStep,
     size_word,
 )
 
-MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
 MOST_ASKED = 64  # members of a stack whose words are compared
@@ -72,7 +65,6 @@ MOST_NESTED = 4  # groups whose parts are said for those of the group around the
 UNSAID = "?"
 TOLD_KINDS = frozenset({*WEIGHTED_KINDS, "scores", "unknown"})
 MOST_NORM = 40  # ops of a norm
-PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 POSITION_BIAS = "position bias"  # looked up by distances, which are made of ranges
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
 FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # behind the heads of attention
@@ -109,12 +101,11 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self.parameters = ParameterCounts(hierarchy, self.steps)
+        self.blocks = RowBlocks(hierarchy, self.steps, self.parameters)
         self._known: dict[int, str | None] = {}
-        self._blocks: dict[bytes, Block] = {}  # by nodes
-        self._linked: dict[Hashable, Block] = {}  # by ops, links and steps
         self._said: dict[tuple[int, LayerStep], str | None] = {}  # by block, all of which are kept, and unknown step
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
-        self._equal = EqualRows(hierarchy, self.parameters, self._nodes, self._block)
+        self._equal = EqualRows(hierarchy, self.parameters, self.blocks)
 
     def words_of_row(self, row: int) -> str | None:
         """Return the words for a row; "" if a paper writes none, None if nothing is known."""
@@ -144,7 +135,11 @@ class PaperWords:
             return ""
         # A line may lack room for all words; those of the second member are those of the rest.
         members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
-        whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
+        whole = [
+            whole_chain(self.blocks.block_of(nodes))
+            for nodes in map(self.blocks.nodes_below, members)
+            if nodes is not None
+        ]
         return more_words(*whole) if len(whole) == 2 and all(whole) else more_words(first, self.words_of_row(row) or "")
 
     def of_nodes(self, nodes: Sequence[int]) -> str | None:
@@ -155,7 +150,7 @@ class PaperWords:
             return None
         ops = {self.steps.op_of(node) for node in listed.tolist()}
         if ops.isdisjoint(EMBEDDING_LOOKUP_OPS):
-            return self._words_of_block(self._block(listed))
+            return self._words_of_block(self.blocks.block_of(listed))
         if not ops.isdisjoint(CONVOLUTION_OPS | MATRIX_PRODUCT_OPS):
             return None
         # Distances are whole numbers, which are no computation where types are known.
@@ -200,11 +195,11 @@ class PaperWords:
             stack = row  # of ops
         if stack >= 0:
             return self._stack_words(stack)
-        if (layer := self._layer_steps(row)) is not None:
+        if (layer := self.blocks.layer_steps(row)) is not None:
             return block_words(Block(layer))
         if self.hierarchy.how[row] == L2_NORM_ORIGIN:
             return ""  # its name says all
-        nodes = self._nodes(row)
+        nodes = self.blocks.nodes_below(row)
         if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
             return said
         if nodes is None:
@@ -228,7 +223,7 @@ class PaperWords:
         kind = self.steps.op_of(unknown[0]).rpartition("::")[2]
         if self.hierarchy.display_label(row).startswith(kind):
             return None
-        return self._words_of_block(self._block(nodes), LayerStep("convolution", kind))
+        return self._words_of_block(self.blocks.block_of(nodes), LayerStep("convolution", kind))
 
     def _words_of_block(self, block: Block, known: LayerStep = UNKNOWN_STEP) -> str | None:
         """Return the words for a block, with a step in place of an unknown one; made once for equal structures, which
@@ -240,24 +235,8 @@ class PaperWords:
         return self._said[key]
 
     def _group_words(self, nodes: Ints) -> str | None:
-        said = self._words_of_block(self._block(nodes))
+        said = self._words_of_block(self.blocks.block_of(nodes))
         return None if said == "" and len(nodes) > MOST_NORM else said
-
-    def _layer_steps(self, row: int) -> tuple[LayerStep, ...] | None:
-        """Return the steps of a row that is a Keras layer; None for any other, and for a class without words."""
-        layers = self.graph.layers
-        layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
-        if layer is None or layer.parts:
-            return None
-        from graphviz_tb.words.keras_steps import keras_steps
-
-        return keras_steps(layer, self._has_padded_input(row)) or None
-
-    def _has_padded_input(self, row: int) -> bool:
-        node = int(self.hierarchy.node[row])
-        if node < 0:
-            return False
-        return any(self.steps.op_of(source) in PAD_CLASSES for _, (source, _) in self.steps.inputs_of(node))
 
     def _stack_words(self, stack: int) -> str | None:
         """Return the common words of the members of a stack; for stages that are stacks also the number of blocks in
@@ -317,8 +296,8 @@ class PaperWords:
         """Return the channels of the layers in the first member of a stack that have others in the next, and those:
         `128, then 160, 160, 192`; "" where these layers have not one width in each member."""
         members = self._members(row)
-        held = [self._nodes(member) for member in members] if len(members) <= MOST_GROWING else []
-        steps = [self._block(nodes).steps for nodes in held if nodes is not None]
+        held = [self.blocks.nodes_below(member) for member in members] if len(members) <= MOST_GROWING else []
+        steps = [self.blocks.block_of(nodes).steps for nodes in held if nodes is not None]
         given = [[step.gives for step in block if step.kind in WEIGHTED_KINDS] for block in steps]
         if len(steps) < len(members) or len({*map(len, given)}) != 1:
             return ""
@@ -327,14 +306,14 @@ class PaperWords:
         return f"{first}, then {', '.join(rest)}" if rest else ""
 
     def _gives(self, row: int) -> int:
-        nodes = self._nodes(row)
-        return 0 if nodes is None else self._block(nodes).output_channels()
+        nodes = self.blocks.nodes_below(row)
+        return 0 if nodes is None else self.blocks.block_of(nodes).output_channels()
 
     def _op_words(self, row: int) -> str | None:
         node = int(self.hierarchy.node[row])
         if node < 0 or not self.parameters.of_model[node]:
             return None
-        if (layer := self._layer_steps(row)) is not None:
+        if (layer := self.blocks.layer_steps(row)) is not None:
             return block_words(Block(layer))
         steps = [step for step in self.steps.steps_of(node) if step.kind not in ("activation", "norm")]
         return self._with_sharing(row, np.array([node], np.int32), steps[0].word or None) if steps else None
@@ -434,7 +413,7 @@ class PaperWords:
     def _part_words(self, part: int, deep: int) -> tuple[list[str], int]:
         """Return the words of a part of a group, of a stack those of each member, and the number of words before its
         first stack (-1 for no stack); no words of one without layers, and `UNSAID` for one whose layers have none."""
-        nodes = self._nodes(part)
+        nodes = self.blocks.nodes_below(part)
         listed = () if nodes is None else nodes.tolist()
         told = sum([step.kind in TOLD_KINDS for steps in self.steps.steps_of_all(listed) for step in steps])
         if nodes is not None and not told:
@@ -459,7 +438,7 @@ class PaperWords:
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
         blocks = self._alike_blocks(row, layers) if layers else ()
-        if self._call_count(row) > sum(map(self._call_count, blocks)):
+        if self.blocks.call_count(row) > sum(map(self.blocks.call_count, blocks)):
             return None  # a function may hold other layers
         if not blocks:
             return None
@@ -489,7 +468,7 @@ class PaperWords:
             return ""
         computing = nodes[self.parameters.of_model[nodes]].tolist()
         among = set(computing)
-        steps = [step for node in computing for step in self._node_steps(node, among)]
+        steps = [step for node in computing for step in self.blocks.steps_among(node, among)]
         chosen = {step.word for step in steps if step.kind == "top"}
         routes = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
         return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
@@ -518,108 +497,3 @@ class PaperWords:
                 few = len(members) <= MOST_ASKED and others < self.parameters.counts_below(members[-1])[1]
                 return members if few else ()
             row = largest
-
-    # What is below a row.
-
-    def _nodes(self, row: int) -> Ints | None:
-        """Return the ops of the model below a row, through calls; None if there are too many."""
-        found: list[Ints] = []
-        todo, seen, count = [row], {row}, 0
-        while todo:
-            each = todo.pop()
-            start, stop = each, int(self.hierarchy.end[each])
-            calls = self._calls
-            for call in calls[bisect_left(calls, start) : bisect_left(calls, stop)]:
-                for _, body in self.hierarchy.calls[call]:
-                    if body not in seen:
-                        seen.add(body)
-                        todo.append(body)
-            nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop]]
-            nodes = nodes[self.parameters.of_model[nodes]]
-            count += len(nodes) if not self._scans else sum(node not in self._scans for node in nodes.tolist())
-            if count > MOST_NODES:
-                return None
-            found.append(nodes)
-        # A body that is called from within itself is there twice.
-        return distinct_values(np.concatenate(found)) if len(found) > 1 else found[0]
-
-    @cached_property
-    def _multiplies(self) -> Bools:
-        return self.graph.nodes_of_types(MULTIPLY_OPS.__contains__)
-
-    @cached_property
-    def _calls(self) -> list[int]:
-        return sorted(self.hierarchy.calls)
-
-    def _call_count(self, row: int) -> int:
-        """Return the number of calls below a row, not through functions."""
-        below = self.parameters.places_below(row, self._calls)
-        return int(below.stop - below.start)
-
-    @cached_property
-    def _scans(self) -> dict[int, int]:
-        """Return the ends of scans, by op of a scan."""
-        found: dict[int, int] = {}
-        for row in np.flatnonzero(self.hierarchy.how == SCAN_ORIGIN).tolist():
-            rows = slice(row, self.hierarchy.end[row])
-            nodes = self.hierarchy.node[rows][self.hierarchy.is_ordinary_op[rows]]
-            found.update(dict.fromkeys(nodes.tolist(), scan_end(self.steps, nodes)[0]))
-        return found
-
-    def _node_steps(self, node: int, among: Set[int]) -> tuple[LayerStep, ...]:
-        """Return the steps of an op `among` others: a scan that is whole among them is one step, at its end."""
-        end = self._scans.get(node, -1)
-        if end in among:
-            return (SCAN_STEP,) if node == end else ()
-        row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1
-        layer = self._layer_steps(row) if row >= 0 else None
-        return self.steps.steps_of(node) if layer is None else layer
-
-    def _block(self, nodes: Ints) -> Block:
-        """Return the steps among some ops in flow order, and their links; independent of the order of the file."""
-        key = nodes.tobytes()
-        if key not in self._blocks:
-            self._blocks[key] = self._make_block(nodes)
-        return self._blocks[key]
-
-    def _make_block(self, nodes: Ints) -> Block:
-        listed = nodes.tolist()
-        among = set(listed)
-        if self.graph.layers or self._scans:
-            made = [self._node_steps(node, among) for node in listed]
-        else:
-            made = self.steps.steps_of_all(listed)
-        for number, held in enumerate(made):
-            if held == (RELU_STEP,) and self.steps.is_squared_among(listed[number], among):
-                made[number] = (SQUARED_RELU_STEP,)
-        steps = tuple([step for steps in made for step in steps])
-        if len(steps) < 2:  # only saves time: nothing is linked
-            alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
-            return self._linked.setdefault(tuple(map(_step_words, steps)), alone)
-        users, sources = links_among(self.steps, nodes)
-        multiplied = nodes[self._multiplies[nodes]].tolist()
-        place = {node: number for number, node in enumerate(listed)} if multiplied else {}
-        factors = tuple(
-            [tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
-        )
-        # Members of a stack mostly differ in their weights alone, which count only within a block.
-        weights = {-1: -1}
-        words = [
-            (number, *_step_words(step), weights.setdefault(step.weight, len(weights)))
-            for number, steps in enumerate(made)
-            for step in steps
-        ]
-        links = users.tobytes(), sources.tobytes()
-        key = self.graph.op[nodes].tobytes(), *links, factors, tuple(words)
-        if key not in self._linked:
-            fed: list[list[int]] = [[] for _ in listed]
-            for user, source in zip(users.tolist(), sources.tolist(), strict=True):
-                fed[user].append(source)
-            self._linked[key] = link_steps(list(map(self.steps.op_of, listed)), fed, factors, made)
-        block = self._linked[key]
-        if not attends(block.steps):  # norms reshape, too
-            return block
-        return replace(block, split=split_heads(self.steps, nodes), window=window_side(self.steps, nodes))
-
-
-_step_words = attrgetter("kind", "word", "takes", "gives", "heads")

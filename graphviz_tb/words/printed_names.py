@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.model.measure import WORDS_DOT, text_width
 
-LISTED_LAYER = re.compile(r", (?:dw )?(?:[0-9]+×|k)[0-9]|, → ")  # another layer of a list
-BLOCK_COUNT = re.compile(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
+LISTED_LAYER = compile_on_use(r", (?:dw )?(?:[0-9]+×|k)[0-9]|, → ")  # another layer of a list
+BLOCK_COUNT = compile_on_use(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
 # class[attribute], attribute[0-5] within; only from the begin of a word, so that a long one is read once
-MODULE = re.compile(r"(?<![\w.<>])([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
-FRAMEWORK = re.compile(r"\b(?:aten|onnx|prims|tfl)::")
-NUMBERS = re.compile(r"[0-9@,\[\]\-]+")
+MODULE = compile_on_use(r"(?<![\w.<>])([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
+FRAMEWORK = compile_on_use(r"\b(?:aten|onnx|prims|tfl)::")
+NUMBERS = compile_on_use(r"[0-9@,\[\]\-]+")
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
 PLAIN_ATTRIBUTES = ("model", "module")  # of whatever class
 

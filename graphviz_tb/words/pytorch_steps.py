@@ -63,8 +63,7 @@ class PyTorchSteps(TensorFlowSteps):
         if name == "einsum":
             return self._einsum_of(node, slots)
         if name == "embedding":
-            width = self._shape(node)[-1]
-            return LayerStep("embedding", f"? × {size_word(width)}", weight=self._parameter(slots[0]))
+            return self.table_step(node, self._parameter(slots[0]), (None, self._shape(node)[-1]))
         if name in RECURRENT:
             return self._recurrent_of(name, node, slots)
         if name in ("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"):

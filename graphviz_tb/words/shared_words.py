@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.words.step_words import size_word
 
@@ -13,11 +14,11 @@ SHARED = "shared weights"  # of a layer whose kernel another one uses too
 ROOM_PX = 168  # of a line in the widest box
 BOTH_WAYS = "bi "  # before the cell of a recurrent layer
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
-KERNEL = re.compile(r"(?:dw )?(?:[0-9]+×[0-9]+|k[0-9]+)")
+KERNEL = compile_on_use(r"(?:dw )?(?:[0-9]+×[0-9]+|k[0-9]+)")
 RANGE = "…"  # between the least and the most
 COUNTED = " × ("  # behind the number of equal parts
 MOST_FIRST = 2  # layers before equal blocks
-OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
+OF_ONE_LAYER = compile_on_use(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
 TABLE = re.compile(r"[0-9\u2009]{1,20} × [0-9\u2009]{1,20}")
 DILATION = re.compile(r"d[0-9]+")
 

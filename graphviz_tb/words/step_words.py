@@ -49,7 +49,7 @@ class LayerStep:
     """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
 
     `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
-    kernel, -1 if unknown.
+    kernel, -1 if unknown. `positional`: the rows of a table are taken by their positions, whatever the input is.
     """
 
     kind: str
@@ -58,6 +58,7 @@ class LayerStep:
     gives: int = 0
     heads: tuple[int, int] = (0, 0)
     weight: int = -1
+    positional: bool = False
 
 
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape

@@ -9,6 +9,7 @@ from operator import is_
 
 import numpy as np
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.columns import distinct_values, prefix_sums
@@ -57,7 +58,7 @@ from graphviz_tb.words.shared_words import SHARED
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 # Folds whose name says why they are one box.
 TOLD_ORIGINS = frozenset(map(int, (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)))
-HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
+HASHED_NAME = compile_on_use(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
 PRINTED_NAME_PX, PRINTED_TITLE_PX = 224, 236  # in a figure: without a mark to open it; of the name of a frame
 NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure

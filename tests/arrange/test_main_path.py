@@ -94,3 +94,38 @@ def test_indices_become_data_with_weights() -> None:
         ("scores", "Relu", {"T": FLOAT}, ("made",)),
         *MASK,
     ) == ["ids", "rows", "made", "scores", "added"]
+
+
+TABLE = (  # longer than the way of the data, of its type, and computed from no input
+    ("start", "Const", {"dtype": INT32}, ()),
+    ("steps", "Range", {"Tidx": INT32}, ("start", "start", "start")),
+    ("real", "Cast", {"SrcT": INT32, "DstT": FLOAT}, ("steps",)),
+    ("angles", "Mul", {"T": FLOAT}, ("real", "real")),
+    ("waves", "Sin", {"T": FLOAT}, ("angles",)),
+    ("scaled", "Neg", {"T": FLOAT}, ("waves",)),
+)
+
+
+def test_it_begins_where_an_input_reaches() -> None:
+    assert main_path(
+        ("x", "Placeholder", {"dtype": FLOAT}, ()),
+        *TABLE,
+        ("scores", "MatMul", {"T": FLOAT}, ("x", "scaled")),
+        ("out", "Softmax", {"T": FLOAT}, ("scores",)),
+    ) == ["x", "scores", "out"]
+
+
+def test_random_numbers_are_an_input() -> None:
+    assert main_path(
+        ("shape", "Const", {"dtype": INT32}, ()),
+        ("noise", "RandomStandardNormal", {"dtype": FLOAT, "T": INT32}, ("shape",)),
+        ("drawn", "Relu", {"T": FLOAT}, ("noise",)),
+        ("painted", "Tanh", {"T": FLOAT}, ("drawn",)),
+        ("x", "Placeholder", {"dtype": FLOAT}, ()),
+        ("told", "ConcatV2", {"T": FLOAT, "Tidx": INT32}, ("painted", "x", "shape")),
+        ("out", "Softmax", {"T": FLOAT}, ("told",)),
+    ) == ["noise", "drawn", "painted", "told", "out"]
+
+
+def test_without_an_input_it_begins_where_the_longest_begins() -> None:
+    assert main_path(*TABLE, ("out", "Softmax", {"T": FLOAT}, ("scaled",)))[-4:] == ["angles", "waves", "scaled", "out"]

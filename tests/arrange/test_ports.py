@@ -35,3 +35,32 @@ def test_neighbours_with_most_edges_have_a_port_of_their_own() -> None:
     own = {name[port.others[0][0]] for port in skeleton.ports if len(port.others) == 1}
     assert {"sk", "sl"} <= own
     assert len(own) == 8
+
+
+# x ─▶ [a ─▶ b] ─┬─▶ c ─▶ sum
+#                 └────────▲
+RESIDUAL = {"x": "", "g/a": "x", "g/b": "g/a", "c": "g/b", "sum": "c g/b"}
+
+
+def test_neighbours_that_take_the_same_tensor_share_a_port_and_the_line_parts_behind_it() -> None:
+    nodes = [{"name": name, "op": f"Op{name[-1]}", "input": inputs.split()} for name, inputs in RESIDUAL.items()]
+    model = graphviz_tb.load(GraphDef(node=nodes), folds=False)
+    (path,) = model.names.find_paths("g")
+    skeleton = model.skeleton(path)
+    assert [len(port.others) for port in skeleton.ports] == [1, 2]
+    scene = model.picture(open=("g",), depth=0).scene
+    leaving = [route for route in scene.routes if scene.boxes[route.source].open]
+    assert len(leaving) == 2
+    assert len({route.points[0] for route in leaving}) == len({route.source_port for route in leaving}) == 1
+    assert [route.main for route in leaving if route.parting is not None] == [False]
+
+
+def test_neighbours_that_take_different_tensors_have_a_port_each() -> None:
+    nodes = [
+        {"name": "g/a", "op": "Split", "input": []},
+        {"name": "b", "op": "B", "input": ["g/a"]},
+        {"name": "c", "op": "C", "input": ["g/a:1"]},
+    ]
+    model = graphviz_tb.load(GraphDef(node=nodes), folds=False)
+    (path,) = model.names.find_paths("g")
+    assert [len(port.others) for port in model.skeleton(path).ports] == [1, 1]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, TooLarge, UnknownChoice
 from graphviz_tb.events.graphs import _scan_event_file
 from graphviz_tb.formats.records import _crc_in_python, crc, masked_crc
-from graphviz_tb.options import ReadOptions
+from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
-from graphviz_tb.read.source import list_contents, list_profiles, read_source
+from graphviz_tb.read.source import list_contents, list_profiles, read_source, with_first_graph
 from graphviz_tb.sources import walk
 from tests.each import each
 
@@ -116,6 +116,8 @@ def test_an_op_graph_of_fewer_ops_than_the_model_has_layers_is_of_something_else
     )
     assert read_source(tmp_path).kind == kind
     assert read_source(tmp_path, ReadOptions(kind="op")).kind == "op"
+    assert [entry.kind for entry in list_contents(tmp_path) if entry.preferred] == [kind]
+    assert with_first_graph(tmp_path, Options())[0].read.kind == kind
 
 
 def test_the_events_of_a_trace_give_the_graph_that_the_merge_gives() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from graphviz_tb import load
+from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 
@@ -34,6 +34,9 @@ class Network:
         return top
 
     def hierarchy(self) -> Hierarchy:
+        return self.model().hierarchy
+
+    def model(self) -> Model:
         names = list(range(len(self.nodes)))
         random.Random(2).shuffle(names)
         called = {f"op_{at}": f"n{name}" for at, name in enumerate(names)}
@@ -41,7 +44,7 @@ class Network:
             {**node, "name": called[node["name"]], "input": [called[one] for one in node["input"]]}  # type: ignore[index,attr-defined]
             for node in self.nodes
         ]
-        return load(GraphDef(node=named)).hierarchy  # type: ignore[arg-type]
+        return load(GraphDef(node=named))  # type: ignore[arg-type]
 
 
 class Export:

@@ -7,13 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb import load
-from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
-from graphviz_tb.fold.flow.invariants import release_inputs
-from graphviz_tb.fold.flow.levels import level_columns
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
-from tests.fold.boxes import context
 from tests.fold.networks import network
 
 EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
@@ -55,22 +51,6 @@ def test_what_a_program_is_run_on_is_in_no_group_that_flow_makes(seed: int) -> N
     ]
     assert len(given) > 1
     assert not np.any(hierarchy.parent[given])
-
-
-def test_what_only_a_first_layer_makes_of_an_input_is_before_the_stack() -> None:
-    """key ─▶ product ─▶ key ─▶ product, and ids ─▶ look-up ─▶ the first product: the look-up is no part of a layer."""
-    ops = ("Tanh", "Placeholder", "GatherV2", "MatMul", "Tanh", "MatMul")
-    inputs = ([], [], ["n1"], ["n0", "n2"], ["n3"], ["n4", "n3"])
-    graph = GraphDef(node=[{"name": f"n{n}", "op": ops[n], "input": inputs[n]} for n in range(len(ops))])
-    hierarchy = load(graph).hierarchy
-    level = level_columns(hierarchy).level(0)
-    made = context(*level.labels)
-    kinds = dict(zip(ops, range(len(ops)), strict=True))
-    boxes = [FlowBox(f"n{n}", kinds[op], 1, level.rows[n], op=op) for n, op in enumerate(ops)]
-    members = [make_group(GroupOrigin.REPEAT, part, 100 + len(part)) for part in (boxes[:4], boxes[4:])]
-    freed = release_inputs([make_stack(made.symbols, members, 100)], level, made)
-    assert freed[:-1] == boxes[1:3]
-    assert [member.members for member in freed[-1].members] == [[boxes[0], boxes[3]], boxes[4:]]
 
 
 def test_a_small_constant_way_is_beside_its_consumer() -> None:

@@ -229,6 +229,21 @@ def test_sine_and_cosine_of_positions_are_one_box() -> None:
     assert idioms(net.model(), GroupOrigin.SINUSOIDS) == [("sinusoids", 7)]
 
 
+def test_a_mask_may_take_the_positions_of_sinusoids() -> None:
+    # The scale of attention is part of the box, too.
+    net = Net(named=False)
+    x = net.op("Placeholder")
+    steps = net.op("Range", net.number(), net.number(), net.number())
+    causal = net.op("GreaterEqual", net.op("ExpandDims", steps, net.number()), steps)
+    padded = net.op("LogicalAnd", causal, net.op("LogicalNot", causal))
+    angles = net.op("Mul", net.op("Cast", steps), net.number())
+    cos, sin = (net.op("Mul", net.op(kind, angles), net.number()) for kind in ("Cos", "Sin"))
+    for _ in range(4):
+        turned = net.op("AddV2", net.op("Mul", net.dense(x), cos), net.op("Mul", net.dense(x), sin))
+        x = net.op("SelectV2", padded, net.dense(turned), turned)
+    assert idioms(net.model(), GroupOrigin.SINUSOIDS) == [("sinusoids", 7)]
+
+
 def test_products_in_scopes_of_their_own_are_attention_too() -> None:
     net = Net()
     x = net.op("Placeholder", name="x")

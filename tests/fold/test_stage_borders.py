@@ -57,6 +57,27 @@ def test_two_convolutions_that_halve_are_no_block_without_its_shortcut(form: str
     assert score(load(formed(w.graph, form, random.Random(4))), [2, 6]) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    ("stem", "stacks"),
+    [
+        (((32, 3, 2), (32, 3, 1), (64, 3, 1)), []),  # (channels, kernel, step)
+        (((32, 1, 1), (48, 3, 1), (64, 5, 1)), []),
+        (((16, 3, 2), (32, 3, 2), (64, 3, 2)), [3]),  # only channels grow
+        (((32, 3, 1), (32, 3, 1), (32, 3, 1)), [3]),
+        (((8, 1, 1), (16, 3, 1), (24, 5, 1), (32, 7, 1), (40, 9, 1)), [5]),  # many
+    ],
+)
+def test_a_few_layers_of_which_each_has_its_own_kernel_or_step_are_no_stack(
+    stem: tuple[tuple[int, int, int], ...], stacks: list[int]
+) -> None:
+    w = Writer("flat", random.Random(3))
+    w.style, w.width = "const", 8
+    x = w.op("Placeholder", name="x")
+    for number, (channels, kernel, step) in enumerate(stem):
+        x = w.act(w.norm(w.conv(x, channels, kernel, step, f"conv{number}"), f"bn{number}"), name=f"act{number}")
+    assert heights(load(formed(w.graph, "flat", random.Random(4)))) == stacks
+
+
 def test_a_module_and_what_takes_larger_steps_behind_it_lead_to_a_stage_and_are_none_of_its_modules() -> None:
     """As the stem of Inception v4 (Szegedy et al. 2016)."""
     w = Writer("nameless", random.Random(3))

@@ -169,3 +169,28 @@ def test_nodes_that_are_encoded_on_demand_are_those_of_their_bytes() -> None:
     for at in range(len(packed)):
         assert graph.node.definition(at) == packed.definition(at)
         assert graph.node.attributes(at) == packed.attributes(at)
+
+
+@each("name", ["exported/vit.pt2", "onnx/quantised.onnx"])
+def test_nodes_decoded_together_are_those_decoded_alone(name: str) -> None:
+    together, alone = read_source(FIXTURES / name).graph.node, read_source(FIXTURES / name).graph.node
+    together.decode_together([3, 1, 2, 1])
+    assert [together[at] for at in range(5)] == [alone[at] for at in range(5)]
+
+
+def test_of_an_exported_program_weights_are_decoded_and_few_other_nodes() -> None:
+    graph = graphviz_tb.load(FIXTURES / "exported" / "vit.pt2").hierarchy.graph
+    weights = [at for at, op in enumerate(graph.op_types[number] for number in graph.op) if op == "Parameter"]
+    nodes = graph.graph_def.node
+    assert nodes._message is None
+    assert len(weights) <= len(nodes._kept) <= len(weights) + 5
+    assert set(weights) <= nodes._kept.keys()
+
+
+@each("name", ["real/cifar10_shapes.pb", "onnx/quantised.onnx"])
+def test_nodes_with_an_attribute_are_those_of_the_message(name: str) -> None:
+    graph = flatten(read_source(FIXTURES / name).graph)
+    messages = [graph.node_def(node) for node in range(len(graph))]
+    for key in ("shape", "dtype", "T", "nothing"):
+        has = [node for node, held in enumerate(messages) if held is not None and key in held.attr]
+        assert graph.nodes_having(key, range(len(graph))) == has

@@ -85,6 +85,15 @@ def test_one_repetition_is_opened_as_long_as_there_are_40_boxes(ops: int, groups
     assert opened(load(*nodes, end)) == groups
 
 
+def test_where_the_largest_stack_has_no_room_the_next_is_opened() -> None:
+    # x ─▶ l_0 ─▶ … ─▶ l_7 ─▶ m_0 ─▶ … ─▶ m_7: layers of 39 ops, then of 30
+    first = layers(8, 39)
+    second: list[Node] = []
+    for number in range(8):
+        second += chain(f"m_{number}", 30, (second or first)[-1]["name"])
+    assert opened(load(*first, *second)) == {"m_[0-7]", "m_0"}
+
+
 @pytest.mark.parametrize(("beside", "groups"), [(64, {"l_[0-7]", "l_0"}), (65, set())])
 def test_a_repetition_is_opened_where_the_repeat_is_three_tenths_of_the_model(beside: int, groups: set[str]) -> None:
     # 8 layers of 4 ops, x, y, and what is beside them: 32 of 106 ops are more than 0.3, 32 of 107 are not

@@ -284,22 +284,27 @@ def test_of_a_network_of_short_stages_the_largest_shows_its_block() -> None:
     assert len(found) > 1  # the stage and a block
 
 
-@pytest.mark.parametrize("wide", [3, 1])
-def test_a_container_that_is_most_of_a_layer_is_opened(wide: int) -> None:
-    # layers of an attention, with what gives its result, and two others; in the attention one group of `wide` layers
+@pytest.mark.parametrize(("attends", "full"), [(True, False), (False, False), (True, True)])
+def test_where_much_of_the_sheet_is_white_the_attention_of_a_layer_is_open(
+    monkeypatch: pytest.MonkeyPatch, attends: bool, full: bool
+) -> None:
+    # four layers: queries, keys, values ─▶ self ─▶ output, in `attention`, and dense layers behind it
     made = Made()
     x = made.op("x", "Placeholder")
-    for block in range(4):
-        held = f"layer_{block}/attention"
-        sums = [made.dense(f"{held}/self/{at}", x, more=24 // wide) for at in range(wide)]
-        x = made.dense(f"{held}/output", made.op(f"{held}/self/sum", "AddN", *sums))
-        x = made.dense(f"layer_{block}/output", made.dense(f"layer_{block}/intermediate", x))
-    picture = FirstPicture(made.model().hierarchy, made.model().member_metagraph, one_member=True)
-    picture.open_towards_repeat()
-    picture.open_main_stack()
-    picture.open_largest_part()
-    found = [picture.hierarchy.name[path[-1]] for path in picture.opened]
-    assert found[1:] == ["layer_[0-3]", *(["layer_0/attention"] if wide > 1 else [])]
+    for layer in range(4):
+        held = f"layer_{layer}/attention"
+        query, key, value = (made.dense(f"{held}/{name}", x) for name in ("query", "key", "value"))
+        if attends:
+            scores = made.op(f"{held}/self/scores", "BatchMatMulV2", query, key)
+            mixed = made.op(f"{held}/self/mix", "BatchMatMulV2", made.op(f"{held}/self/p", "Softmax", scores), value)
+        else:
+            mixed = made.op(f"{held}/self/sum", "AddN", query, made.op(f"{held}/self/add", "AddV2", key, value))
+        x = made.dense(f"{held}/output", mixed)
+        for number, part in enumerate(("norm", "wide", "narrow", "gate", "drop", "mix")):
+            x = made.dense(f"layer_{layer}/{part}", x, more=number)
+    if full:
+        monkeypatch.setattr("graphviz_tb.api.layout.FULL_SHEET_PERCENT", 0)
+    assert ("layer_0/attention" in opened(made.model())) is (attends and not full)
 
 
 def test_the_one_part_of_a_member_opens_although_another_member_has_more() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.side_entries import _parting_point
+from graphviz_tb.model.scene import Point, Route, Scene
+from graphviz_tb.model.skeleton import Skeleton, Wire
+from graphviz_tb.place.side_entries import _parting_point, part_late
 from graphviz_tb.proto import GraphDef
 
 #  x ─▶ a ─▶ b ─▶ sum
@@ -79,3 +80,12 @@ def test_lines_that_run_on_together_part_where_the_shorter_one_ends() -> None:
     main = [(5, 90), (5, 70), (80, 70), (80, 20)]
     assert _parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], main) == (40, 70)
     assert _parting_point([(6, 90), (6, 20)], main) is None
+
+
+def test_a_line_parts_where_it_turns_not_with_a_step_aside() -> None:
+    def routes(*more: Point) -> dict[int, tuple[Point, ...]]:
+        return {0: ((40, 90), (40, 0)), 1: ((40, 90), (40, 80), (53, 80), (53, 50), (90, 50), (90, 0)), 2: more}
+
+    skeleton = Skeleton(4, (), tuple(Wire(at, -1, (at // 2, at + 1)) for at in range(3)), (), (), (), main_path=(0,))
+    assert part_late(skeleton, routes((5, 9), (5, 0))) == {1: ((40, 90), (40, 50), (90, 50), (90, 0))}
+    assert part_late(skeleton, routes((46, 90), (46, 0))) == {}  # it would cross that line

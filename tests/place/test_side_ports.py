@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.side_ports import SideEntry, _crossings, _turn_order
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.side_ports import SideEntry, _turn_order, count_crossings, move_beside
+from graphviz_tb.place.ties import InnerPorts, SidePort
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -54,5 +60,25 @@ def test_lines_turn_to_one_box_without_crossing() -> None:
         for at, entry in enumerate(order)
     }
     assert all(
-        _crossings(line, {w: other for w, other in lines.items() if w != wire}) == 0 for wire, line in lines.items()
+        count_crossings(line, {w: other for w, other in lines.items() if w != wire}) == 0
+        for wire, line in lines.items()
     )
+
+
+@each("width", [300, 160])
+def test_a_line_to_the_foot_of_an_open_box_moves_beside_it_if_the_frame_has_room(width: int) -> None:
+    #  ┌────────────┐         a mask enters the frame at x 100, beside the data at 130;
+    #  │    ┌────┐  │         the open box in it is from 80 to 160, and offers its left side
+    #  │    │    │  │
+    wires = (Wire(-1, 0, (1, 0)), Wire(-1, 1, (2, 0)))
+    ports = (PortSlot(True, ((7, True),)), PortSlot(True, ((8, True),)))
+    skeleton = Skeleton(1, ports, wires, (), (), (), main_path=(1,))
+    metagraph = SimpleNamespace(bridges=[SimpleNamespace(other=7), SimpleNamespace(other=8)])
+    view: Any = SimpleNamespace(skeleton=skeleton, metagraph=metagraph)
+    offered = SidePort(0, -1, (0, 60), (20, 60), 10, 40, 1)
+    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: {0: offered}})
+    routes = {0: [(100, 200), (100, 150)], 1: [(130, 200), (130, 150)]}
+    left = 80 if width == 300 else 40
+    slots = {0: (Piece(80, 100, 0, 0, (80, 100)), (left, 50))}
+    moved = [(entry.port, [*line]) for entry, line in move_beside(view, routes, slots, inner, width, [])]
+    assert moved == ([(0, [(50, 200), (50, 110), (80, 110)])] if width == 300 else [])

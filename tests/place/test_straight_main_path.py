@@ -125,3 +125,21 @@ def test_a_mask_joins_from_the_side() -> None:
     ends = {end for route in scene.routes if route.main for end in joined(route)}
     assert "embed" in ends
     assert "encoder/mask" not in ends
+
+
+def test_what_is_beside_the_main_path_and_has_an_input_of_its_own_is_straight_and_dark_too() -> None:
+    text = DECODER + node("told", "e6")
+    scene = graphviz_tb.load(text.encode(), folds=False).picture(open=("decoder",), depth=0).scene
+    main = {joined(route): route for route in scene.routes if route.main}
+    encoder = [(f"e{at}", f"e{at + 1}") for at in range(1, 6)] + [("e6", "told")]
+    assert {*encoder} <= {*main}
+    assert len({x for pair in encoder for x, _ in main[pair].points}) == 1
+    [given] = [route for route in scene.routes if joined(route) == ("e6", "decoder")]
+    assert not given.main
+
+
+def test_a_short_chain_is_no_path_of_its_own() -> None:
+    text = "".join([node("m"), node("n", "m"), *(node(f"a{at}", f"a{at - 1}" if at else "") for at in range(6))])
+    text = text.replace('input:""', "") + node("out", "a5", "n")
+    scene = graphviz_tb.load(text.encode(), folds=False).picture(depth=0).scene
+    assert not [route for route in scene.routes if route.main and joined(route)[0] in ("m", "n")]

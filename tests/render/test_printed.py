@@ -190,6 +190,7 @@ def test_it_has_no_frame_around_parts_that_the_program_has_no_name_for() -> None
         groups = [group for part in picture.drawing.parts for group in part.groups if group.address == address]
         drawn = any(group.shapes for group in groups)
         assert drawn is not paper
+        assert picture.scene.boxes[frame].bare is paper
         title = [text.content for text in picture.scene.texts if text.inside and text.box == frame]
         assert any(title) is not paper
 

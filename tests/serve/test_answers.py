@@ -169,6 +169,11 @@ def test_a_graph_is_read_when_it_is_asked_for(client: Callable[..., Any], logs: 
     assert asked.get("/api/graphs/0/blocks/nothing").status_code == 404
 
 
+def test_the_graph_that_a_run_shows_first_is_that_of_commands(client: Callable[..., Any], fixtures: Path) -> None:
+    listed = client(fixtures / "logdirs" / "keras2_callback").get("/api/state").json()["graphs"]
+    assert {graph["kind"]: graph["preferred"] for graph in listed} == {"op": True, "conceptual": False}
+
+
 def test_a_graph_is_a_file_of_its_own(client: Callable[..., Any], logs: Path) -> None:
     asked = client(logs)
     asked.post("/api/load/0", headers={"X-Tbgraph": "1"})

@@ -56,3 +56,32 @@ def test_an_answer_older_than_the_list_changes_nothing(
     assert graphs_after(tmp_path, anew, ["list", "answer"], ready=True) == ["new"]
     assert graphs_after(tmp_path, anew, ["answer", "list"], ready=False) == ["new"]
     assert graphs_after(tmp_path, anew, ["answer"], ready=True) == ["state"]
+
+
+# An address without a run, and one of a run only, among graphs of two runs.
+FIRST_SCRIPT = """
+const source = require("node:fs").readFileSync(process.argv[2], "utf8");
+const GraphChooser = new Function(`${source}\\nreturn GraphChooser;`)();
+const chooser = Object.create(GraphChooser.prototype);
+chooser.graphs = JSON.parse(process.argv[3]);
+const shown = [{}, { run: "b" }].map((state) => chooser.graphIdInAddress(state));
+process.stdout.write(JSON.stringify(shown));
+"""
+
+
+@pytest.mark.machine
+def test_the_graph_that_the_server_prefers_is_shown_first(tmp_path: Path, require: Callable[..., None]) -> None:
+    require("node")
+    module, script = tmp_path / "graphs.js", tmp_path / "script.js"
+    module.write_text(viewer_source("served/graphs.js"), encoding="utf-8")
+    script.write_text(FIRST_SCRIPT, encoding="utf-8")
+    listed = [
+        {"id": str(number), "run": run, "kind": kind, "preferred": preferred}
+        for number, (run, kind, preferred) in enumerate(
+            [("b", "op", False), ("b", "conceptual", True), ("a", "conceptual", False), ("a", "op", True)]
+        )
+    ]
+    done = subprocess.run(["node", script, module, json.dumps(listed)], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == ["3", "1"]
+    done = subprocess.run(["node", script, module, json.dumps(listed[:2])], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == ["1", "1"]

@@ -77,8 +77,8 @@ def test_rows_of_a_table_that_are_added_to_those_of_another_are_an_embedding_too
         ("product", "MatMul", ["image", "embed/slice"]),
     ]
     made = [{"name": f"embed/{name}", "op": op, "input": inputs} for name, op, inputs in ops]
-    assert words(IMAGE, *nodes, *made[:-1])["embed"] == "1000 × 64, 512 × 64"
-    assert words(IMAGE, *nodes, *made)["embed"] != "1000 × 64, 512 × 64"  # a kernel in parts, as of an LSTM
+    assert words(IMAGE, *nodes, *made[:-1])["embed"] == "1000 × 64, position 512 × 64"
+    assert words(IMAGE, *nodes, *made)["embed"] != "1000 × 64, position 512 × 64"  # a kernel in parts, as of an LSTM
 
 
 def test_nothing_is_guessed_where_a_kernel_is_unknown() -> None:

@@ -23,7 +23,7 @@ TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
 PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
 WORDS = ("line_labels", "level")
 RENDER = ("close_frame", "compose", "boxes", "lines", "legend")
-ARRANGE = ("wrap", "lines")  # changed when a reader moves a box
+ARRANGE = ("wrap",)  # changed when a reader moves a box
 OTHERS = ("chart.axes", "color.cost", "color.measured", "limits", "search.language")
 NOT_READ = ("__init__", "advances")
 MODULES = [
@@ -116,7 +116,7 @@ WANTED = {
         "Group",
     ),
     "arrange.wrap": ("carry_breaks: kept",),
-    "arrange.lines": ("main_paths",),
+    "graphs.main_path": ("main_paths",),
     "render.compose": (
         "compose",
         "edge_order: in_front_last",

@@ -190,12 +190,12 @@ def _shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
 
 
 def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
-    """The costs of all rows; an unknown size counts as `batch`, at its default as the batch that ops state."""
+    """Return the costs of all rows; an unknown size counts as `batch`, or by default as the batch that ops state."""
     graph = hierarchy.graph
     batch = (_stated_batch(inference) or batch) if batch == 1 else batch
-    bill = CostSummer(inference, batch)
-    nodes = bill.costs_of_nodes()
-    uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
+    summer = CostSummer(inference, batch)
+    nodes = summer.costs_of_nodes()
+    uncounted = dict(sorted(summer.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     roles = _cost_roles_of_nodes(graph)
     callers = _callers_in_main_graph(graph)
     for node, cost in _iter_weight_costs(inference):

@@ -13,7 +13,7 @@ from typing import Any
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.diff.changes.attributes import WHOLE_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.names import without_common_ends
-from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
+from graphviz_tb.diff.changes.places import edits_of_changes, other_places, unite_changes, without_objects
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import tensor_numbers
@@ -165,7 +165,8 @@ class KnownBatch:
         if tensor.dtype in WHOLE_TYPES and out.value is not None:
             return self._are_of_batch(other, out.value, listed)
         # An op that fills a shape has one value everywhere.
-        filled = _filled_number(other, node)
+        value = dict(other.data_inputs(node)).get(1, -1) if other.op_type(node) == "Fill" else -1
+        filled = other.constant_numbers(value) if exists(value) else None
         if out.shape is None or filled is None or any(number != filled for number in listed):
             return False
         return self._are_of_batch(other, out.shape, [dim.size for dim in tensor.tensor_shape.dim])
@@ -175,12 +176,6 @@ class KnownBatch:
         symbols = other.tensors.inference.symbols
         known = [size if size > SYMBOL_LIMIT else symbols.evaluate(size, self.size) for size in sizes]
         return known == list(listed)
-
-
-def _filled_number(side: GraphColumns, node: int) -> Any:
-    """Return the number that an op fills a shape with; None for any other op, and a number that is not known."""
-    values = [int(side.graph.source[edge]) for edge in side.in_edges(node).tolist() if side.graph.slot[edge] == 1]
-    return side.constant_numbers(values[0]) if side.op_type(node) == "Fill" and values else None
 
 
 def shared_scope(names: Sequence[str]) -> str:
@@ -229,10 +224,9 @@ def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
             old, new = ([last_segment(name) for name in names] for names in (old, new))
             before, after = map(tuple, without_common_ends(old, new))
             order = LayerOrder(before, after)
-    first, ops = changes[0], sum(change.ops for change in changes)
-    content = Rewiring(located_wires(changes), order=order)
+    first, content = changes[0], Rewiring(located_wires(changes), order=order)
     also = other_places(changes, first)
-    return Change("rewired", "wiring", first.old, first.new, ops, content, also, edits=edits_of_changes(changes))
+    return unite_changes(first, changes, severity="wiring", content=content, also=also, consequences=())
 
 
 def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
@@ -385,25 +379,16 @@ def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
     other = m.layers[1 - which]
     index = other.side.graph.index[0]
     names = []
-    # The former sources of the rewired ops, on the side where the weights were shared.
-    taken = [wire.source(not which) for wire in change.links]
-    for node in [_variable_read_by(other.side, index[name]) for name in taken if name in index]:
-        if exists((m.to_b if which else m.to_a)[node]) and _gives_weights(other, node):
+    # The former sources of the rewired ops, on the side where the weights were shared; of reads the variables.
+    taken = [index[name] for wire in change.links if (name := wire.source(not which)) in index]
+    for node in taken:
+        ends = other.side.sources(node) if other.side.op_type(node) in READING_OPS else []
+        node = ends[0] if ends else node
+        op = other.side.op_type(node)
+        gives_weights = op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in other.variables)  # no plain number
+        if gives_weights and exists((m.to_b if which else m.to_a)[node]):
             names.append(other.name_around(node))
     return names
-
-
-def _gives_weights(layers: Layers, node: int) -> bool:
-    """Return whether a node is one of weights, and not a plain number."""
-    op = layers.side.op_type(node)
-    return op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in layers.variables)
-
-
-def _variable_read_by(side: GraphColumns, node: int) -> int:
-    """Return the variable that a node reads; the node itself where it reads none."""
-    graph = side.graph
-    first, stop = side.in_start[node : node + 2]
-    return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READING_OPS else node
 
 
 def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
@@ -471,10 +456,9 @@ def _without_common_end(old: str, new: str) -> tuple[str, str]:
     >>> _without_common_end("net/Blk[1]/Linear[a]", "net/Blk[0]/Linear[a]")
     ('net/Blk[1]', 'net/Blk[0]')
     """
-    before, after = old.split("/"), new.split("/")
-    while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
-        before, after = before[:-1], after[:-1]
-    return "/".join(before), "/".join(after)
+    while "/" in old and "/" in new and last_segment(old) == last_segment(new):
+        old, new = old.rpartition("/")[0], new.rpartition("/")[0]
+    return old, new
 
 
 def is_tying(difference: Difference) -> bool:

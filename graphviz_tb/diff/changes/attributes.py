@@ -91,10 +91,8 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         return
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
-        both = ((m.a, old), (m.b, new))
-        classes = [
-            enclosing_module_class(side.graph.name[node]) if side.has_module_scopes else "" for side, node in both
-        ]
+        ends = (m.a, old), (m.b, new)
+        classes = [enclosing_module_class(side.graph.name[node]) * side.has_module_scopes for side, node in ends]
         words = classes if all(classes) and classes[0] != classes[1] else (mine.op, other.op)
         yield Difference("op", "", *words)
     if options.devices and mine.device != other.device:
@@ -124,8 +122,11 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
             continue
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
-        found = (_with_defaults(each, mine.op, other.op) for each in found)
-        yield from map(_presence, found) if m.a.has_module_scopes else found
+        for each in (_with_defaults(each, mine.op, other.op) for each in found):
+            values = each.old, each.new
+            # A parameter of a PyTorch module that came or went, as the program writes it: `bias=False`.
+            is_parameter = m.a.has_module_scopes and OWN_PARAMETER in values and None in values
+            yield replace(each, old=each.old is not None, new=each.new is not None) if is_parameter else each
     yield from _of_meaning(m, old, new)
 
 
@@ -137,14 +138,6 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
         for op, value, other in zip(ops, sides, sides[::-1], strict=True)
     )
     return replace(difference, old=old, new=new)
-
-
-def _presence(difference: Difference) -> Difference:
-    """Return an added or removed parameter of a PyTorch module as the program writes it: `bias=False`."""
-    values = difference.old, difference.new
-    if OWN_PARAMETER in values and None in values:
-        return replace(difference, old=values[0] is not None, new=values[1] is not None)
-    return difference
 
 
 def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
@@ -316,7 +309,9 @@ def computes_only_sizes(m: Matching, change: Change) -> bool:
     old = [*edits.removed, *(node for node, _ in edits.ops)]
     new = [*edits.added, *(node for _, node in edits.ops)]
     if change.kind == "rewired":
-        return all(_sizing_nodes(m.b, node) or _takes_sizes(m, change) for _, node in edits.inputs)
+        op = m.b.op_type(edits.inputs[0][1])
+        takes_sizes = all(wire.slot is not None and is_size_input(op, wire.slot) for wire in change.links)
+        return takes_sizes or all(_sizing_nodes(m.b, node) for _, node in edits.inputs)
     asked = change.kind in ("added", "removed") or change.key == "op"
     return (
         asked
@@ -338,39 +333,7 @@ def _sizing_nodes(side: GraphColumns, node: int) -> bool:
     return bool(types) and types[0] in WHOLE_TYPES
 
 
-def _takes_sizes(m: Matching, change: Change) -> bool:
-    """Return whether all rewired inputs are sizes."""
-    op = m.b.op_type(change.edits.inputs[0][1])
-    return all(wire.slot is not None and is_size_input(op, wire.slot) for wire in change.links)
-
-
 def is_entailed(key: str, old: object) -> bool:
     """Return whether an attribute only lists the types of the inputs of a loop or a call, or is the size that PyTorch
     was asked to reshape to."""
     return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and str(old).startswith("["))
-
-
-def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
-    """Return whether a setting of a Keras layer is a shape that differs only as the inputs of the layer do: a program
-    computes such settings."""
-    old, new = difference.old, difference.new
-    if not (isinstance(old, list) and isinstance(new, list)) or len(old) != len(new):
-        return False
-    if mine not in m.a.labels.configurations or not all(isinstance(size, int | None) for size in (*old, *new)):
-        return False
-    entered = {
-        pair
-        for before, after in zip(_input_shapes(m.a, mine), _input_shapes(m.b, other), strict=False)
-        for pair in zip(before, after, strict=False)
-    }
-    return all(pair in entered for pair in zip(old, new, strict=True) if pair[0] != pair[1])
-
-
-def _input_shapes(side: GraphColumns, node: int) -> list[list[int]]:
-    """Return the input shapes of a Keras layer, without the batch size."""
-    shapes = []
-    for source in side.sources(node):
-        definition = side.graph.node_def(source)
-        known = definition.attr[SHAPE].list.shape if definition is not None and SHAPE in definition.attr else ()
-        shapes += [[dim.size for dim in shape.dim[1:]] for shape in known]
-    return shapes

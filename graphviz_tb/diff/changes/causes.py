@@ -429,7 +429,16 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.
-    settings = [item for item in settings if not _is_next_to_units(m, item, units)]
+    taken = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}
+    settings = [
+        item
+        for item in settings
+        if all(
+            taken[new].isdisjoint([*side.sources(pair[new]), *side.users(pair[new])])
+            for pair in item.change.edits.ops
+            for new, side in ((False, m.a), (True, m.b))
+        )
+    ]
     loud = [item for item in units if not item.follows]
     return [without_objects(group, settings), settings] if loud and settings else [group]
 
@@ -443,13 +452,6 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
                 ends = {*side.sources(node), *side.users(node)}
                 around[new] |= ends if new else {int(m.to_b[end]) for end in ends if exists(m.to_b[end])}
     return not around[0].isdisjoint(around[1])
-
-
-def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
-    """Return whether an op changed its type and is connected to an addition or removal of the same group."""
-    nodes = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}
-    ends = ((side, pair[new], new) for pair in item.change.edits.ops for new, side in ((False, m.a), (True, m.b)))
-    return any(not nodes[new].isdisjoint([*side.sources(node), *side.users(node)]) for side, node, new in ends)
 
 
 def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:

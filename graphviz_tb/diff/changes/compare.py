@@ -26,7 +26,6 @@ from graphviz_tb.diff.changes.attributes import (
     Difference,
     differences_once,
     is_entailed,
-    is_size_of_input,
 )
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
 from graphviz_tb.diff.changes.causes import explain_changes
@@ -44,7 +43,7 @@ from graphviz_tb.diff.changes.units import (
     UnmatchedUnit,
     compared_blocks,
     count_op_types,
-    is_left_behind,
+    differing_pairs,
     link_units,
     shown_ops,
     sorted_wires,
@@ -124,23 +123,18 @@ def _find_differences(m: Matching, options: DiffOptions, witnesses: Witnesses) -
 
 def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> Iterator[tuple[int, Change, bool]]:
     """Yield the changes of matched nodes; one difference at many nodes is one change."""
-    old, new = m.matched_pairs()
-    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(is_left_behind(m.a)[old] & is_left_behind(m.b)[new])
+    differing = differing_pairs(m)
     groups: dict[tuple[int, str, int | None, bool], list[Atom]] = defaultdict(list)
     weights: list[Atom] = []
     settings: list[Atom] = []
-    batches = _batch_sizes(m, old[differ].tolist(), new[differ].tolist())
+    batches = _batch_sizes(m, differing)
     worded: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
-    for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
+    for mine, other in differing:
         own = list(differences_once(m, mine, other, options))
         # An attribute that only one of two op types has says nothing about the other.
         if any(difference.key == "op" for difference in own):
-            own = [
-                difference
-                for difference in own
-                if difference.key == "op" or None not in (difference.old, difference.new)
-            ]
-        own = [_as_division(m, witnesses, (mine, other), difference) for difference in own]
+            own = [each for each in own if each.key == "op" or None not in (each.old, each.new)]
+        own = [_divided_difference(m, witnesses, (mine, other), difference) for difference in own]
         for difference in (_word_batch_size(m, other, difference, batches) for difference in own):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
@@ -166,13 +160,15 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
         is_setting = members[0][0] in m.a.labels.configurations
         follows = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
         follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
-        follows = follows or all(is_size_of_input(m, *member) for member in members)
+        # A program computes such settings from the shapes of its inputs.
+        sizes = (witnesses.is_size(each.old, each.new, witnesses.taken_sizes((a, b))) for a, b, each in members)
+        follows = follows or (is_setting and isinstance(old_value, list) and all(sizes))
         yield block, _attribute_change(m, members), follows
     yield from weight_changes(m, weights, witnesses)
     yield from setting_changes(m, settings, witnesses)
 
 
-def _as_division(m: Matching, witnesses: Witnesses, pair: tuple[int, int], difference: Difference) -> Difference:
+def _divided_difference(m: Matching, witnesses: Witnesses, pair: tuple[int, int], difference: Difference) -> Difference:
     """Return the heads of an attention in a program of PyTorch; a trace has the shape that something is reshaped to
     as text."""
     before, after = (
@@ -180,7 +176,7 @@ def _as_division(m: Matching, witnesses: Witnesses, pair: tuple[int, int], diffe
     )
     if not before or not after:
         return difference
-    divided = layer_division(m.layers[1], pair[1], before, after, witnesses.incoming_sizes(pair, (-1, -1)))
+    divided = layer_division(m.layers[1], pair[1], before, after, witnesses.incoming_sizes(pair))
     return replace(difference, key=divided[0], old=divided[1], new=divided[2]) if divided else difference
 
 
@@ -193,10 +189,10 @@ def _is_shape(value: Any) -> bool:
     return isinstance(value, list) and all(dim is None or isinstance(dim, int) for dim in value)
 
 
-def _batch_sizes(m: Matching, old: Sequence[int], new: Sequence[int]) -> frozenset[tuple[str, str]]:
+def _batch_sizes(m: Matching, pairs: Sequence[tuple[int, int]]) -> frozenset[tuple[str, str]]:
     """Return the old and new first sizes that two or more placeholders have, whose shapes differ in nothing else."""
     counts = Counter[tuple[str, str]]()
-    for mine, other in zip(old, new, strict=True):
+    for mine, other in pairs:
         if m.b.op_type(other) in INPUT_OPS:
             before, after = (
                 side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other))
@@ -271,14 +267,12 @@ def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity
 
 def _unit_changes(m: Matching, old_units: Units, new_units: Units) -> ChangesByBlock:
     """Return the changes for added and removed units, by block."""
-    back = {other + 1: mine + 1 for mine, other in m.functions.items()}
-    forth = {mine: other for other, mine in back.items()}
+    # Changes are filed by block of the new graph.
+    forth = {0: 0, **{mine + 1: other + 1 for mine, other in m.functions.items()}}
     blocks: ChangesByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
         for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
-            block = unit.block
-            # Changes are filed by block of the new graph: `forth` translates that of an old function.
-            blocks[block if new or not block else forth[block]].append(_unit_change(m, unit, new))
+            blocks[unit.block if new else forth[unit.block]].append(_unit_change(m, unit, new))
     return blocks
 
 
@@ -287,10 +281,10 @@ def _unit_change(m: Matching, unit: UnmatchedUnit, new: bool) -> Change:
     shown = shown_ops(side, nodes)
     own = m.layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
-    links = sorted_wires(link.wire for link in unit.links if m.layers[1].forward[link.pair[1]] or not own)
+    links = sorted_wires(wire for (_, user), wire in unit.links if m.layers[1].forward[user] or not own)
     equals = m.equals.get(("new" if new else "old", True, unit.row), 0) if is_scope else 0
     content = Unit(is_scope, count_op_types(side, shown), tuple(links) or None, equals)
-    inputs = tuple(dict.fromkeys(link.pair for link in unit.links))
+    inputs = tuple(dict.fromkeys(pair for pair, _ in unit.links))
     edits = NodeEdits(added=tuple(nodes), inputs=inputs) if new else NodeEdits(removed=tuple(nodes), inputs=inputs)
     is_port = not is_scope and (any(_feeds_graph(side, node) for node in nodes) or is_graph_result(side, nodes))
     return unmatched_change(new, "signature" if is_port else "op", [unit.name], len(shown), content, edits)
@@ -306,21 +300,20 @@ def _feeds_graph(side: GraphColumns, node: int) -> bool:
 
 def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
     """Return one change for each function with a changed body; functions with equal changes are merged."""
-    groups: dict[str, list[tuple[int, tuple[Change, ...]]]] = defaultdict(list)
-    back = {other: mine for mine, other in m.functions.items()}
+    groups: dict[str, list[tuple[tuple[int, int], tuple[Change, ...]]]] = defaultdict(list)
+    pairs = {other + 1: (mine, other) for mine, other in m.functions.items()}
     for block, changes in sorted(blocks.items()):
         if changes:
             inside = sort_by_severity(changes)
-            wording = fingerprint([change.to_json() for change in inside])
             # The whole account of a body as text: functions with the same text changed alike.
-            groups[wording].append((block - 1, inside))
+            groups[fingerprint([change.to_json() for change in inside])].append((pairs[block], inside))
     alike_changes = []
     for members in groups.values():
         inside = members[0][1]
-        places = [(m.a.graph.functions[back[other]].name, m.b.graph.functions[other].name) for other, _ in members]
+        places = [(m.a.graph.functions[mine].name, m.b.graph.functions[other].name) for (mine, other), _ in members]
         severity = min((change.severity for change in inside), key=SEVERITIES.index)
         done = [change.all_edits() for _, alike in members for change in alike]
-        written = tuple((back[other], other) for other, _ in members if is_other_output(m, back[other], other))
+        written = tuple(pair for pair, _ in members if is_other_output(m, *pair))
         edits = concat_node_edits([*done, NodeEdits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)
@@ -372,21 +365,17 @@ def whole_function_changes(m: Matching) -> list[Change]:
     taken = set(m.functions.values())
     changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
-        skipped = kept | _unmatched_functions(side)
+        # Freezing leaves functions behind: uncalled, in a graph without variables.
+        frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
+        called = set(side.calls[2].tolist())
         for index, function in enumerate(side.graph.functions):
-            if index in skipped:
+            if index in kept or (frozen and index not in called):
                 continue
             nodes = shown_ops(side, side.body(index))
             content = Unit(True, count_op_types(side, nodes), function=base_name(function.name))
             edits = NodeEdits(added_functions=(index,)) if new else NodeEdits(removed_functions=(index,))
             changes.append(unmatched_change(new, "op", [function.name], len(nodes), content, edits))
     return changes
-
-
-def _unmatched_functions(side: GraphColumns) -> set[int]:
-    """Return the functions that freezing leaves behind: uncalled, in a graph without variables."""
-    frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
-    return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 
 
 def ignored_counts(m: Matching, options: DiffOptions) -> dict[str, int]:

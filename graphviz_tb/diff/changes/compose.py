@@ -22,6 +22,7 @@ from graphviz_tb.diff.changes.places import (
     other_places,
     setting_part,
     sort_parts_by_flow,
+    unite_changes,
     without_objects,
 )
 from graphviz_tb.diff.changes.training_parts import CLIPPING, LEARNING_RATE, OPTIMIZER
@@ -89,8 +90,8 @@ def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
     ordered = list(sort_by_severity(changes))
     # Several whole functions: named by the largest.
     if len(kinds) == 1 and all(change.function is not None for change in ordered):
-        first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)
-        return replace(first, ops=ops, also=other_places(ordered, first), edits=edits_of_changes(ordered))
+        first = max(ordered, key=lambda change: change.ops)
+        return unite_changes(first, ordered, also=other_places(ordered, first), consequences=first.consequences)
     severity = min((change.severity for change in ordered), key=SEVERITIES.index)
     if kinds <= {"added", "rewired"} and "added" in kinds:
         return _chain_change(m, ordered, "added", severity)
@@ -379,9 +380,8 @@ def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
     """Return the constant at an input of an op; None if it is not a constant."""
-    edges = side.in_edges(node)
-    sources = side.graph.source[edges[(side.graph.slot[edges] == slot) & ~side.graph.control[edges]]].tolist()
-    values = side.constant_numbers(sources[0]) if sources else None
+    source = dict(reversed(side.data_inputs(node))).get(slot, -1)
+    values = side.constant_numbers(source) if exists(source) else None
     return values if isinstance(values, list) else []
 
 
@@ -407,8 +407,7 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
         )
         content = replace(content, beside=beside, links=located_wires(changes[1:]) or content.links)
     also = first.also if first.key != "dtype" else other_places(changes, first)
-    ops = sum(change.ops for change in changes)
-    return Change(first.kind, severity, first.old, first.new, ops, content, also, edits=edits_of_changes(changes))
+    return unite_changes(first, changes, severity=severity, content=content, also=also, inside=(), consequences=())
 
 
 def _is_derived_setting(first: Change, other: Change) -> bool:
@@ -419,19 +418,15 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
         return True
     if size is None:
         return False
-    if own and all(map(_is_said_by, (own.old, own.new), (size.old, size.new))):
+    before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
+    # The word says the numbers: `3×3` is [3, 3].
+    if own and (own.old, own.new) == tuple("×".join(map(str, sizes)) for sizes in (before, after)):
         return True
     if not size.constant:
         return False
-    before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
     old, new = (str(own.old), str(own.new)) if own else ("", "")
     # The list with the old number exchanged for the new one is the new list.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
-
-
-def _is_said_by(word: Any, value: Any) -> bool:
-    """Return whether a word of a setting says the numbers of another one: `3×3` and [3, 3]."""
-    return isinstance(word, str) and word == "×".join(map(str, value if isinstance(value, list) else [value]))
 
 
 def bias_change(m: Matching, change: Change) -> Change | None:
@@ -472,8 +467,8 @@ def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Chan
     beside = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
     order = sorted(range(len(causes)), key=lambda number: causes[number].key in beside)
     for number in order:
-        for leaf in filter(None, _leaf_names(causes[number])):
-            cause_of.setdefault(leaf, number)
+        for name in (name for place in causes[number].places for name in place if name):
+            cause_of.setdefault("/".join(name.split("/")[-2:]), number)
     # The longest name that fits, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
     most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
@@ -511,9 +506,3 @@ def _sizes(change: Change) -> list[tuple[str, str]]:
     if setting and isinstance(setting.old, list) and isinstance(setting.new, list):
         ends.append(([*map(str, setting.old)], [*map(str, setting.new)]))
     return [pair for pair_of_lists in ends for pair in zip(*pair_of_lists, strict=False) if pair[0] != pair[1]]
-
-
-def _leaf_names(change: Change) -> list[str]:
-    """Return the last two segments of the names of a change."""
-    names = [name for place in change.places for name in place if name]
-    return ["/".join(name.split("/")[-2:]) for name in names]

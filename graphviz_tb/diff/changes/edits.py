@@ -143,13 +143,13 @@ def _only_other_outputs(m: Matching, change: Change) -> bool:
     taken, other = (sorted(side.graph.keys[key] for key in side.graph.key[edges]) for side, edges in sides)
     ends = {(int(m.a.graph.source[wire.before]), int(m.b.graph.source[wire.after])) for wire in wires}
     # The same outputs in another order are an edit.
-    return taken != other and all(int(m.to_b[old]) == new and _has_other_outputs(m, old, new) for old, new in ends)
-
-
-def _has_other_outputs(m: Matching, old: int, new: int) -> bool:
-    """Return whether a node is set to give other outputs, or is called more or less often."""
-    used = [{*side.graph.key[side.out_edges(node)].tolist()} for side, node in ((m.a, old), (m.b, new))]
-    return m.a.node_label[old] != m.b.node_label[new] or len(used[0]) != len(used[1])
+    if taken == other or any(int(m.to_b[old]) != new for old, new in ends):
+        return False
+    for old, new in ends:  # set to give other outputs, or called more or less often
+        used = [{*side.graph.key[side.out_edges(node)].tolist()} for side, node in ((m.a, old), (m.b, new))]
+        if m.a.node_label[old] == m.b.node_label[new] and len(used[0]) == len(used[1]):
+            return False
+    return True
 
 
 def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
@@ -196,7 +196,10 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # Which member of a series was added or removed may be undecidable: then others have its inputs.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
-    beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
+    for number, item in enumerate(items) if series else ():
+        ends = (item.change.name, *(end or "" for wire in item.change.links for end in (wire.old, wire.new)))
+        within = (is_within(without_counters(end), member) for end in ends for member in series)
+        beside |= {number} if item.change.kind == "rewired" and any(within) else set()
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
     pairs = [
@@ -223,12 +226,8 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
 def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:
     """Return the items that are other inputs of the program, in a layer that is edited itself: that is no part of the
     input."""
-    given = {
-        number
-        for number, item in enumerate(items)
-        if item.change.edits.attributes
-        and all(m.b.op_type(new) in INPUT_OPS for _, new, _ in item.change.edits.attributes)
-    }
+    pairs = [[new for _, new, _ in item.change.edits.attributes] for item in items]
+    given = {number for number, nodes in enumerate(pairs) if nodes and INPUT_OPS.issuperset(map(m.b.op_type, nodes))}
     edited = {
         item.layers for number, item in enumerate(items) if number not in given and not (item.follows or item.sized)
     }
@@ -246,13 +245,6 @@ def _is_loose(m: Matching, item: Item) -> bool:
         for pair in _rewired_pairs(item)
         for wire in input_differences(m, *pair)
     )
-
-
-def _takes_series_member(change: Change, series: Set[str]) -> bool:
-    """Return whether a change is at a member of a series, or at an op that takes one before and after."""
-    ends = (change.name, *(end or "" for wire in change.links for end in (wire.old, wire.new)))
-    within = (is_within(without_counters(end), member) for end in ends for member in series)
-    return change.kind == "rewired" and any(within)
 
 
 def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:
@@ -293,13 +285,11 @@ def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
 def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Find the additions that replace removals: both feed one input."""
     removed = {m.a.graph.name[node]: number for node, number in _numbers_by_node(items, new=False).items()}
-    pairs = []
-    for number, item in enumerate(items):
-        if item.change.kind == "added":
-            for wire in item.change.links:
-                source = wire.source(False)
-                if wire.slot is not None and source in removed:
-                    pairs.append((removed[source], number))
+    wires = [
+        (wire, number) for number, item in enumerate(items) for wire in item.change.links if item.change.kind == "added"
+    ]
+    sources = [(wire.source(False), number) for wire, number in wires if wire.slot is not None]
+    pairs = [(removed[source], number) for source, number in sources if source in removed]
     elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
     for old, new in pairs:
         pair = items[old], items[new]
@@ -347,7 +337,7 @@ def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
     beside = [[old, places[1][ends]] for ends, old in places[0].items() if ends[1] and ends in places[1]]
     if 2 * len(beside) == len(group):
         return beside
-    for is_of_kind in (_is_activation, _is_single_reduction):
+    for is_of_kind in (_is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])):
         old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
         rest = without_objects(group, [*old, *new])
         own, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
@@ -372,10 +362,6 @@ def _items_of_kind(
     return found[0] if len(found) == 1 else []
 
 
-def _is_single_reduction(ops: Sequence[str]) -> bool:
-    return len(ops) == 1 and is_reduction(ops[0])
-
-
 def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
     """Return the types of the ops that some items add or remove and that compute."""
     nodes = [node for item in items for node in (*item.change.edits.added, *item.change.edits.removed)]
@@ -396,16 +382,9 @@ def _loud_ends(m: Matching, items: Sequence[Item], users: bool = False) -> froze
 
 def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Pair the changed inputs of one op: one from a new node, and the others."""
-    first: dict[tuple[int, int], int] = {}
-    for number, item in enumerate(items):
-        if item.change.kind == "rewired":
-            for pair in item.change.edits.inputs:
-                first.setdefault(pair, number)
-    for number, item in enumerate(items):
-        if item.change.kind in ("added", "removed"):
-            for pair in item.change.edits.inputs:
-                if pair in first:
-                    yield first[pair], number
+    wired = [(number, item.change.kind, pair) for number, item in enumerate(items) for pair in item.change.edits.inputs]
+    first = {pair: number for number, kind, pair in reversed(wired) if kind == "rewired"}
+    return [(first[pair], number) for number, kind, pair in wired if kind in ("added", "removed") and pair in first]
 
 
 def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -462,11 +441,9 @@ def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Yield an added or removed loss with the ops that add up losses in the same scope."""
-    first: dict[tuple[str, str], int] = {}
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
-    for number, item in enumerate(items):
-        if is_loss_scope(m, item.change):
-            first.setdefault(scopes[number], number)
+    losses = [number for number, item in enumerate(items) if is_loss_scope(m, item.change)]
+    first = {scopes[number]: number for number in reversed(losses)}
     for number, item in enumerate(items):
         if scopes[number] in first and computes_metrics(m, item.change):
             yield first[scopes[number]], number
@@ -520,16 +497,12 @@ def is_inner_name(
             continue
         if (layer in (-1, new) or ("new", layer) not in near) and not (holds and holds <= near - {("new", new)}):
             return False
-    side = m.layers[0].side
     for old, new in change.edits.nodes:
-        plumbing = side.op_type(old) in PLUMBING or _is_result_of_other(m, old, new)
+        # A result of an exported program is named after the op that it comes from, which may be another one.
+        before, after = m.a.data_sources(old), m.b.data_sources(new)
+        same = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
+        named = m.a.op_type(old) in RESULT_OPS and not (same and m.a.op_type(before[0]) == m.b.op_type(after[0]))
+        plumbing = named or m.a.op_type(old) in PLUMBING
         if m.layers[0].forward[old] and not plumbing and _layer_key(m, new, True) not in near:
             return False
     return True
-
-
-def _is_result_of_other(m: Matching, old: int, new: int) -> bool:
-    """Return whether a result of an exported program comes from another op: exporters name it after that."""
-    before, after = m.a.data_sources(old), m.b.data_sources(new)
-    same = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
-    return m.a.op_type(old) in RESULT_OPS and not (same and m.a.op_type(before[0]) == m.b.op_type(after[0]))

@@ -53,8 +53,8 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
     blocks: dict[int, list[Change]] = defaultdict(list)
     for mine, other in sorted(m.functions.items()):
         before, after = m.a.graph.functions[mine], m.b.graph.functions[other]
-        types = [Sides(words(m.a, mine), words(m.b, other)) for words in (_arguments, _results)]
-        arguments, results = (pair if pair.old != pair.new else None for pair in types)
+        types = zip(_port_types(m.a, mine), _port_types(m.b, other), strict=True)
+        arguments, results = (Sides(*pair) if pair[0] != pair[1] else None for pair in types)
         returned = None
         ends = list(zip(before.returns, after.returns, strict=False))
         # Results come from the same nodes, or from replacements of these, whose outputs have other names.
@@ -83,13 +83,11 @@ def is_other_output(m: Matching, mine: int, other: int) -> bool:
     return [(int(m.to_b[node]) if exists(node) else -1, key) for node, key in before] != list(after)
 
 
-def _arguments(side: GraphColumns, function: int) -> list[str]:
-    return [argument_type(side.graph, node) for node in side.graph.functions[function].args]
-
-
-def _results(side: GraphColumns, function: int) -> list[str]:
-    library = side.graph.graph_def.library.function[side.graph.functions[function].index]
-    return [dtype_label(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
+def _port_types(side: GraphColumns, function: int) -> tuple[list[str], list[str]]:
+    """Return the types of the arguments and of the results of a function."""
+    signature = side.graph.graph_def.library.function[side.graph.functions[function].index].signature
+    results = [dtype_label(result.type) if result.type else result.type_attr for result in signature.output_arg]
+    return [argument_type(side.graph, node) for node in side.graph.functions[function].args], results
 
 
 def _returned_tensors(side: GraphColumns, function: int) -> list[str]:
@@ -279,18 +277,16 @@ def _differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
     """Return whether tensors have another type, another rank, or another size where both are known."""
     return len(old) != len(new) or any(
         (mine.dtype and other.dtype and mine.dtype != other.dtype)
-        or (mine.shape is not None and other.shape is not None and not _fit(mine.shape, other.shape))
+        or (
+            mine.shape is not None
+            and other.shape is not None
+            and (
+                len(mine.shape) != len(other.shape)
+                or any(a != b and None not in (a, b) for a, b in zip(mine.shape, other.shape, strict=True))
+            )
+        )
         for mine, other in zip(old, new, strict=True)
     )
-
-
-def _fit(shape: Sequence[int | None], other: Sequence[int | None]) -> bool:
-    """Return whether two shapes may be the same.
-
-    >>> _fit((None, 3), (4, 3)), _fit((None, 3), (None, 5)), _fit((3,), (3, 1))
-    (True, False, False)
-    """
-    return len(shape) == len(other) and all(a == b or None in (a, b) for a, b in zip(shape, other, strict=True))
 
 
 def _tensor_words(given: Sequence[Tensor]) -> str:
@@ -410,7 +406,8 @@ def _cause_of_outputs(signature: Change, changes: Sequence[Change]) -> Change | 
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]
-    if all(_result_shape(port.old or "") == _result_shape(port.new or "") for port in signature.ports):
+    # Equal but for the type in front.
+    if all((port.old or "").partition(" ")[2] == (port.new or "").partition(" ")[2] for port in signature.ports):
         return next((change for change in real if is_precision(change)), None)
     return None
 
@@ -438,11 +435,6 @@ def _other_sizes(old: object, new: object) -> set[tuple[str, str]]:
     before, after = (str(value).rpartition(" ")[2].split("×") for value in (old, new))
     pairs = set(zip(before, after, strict=False)) if len(before) == len(after) else set()
     return {pair for pair in pairs if pair[0] != pair[1]}
-
-
-def _result_shape(spec: str) -> str:
-    """Return the shape in the words for an output: the text after its type."""
-    return spec.partition(" ")[2]
 
 
 def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:

@@ -86,7 +86,8 @@ def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> It
     moved = m.scope_to_b[before] != after
     for at in np.flatnonzero(moved).tolist():
         row, other = int(before[at]), int(after[at])
-        is_named = _new_scope_name(m, row) == b.name[other]
+        partner = int(m.scope_to_b[row])
+        is_named = (b.name[partner] if exists(partner) else a.name[row]) == b.name[other]
         moved[at] = not (is_named and (scope or a.block[row] == 0 == b.block[other]))
     # Where only a scope further out has another name, that scope is reported, and nothing in it.
     if scope:
@@ -98,12 +99,6 @@ def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> It
         around = int(before[at]), int(after[at])
         both = names[0][mine], names[1][other]
         yield NameChange(mine, other, scope, bool(moved[at]), int(blocks[other]), both, around)
-
-
-def _new_scope_name(m: Matching, row: int) -> str:
-    """Return the name that an old scope has now; its own where it has no partner."""
-    partner = int(m.scope_to_b[row])
-    return str(m.b.scopes.name[partner] if exists(partner) else m.a.scopes.name[row])
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
@@ -155,7 +150,10 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     """
     # Numbers last: they join no other group. Then the largest, which shows the substitution best.
     order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
-    uncounted = {key: [_uncounted_names(renamed) for renamed in members] for key, members in groups.items()}
+    uncounted = {
+        key: [tuple(COUNTER_AT_END.sub("", name) for name in renamed.names) for renamed in members]
+        for key, members in groups.items()
+    }
     merged: NamesByEdit = {}
     taken: set[EditKey] = set()
     work = Meter(MAX_EXCHANGED_LETTERS)
@@ -179,12 +177,6 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
         members = [renamed for key in (first, *alike) for renamed in groups[key]]
         merged[("renamed", first[1], old, new) if alike else first] = members
     return merged
-
-
-def _uncounted_names(renamed: NameChange) -> tuple[str, str]:
-    """Return the whole old and new name, without counted numbers."""
-    old, new = (COUNTER_AT_END.sub("", name) for name in renamed.names)
-    return old, new
 
 
 def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
@@ -406,8 +398,10 @@ class ScopeRenames:
 
     def rename_of_change(self, change: Change) -> Change | None:
         """Return the rename of a layer most of whose ops changed."""
-        name = self.by_names.get((change.old, change.new))
-        if not name or change.severity != "op" or change.kind != "changed" or _is_single_op(change):
+        name, setting = self.by_names.get((change.old, change.new)), change.setting
+        if not name or change.severity != "op" or change.kind != "changed":
+            return None
+        if setting and setting.key == "op" and " + " not in f"{setting.old}{setting.new}":  # a single op for one
             return None
         self.said.update(self._renamed_within(name, [(change.old, change.new)]))
         return name
@@ -456,12 +450,6 @@ class ScopeRenames:
 def is_within(name: str, scope: str | None) -> bool:
     """Return whether a scope is another one, or inside it."""
     return scope is not None and f"{name}/".startswith(f"{scope}/")
-
-
-def _is_single_op(change: Change) -> bool:
-    """Return whether a single op replaces a single op."""
-    setting = change.setting
-    return setting is not None and setting.key == "op" and " + " not in f"{setting.old}{setting.new}"
 
 
 def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
@@ -33,13 +32,7 @@ from graphviz_tb.ops.table import equal_op, has_framework
 QuantityColumn = Longs | None  # by node; None where the quantity is not known
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LayerScopes:
-    """The old and new nodes of some layers, with their partners, and their sums."""
-
-    old: Longs
-    new: Longs
-    sums: Mapping[str, tuple[int, int]]
+LayerSums = tuple[Longs, Longs, Mapping[str, tuple[int, int]]]  # the nodes of some layers with their partners, and sums
 
 
 class NodeQuantities:
@@ -48,15 +41,15 @@ class NodeQuantities:
     def __init__(self, old: Layers, new: Layers, to_new: Ints, to_old: Ints) -> None:
         self.layers = old, new
         self.to_new, self.to_old = to_new, to_old
-        self.inside: dict[tuple[frozenset[int], frozenset[int]], LayerScopes] = {}
+        self.inside: dict[tuple[frozenset[int], frozenset[int]], LayerSums] = {}
         self.kept = 0
 
     @cached_property
     def columns(self) -> Mapping[str, tuple[QuantityColumn, QuantityColumn]]:
         """Each quantity by node, of the old and of the new graph."""
         old, new = self.layers
-        counts = (_op_counts, _parameter_counts, _flop_counts)
-        return {word: (count(old), count(new)) for word, count in zip(CHANGE_QUANTITIES, counts, strict=True)}
+        columns = zip(CHANGE_QUANTITIES, _node_counts(old), _node_counts(new), strict=True)
+        return {word: (before, after) for word, before, after in columns}
 
     @cached_property
     def bounds_by_node(self) -> tuple[Mapping[str, Bytes], Mapping[str, Bytes]]:
@@ -92,11 +85,11 @@ class NodeQuantities:
         """
         if alone:
             return self.differing_sums(*self.nodes_of_change(change))
-        layers, (old, new) = self.in_layers(change), self.edited_nodes(change)
-        more = self.sums(_ids_outside(old, layers.old), _ids_outside(new, layers.new))
+        (old_inside, new_inside, sums), (old, new) = self.in_layers(change), self.edited_nodes(change)
+        more = self.sums(_ids_outside(old, old_inside), _ids_outside(new, new_inside))
         pairs = {
             word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
-            for word, (before, after) in layers.sums.items()
+            for word, (before, after) in sums.items()
         }
         # Other changes in these layers are counted at their own place.
         pairs = {"ops": pairs["ops"]} if SIZELESS_KEYS.search(change.key) else pairs
@@ -133,26 +126,20 @@ class NodeQuantities:
 
         Returns ids, not masks: there may be as many changes as nodes.
         """
-        layers, (old, new) = self.in_layers(change), self.edited_nodes(change)
-        return _unique_ids(old, layers.old), _unique_ids(new, layers.new)
+        (old_inside, new_inside, _), (old, new) = self.in_layers(change), self.edited_nodes(change)
+        return _unique_ids(old, old_inside), _unique_ids(new, new_inside)
 
     def edited_nodes(self, change: Change) -> tuple[Longs, Longs]:
         """Return the old and new nodes that a change and its consequences edit, with their partners."""
         edits = change.all_edits()
-        pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
-        old = [*edits.removed, *(mine for mine, _ in pairs)]
-        new = [*edits.added, *(other for _, other in pairs)]
+        old, new = ([*edits.nodes_of(new), *(pair[new] for pair in edits.inputs)] for new in (False, True))
         return self.with_partners(_unique_ids(old), _unique_ids(new))
 
-    def in_layers(self, change: Change) -> LayerScopes:
+    def in_layers(self, change: Change) -> LayerSums:
         """Return the layers of a change; their sums are cached, as thousands of changes may be in one layer."""
         own = change.edits
         # Layers of the change itself, without its consequences, which may be anywhere.
-        pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
-        rows = (
-            _layer_scopes(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
-            _layer_scopes(self.layers[1], [*own.added, *(other for _, other in pairs)]),
-        )
+        rows = _layer_scopes(self.layers[0], own.nodes_of(False)), _layer_scopes(self.layers[1], own.nodes_of(True))
         if rows not in self.inside:
             nodes = [
                 _unique_ids(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)
@@ -163,7 +150,7 @@ class NodeQuantities:
             if self.kept > MAX_CACHED_LAYER_NODES:
                 self.inside.clear()
                 self.kept = len(old) + len(new)
-            self.inside[rows] = LayerScopes(old, new, self.sums(old, new))
+            self.inside[rows] = old, new, self.sums(old, new)
         return self.inside[rows]
 
     def with_partners(self, old: Longs, new: Longs) -> tuple[Longs, Longs]:
@@ -213,20 +200,18 @@ def _layer_scopes(layers: Layers, nodes: list[int]) -> frozenset[int]:
     return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.layer_of_node(node)))
 
 
-def _op_counts(layers: Layers) -> QuantityColumn:
-    """1 for each node of the main graph that a picture shows as an op, as `info` counts them."""
-    graph = layers.side.graph
+def _node_counts(layers: Layers) -> tuple[QuantityColumn, QuantityColumn, QuantityColumn]:
+    """Count for each node, as `info` does: the op, if it is of the main graph and a picture shows it as one; its
+    parameters, None if none is known; its floating point operations."""
+    graph, weights, costs = layers.side.graph, layers.weight_costs, layers.node_costs
     shown: Bools = graph.kept & (graph.mark == Mark.NONE) & ~exists(graph.function)
-    return shown.astype(np.int64)
-
-
-def _parameter_counts(layers: Layers) -> QuantityColumn:
-    """Count the parameters of each node, as `info` does; None if none is known."""
-    counts, weights = np.zeros(len(layers.side), np.int64), layers.weight_costs
+    counts = np.zeros(len(graph), np.int64)
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
     unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
     # The traces of PyTorch have no shapes of weights.
-    return None if layers.side.graph.lacks_weight_shapes or (unsized and not counts.any()) else counts
+    parameters = None if graph.lacks_weight_shapes or (unsized and not counts.any()) else counts
+    flops = None if costs is None else np.fromiter((cost.flops for cost in costs), np.int64, len(graph))
+    return shown.astype(np.int64), parameters, flops
 
 
 def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
@@ -240,12 +225,6 @@ def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
         for word, kind in kinds[id(cost)]:
             columns.setdefault(word, np.zeros(len(layers.side), np.uint8))[node] |= kind
     return columns
-
-
-def _flop_counts(layers: Layers) -> QuantityColumn:
-    """Return the floating point operations of each node of the main graph; None where unknown."""
-    costs = layers.node_costs
-    return None if costs is None else np.fromiter((cost.flops for cost in costs), np.int64, len(layers.side))
 
 
 # A total that differs although every pair of nodes is equal.
@@ -266,7 +245,9 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         # A number that one side does not know is not an edit: only one file declares the shape of a variable.
         if word == "parameters" and len(differ) and not known.any():
             continue
-        if word == "flops" and not (known.all() and _nodes_of_total(m, differ)):
+        # Operations differ because declared shapes do; or by the order of inference, which is no edit.
+        declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
+        if word == "flops" and not (known.all() and declared.any() and len(differ)):
             continue
         pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
         places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
@@ -274,14 +255,6 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         content, also = Setting(word, old, new), tuple(places[1:])
         return (Change("changed", "attribute", *places[0], len(pairs), content, also, edits=edits),)
     return ()
-
-
-def _nodes_of_total(m: Matching, differ: Longs) -> bool:
-    """Return whether operations differ because declared shapes do. Otherwise the cause is the order of inference, or
-    that only one file declares shapes; neither is an edit."""
-    mine, others = m.matched_pairs()
-    declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
-    return bool(declared.any() and len(differ))
 
 
 # Properties that the file format of two models does not have, so that an edit of them is not seen.
@@ -338,12 +311,6 @@ def _type_pair(change: Change) -> tuple[str, str]:
     return (setting.old or "float32", setting.new or "float32") if setting else ("", "")
 
 
-def _inner_type(change: Change) -> tuple[str, str] | None:
-    """Return the old and the new dtype of a function whose only difference is one dtype."""
-    pairs = {_type_pair(one) if is_precision(one) else None for one in change.inside if one.kind != "signature-changed"}
-    return pairs.pop() if len(pairs) == 1 else None
-
-
 def _adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     """Return the types between which a change only adds or removes casts, sorted; else two empty strings."""
     if change.kind not in ("added", "removed") or change.function is not None:
@@ -390,9 +357,10 @@ def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
     these are made of: a dtype explains nothing else."""
     typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in changes:
-        if is_precision(change):
-            typed[_type_pair(change)].append(change)
-        elif pair := _inner_type(change):
+        # A function whose only difference is one dtype is of that.
+        inside = [inner for inner in change.inside if inner.kind != "signature-changed"]
+        pairs = {_type_pair(each) if is_precision(each) else None for each in inside or (change,)}
+        if len(pairs) == 1 and (pair := pairs.pop()):
             typed[pair].append(change)
     taken = [change for members in typed.values() for change in members]
     for change in without_objects(changes, taken) if typed else ():

@@ -48,6 +48,14 @@ def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | 
     return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 
 
+def unite_changes(first: Change, members: Iterable[Change], **fields: Any) -> Change:
+    """Return the first of some changes with the ops, the edits and the consequences of all, and some other fields."""
+    members = list(members)
+    behind = sort_by_severity(inner for member in members for inner in member.consequences)
+    ops, edits = sum(member.ops for member in members), edits_of_changes(members)
+    return replace(first, **{"ops": ops, "edits": edits, "consequences": behind, **fields})
+
+
 def change_wording(change: Change) -> str:
     """Return a text that is equal for the same edit at two places: old and new state without the place.
 
@@ -66,17 +74,13 @@ def change_wording(change: Change) -> str:
         return json.dumps([change.kind, change.severity, content.scope, content.op_types, parts])
     if isinstance(content, Rewiring) and content.order:
         return json.dumps([change.kind, content.order.old, content.order.new])
-    if isinstance(content, Rewiring) and (wires := _plain_wires(content)):
-        return json.dumps([change.kind, without_counters(last_segment(change.name)), content.reordered, wires])
+    if isinstance(content, Rewiring) and not any(wire.node for wire in content.inputs):
+        # The last names of the ends, if these tell them apart.
+        names = [[without_counters(last_segment(wire.source(now))) for now in (False, True)] for wire in content.inputs]
+        wires = [(wire.slot, old, new) for wire, (old, new) in zip(content.inputs, names, strict=True)]
+        if wires and all(old and new and old != new for _, old, new in wires):
+            return json.dumps([change.kind, without_counters(last_segment(change.name)), content.reordered, wires])
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
-
-
-def _plain_wires(rewiring: Rewiring) -> list[tuple[int | None, str, str]]:
-    """Return the wires with the last names of their ends; none if these do not tell the ends apart."""
-    names = [[without_counters(last_segment(wire.source(now))) for now in (False, True)] for wire in rewiring.inputs]
-    wires = [(wire.slot, old, new) for wire, (old, new) in zip(rewiring.inputs, names, strict=True)]
-    told = all(old and new and old != new for _, old, new in wires)
-    return wires if told and not any(wire.node for wire in rewiring.inputs) else []
 
 
 MIN_ALIKE_PLACES = 3  # added or removed members of one series, or equal layers: fewer are reported one by one
@@ -156,16 +160,13 @@ def _part_change(m: Matching, member: Change, part: SettingPart) -> Change:
 def _holds(m: Matching, edit: tuple[int, int, str], part: SettingPart) -> bool:
     """Return whether an edit is that of the constant that a secondary difference tells, and the constant is no size."""
     old, new, key = edit
-    if key != "value" or _is_size(m.b, new):
+    graph, edges = m.b.graph, m.b.out_edges(new).tolist()
+    # A size follows from the sizes of earlier layers.
+    is_size = any(is_size_input(m.b.op_type(int(graph.target[edge])), int(graph.slot[edge])) for edge in edges)
+    if key != "value" or is_size:
         return False
     found = differences_once(m, old, new, DiffOptions())
     return any((each.key, each.old, each.new) == ("value", part.old, part.new) for each in found)
-
-
-def _is_size(side: GraphColumns, constant: int) -> bool:
-    """Return whether an op takes a constant as a size, which follows from the sizes of earlier layers."""
-    graph, edges = side.graph, side.out_edges(constant).tolist()
-    return any(is_size_input(side.op_type(int(graph.target[edge])), int(graph.slot[edge])) for edge in edges)
 
 
 def _user_name(side: GraphColumns, constant: int) -> str:
@@ -231,17 +232,14 @@ def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpr
     """
     if any(len(other) != len(calls[0]) for other in calls):
         return tuple(calls[0])
-    return tuple(map(_call_with_gaps, zip(*calls, strict=True)))
-
-
-def _call_with_gaps(calls: Sequence[LayerExpression]) -> LayerExpression:
-    """Return the common form of several calls, with "…" for each differing argument; only their class if their numbers
-    of arguments differ."""
-    first = calls[0]
-    if len({(call.name, call.count, len(call.arguments)) for call in calls}) > 1:
-        return replace(first, arguments=())
-    columns = zip(*(call.arguments for call in calls), strict=True)
-    return replace(first, arguments=tuple(same[0] if len(set(same)) == 1 else "…" for same in columns))
+    shared = []
+    for alike in zip(*calls, strict=True):
+        # Only their class if their numbers of arguments differ.
+        is_one_form = len({(call.name, call.count, len(call.arguments)) for call in alike}) == 1
+        columns = zip(*(call.arguments for call in alike), strict=True) if is_one_form else ()
+        arguments = tuple(same[0] if len(set(same)) == 1 else "…" for same in columns)
+        shared.append(replace(alike[0], arguments=arguments))
+    return tuple(shared)
 
 
 def merge_changes(members: Sequence[Change]) -> Change:
@@ -263,10 +261,7 @@ def merge_changes(members: Sequence[Change]) -> Change:
         # A layer of another class has other weights, whose sizes may differ from place to place.
         weights = (pair for member in members if member.setting for pair in member.setting.weights)
         content = replace(content, weights=tuple(dict.fromkeys(weights)))
-    behind = sort_by_severity(inner for member in members for inner in member.consequences)
-    ops = sum(member.ops for member in members)
-    edits = edits_of_changes(members)
-    return replace(first, content=content, also=tuple(also), ops=ops, edits=edits, consequences=behind)
+    return unite_changes(first, members, content=content, also=tuple(also))
 
 
 # The parts of a chain of added or removed ops and scopes, in flow order.

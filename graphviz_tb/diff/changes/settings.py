@@ -12,14 +12,14 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, FILTERS, UNITS, layer_division, shaped_width
-from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
+from graphviz_tb.diff.changes.places import other_places, setting_part, unite_changes
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.interpret.layer_classes import infer_recurrent_layer
-from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.change import Change, NodeEdits, Severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Graph
@@ -336,13 +336,9 @@ def _shape_of_atom(m: Matching, users: tuple[int, int], atom: Atom) -> tuple[int
 
 def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
     first = members[0][0][2]
-    name = _setting_scope if word in SETTING_WORDS | DIVISION_KEYS else _op_name
-    places = sorted(
-        {
-            (name(layers[0], _constant_user(layers[0], old)[0]), name(layers[1], user))
-            for (old, _, _), user, *_ in members
-        }
-    )
+    named = word in SETTING_WORDS | DIVISION_KEYS
+    ends = [(_constant_user(layers[0], old)[0], user) for (old, _, _), user, *_ in members]
+    places = sorted({(_setting_scope(layers[0], a, named), _setting_scope(layers[1], b, named)) for a, b in ends})
     old, new = (_single_value(value) if word in (UNITS, FILTERS) else value for value in (first.old, first.new))
     content = Setting(word, old, new, constant=True)
     edits = NodeEdits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
@@ -354,17 +350,13 @@ def _single_value(value: Any) -> Any:
     return str(value[0]) if isinstance(value, list) and len(value) == 1 else value
 
 
-def _op_name(layers: Layers, node: int) -> str:
-    return layers.side.graph.name[node]
-
-
-def _setting_scope(layers: Layers, node: int) -> str:
-    """Return the scope where a program sets an argument of an op: around the ops, outside of the scope that TensorFlow
-    opened for them. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
+def _setting_scope(layers: Layers, node: int, is_argument: bool) -> str:
+    """Return the op that has a setting; for an argument of a program the scope where that sets it: around the ops,
+    outside of the scope that TensorFlow opened for them. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
     scopes = layers.side.scopes
     row, layer = int(scopes.of_node[node]), layers.layer_of_node(node)
-    if not exists(layer):
-        return _op_name(layers, node)
+    if not is_argument or not exists(layer):
+        return layers.side.graph.name[node]
     return scopes.name[int(scopes.parent[row]) if row != layer and INNER_SCOPE.match(scopes.leaf[row]) else row]
 
 
@@ -444,7 +436,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         # Heads are those of an attention, or of its queries, keys and values.
         own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
         around_all = (
-            first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)
+            first for first, held, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, held)
         )
         leader = next(around_all, None)
         if leader is None and common and _is_related(factor, common):
@@ -557,8 +549,5 @@ def _united_change(members: Sequence[Change]) -> Change:
         *map(setting_part, others),
         *(part for other in others for part in other.further_settings),
     )
-    content = replace(first.setting, beside=beside)
-    behind = sort_by_severity(inner for member in members for inner in member.consequences)
-    ops = sum(member.ops for member in members)
     also = (*first.also, *(place for place in other_places(others, first) if place not in first.also))
-    return replace(first, content=content, ops=ops, also=also, edits=edits_of_changes(members), consequences=behind)
+    return unite_changes(first, members, content=replace(first.setting, beside=beside), also=also)

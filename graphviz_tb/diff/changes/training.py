@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +11,7 @@ from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, word_hash
+from graphviz_tb.diff.columns.values import Hashes, base_name, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
@@ -41,7 +39,6 @@ ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
 ACCUMULATION = "accumulation of gradients"
 OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
-STEP_COUNTER = re.compile(r"_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,9 @@ def training_of(layers: Layers) -> TrainedVariables:
     if not updating:
         return _branched_training(side)
     # By the type of its updates, else by the scope that they are in.
-    word = min(types, key=lambda word: (-types[word], word), default="") or _scope_word(names)
+    word = min(types, key=lambda word: (-types[word], word), default="") or (
+        base_name(last_segment(shared_scope(names)))
+    )
     return TrainedVariables(word, frozenset(trained), tuple(updating))
 
 
@@ -101,7 +100,9 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
     graph = side.graph
     given = graph.meaning.flow().gradient[graph.source] & ~graph.control
     taken = np.bincount(graph.target[given], minlength=len(graph)) * (graph.meaning.part() == Part.UPDATE)
-    sums = _summed_gradients(side)
+    # Variables that gradients are added to.
+    adds = graph.nodes_of_types(ADD_TO_VARIABLE_OPS.__contains__) & (graph.meaning.part() == Part.UPDATE)
+    sums = {side.data_sources(node)[0] for node in np.flatnonzero(adds).tolist()}
     for node, calls in side.functions_called_by_node.items():
         accumulates = not sums.isdisjoint(side.data_sources(node))
         if not taken[node] and not accumulates:
@@ -113,20 +114,13 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         updates = updates[~np.isin(updates, graph.target[stored])]
         around = shared_scope([graph.name[written] for written in updates.tolist()])
         own = around.rpartition("/")[0] if around == graph.name[node] else around
-        if word := STEP_COUNTER.sub("", last_segment(own)):
+        if word := base_name(last_segment(own)):
             scaling = _loss_scaling(side, node)
             # Whichever branch is taken, it stores something for each gradient.
             accumulates |= not scaling and bool(min(map(len, writes)) >= taken[node])
             word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
             return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
     return TrainedVariables("", frozenset())
-
-
-def _summed_gradients(side: GraphColumns) -> frozenset[int]:
-    """Return the variables that gradients are added to."""
-    graph = side.graph
-    adds = graph.nodes_of_types(ADD_TO_VARIABLE_OPS.__contains__) & (graph.meaning.part() == Part.UPDATE)
-    return frozenset(side.data_sources(node)[0] for node in np.flatnonzero(adds).tolist())
 
 
 def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
@@ -153,15 +147,6 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
         ):
             found |= {read, *users, *side.data_sources(read)}
     return frozenset(found)
-
-
-def _scope_word(names: Sequence[str]) -> str:
-    """Return the innermost scope that most of some ops are in, without its number.
-
-    >>> _scope_word(["run/adam_1/Sub", "run/adam_1/Mul/Sub"]), _scope_word(["Sub"])
-    ('adam', '')
-    """
-    return STEP_COUNTER.sub("", last_segment(shared_scope(names)))
 
 
 def is_whole_training(side: GraphColumns, node: int) -> bool:
@@ -271,10 +256,9 @@ class Bodies:
             return PARAMETER_HASH if use is not None else MODEL_HASH
         if self.gradient[node]:
             return GRADIENT_HASH
-        return self._of_variable(node) if use is not None else None
-
-    def _of_variable(self, node: int) -> int:
-        """Return the body of a variable outside of the model, by its uses."""
+        if use is None:
+            return None
+        # A variable outside of the model is known by its uses.
         graph, edges = self.layers.side.graph, self.layers.side.out_edges(node)
         users = {(graph.op_types[graph.op[graph.target[edge]]], int(graph.slot[edge])) for edge in edges.tolist()}
         return word_hash(repr(sorted(users)))

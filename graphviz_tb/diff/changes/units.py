@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -20,12 +20,7 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 LEFT_BEHIND = "unused_control_flow_input"
 
 
-@dataclass(frozen=True, slots=True)
-class UnitWire:
-    """An input of a matched node that was added or removed with a unit."""
-
-    pair: tuple[int, int]
-    wire: InputWire
+UnitWire = tuple[tuple[int, int], InputWire]  # a matched node, and an input of it that came or went with a unit
 
 
 @dataclass(slots=True)
@@ -104,10 +99,8 @@ def nodes_of_unit(m: Matching, change: Change) -> tuple[GraphColumns, tuple[int,
 def touched_nodes(change: Change) -> tuple[set[int], set[int]]:
     """Return the old nodes without a partner and the new nodes that a change is about."""
     edits = change.edits
-    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
-    if change.kind in ("rewired", "changed"):  # changed: it takes another constant
-        new |= {node for _, node in edits.inputs}
-    return set(edits.removed), new
+    wired = edits.inputs if change.kind in ("rewired", "changed") else ()  # changed: it takes another constant
+    return set(edits.removed), {*edits.nodes_of(True), *(node for _, node in wired)}
 
 
 def shown_ops(side: GraphColumns, nodes: list[int]) -> list[int]:
@@ -166,6 +159,19 @@ def _input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
     """Return a hash for each node of its inputs and their positions."""
     sums = combine_hashes(names[side.graph.source].view(np.uint64), side.edge_hash)
     return run_sums(sums, side.in_start[:-1], side.in_start[1:])
+
+
+def differing_pairs(m: Matching) -> list[tuple[int, int]]:
+    """Return the matched nodes whose op types, attributes or called functions differ."""
+    old, new = m.matched_pairs()
+    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(is_left_behind(m.a)[old] & is_left_behind(m.b)[new])
+    return list(zip(old[differ].tolist(), new[differ].tolist(), strict=True))
+
+
+def rewires(m: Matching) -> Iterator[Rewire]:
+    """Yield all inputs of matched nodes that differ."""
+    for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
+        yield from input_differences(m, old, new)
 
 
 def input_differences(m: Matching, old: int, new: int) -> list[Rewire]:
@@ -265,16 +271,14 @@ def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, ne
     An input from an added node belongs to the added unit; any other from a removed node belongs to the removed one.
     """
     others = []
-    for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
-        for wire in input_differences(m, old, new):
-            came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
-            went = int(old_of[m.a.graph.source[wire.before]]) if exists(wire.before) else -1
-            if exists(came):
-                new_units[came].links.append(UnitWire((old, new), _named_wire(m, wire)))
-            elif exists(went):
-                old_units[went].links.append(UnitWire((old, new), _named_wire(m, wire)))
-            else:
-                others.append(wire)
+    for wire in rewires(m):
+        came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
+        went = int(old_of[m.a.graph.source[wire.before]]) if exists(wire.before) else -1
+        if exists(came) or exists(went):
+            unit = new_units[came] if exists(came) else old_units[went]
+            unit.links.append(((wire.old, wire.new), _named_wire(m, wire)))
+        else:
+            others.append(wire)
     return others
 
 

@@ -34,7 +34,6 @@ from graphviz_tb.diff.changes.training import (
 from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.labels import LOSS_SCALING, is_saver
-from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
@@ -137,7 +136,12 @@ class Witnesses:
         if not keys.isdisjoint(OPTIMIZER_KEYS):
             proven |= outside & self.optimizing[new]
         proven |= self._of_variables(new, outside)
-        return proven | self._nodes_without_effect(layers, outside) if self.is_other_model else proven
+        if not self.is_other_model:
+            return proven
+        # Nodes without effect: nothing uses them, and they have no side effect.
+        ends = outside & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
+        ends[graph.source] = False
+        return proven | ends | nodes_only_before(layers, outside, ends)
 
     @cached_property
     def optimizing(self) -> tuple[Bools, Bools]:
@@ -155,13 +159,6 @@ class Witnesses:
         parts = [training_of(layers).scaling for layers in self.layers]
         nodes = [change.edits.removed, change.edits.added]
         return any(nodes) and all(part.issuperset(own) for part, own in zip(parts, nodes, strict=True))
-
-    def _nodes_without_effect(self, layers: Layers, among: Bools) -> Bools:
-        """Return which nodes have no effect: nothing uses them, and they have no side effect."""
-        graph = layers.side.graph
-        ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
-        ends[graph.source] = False
-        return ends | nodes_only_before(layers, among, ends)
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
@@ -284,7 +281,7 @@ class Witnesses:
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
 
-    def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
+    def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int] = (-1, -1)) -> SizePairs:
         """Return the old and new sizes of weights and inputs, and of the inputs of two matched ops next to those that
         are `given`; for an op that assembles a shape, those of the shape's user."""
         for _ in range(MAX_STEPS_TO_USER):
@@ -296,10 +293,10 @@ class Witnesses:
             if len(ends) != len(users):
                 break
             users, given = (ends[0], ends[1]), users
-        return self.sizes | self._taken_sizes(users, given)
+        return self.sizes | self.taken_sizes(users, given)
 
-    def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
-        """Return the old and new sizes of the inputs of two matched ops, and their products."""
+    def taken_sizes(self, users: tuple[int, int], given: tuple[int, int] = (-1, -1)) -> SizePairs:
+        """Return the old and new sizes of the inputs of two matched ops, and their products, but for those `given`."""
         shapes: list[dict[int, Shape]] = []
         for side, user, constant in zip((self.m.a, self.m.b), users, given, strict=True):
             graph, edges = side.graph, side.in_edges(user)
@@ -386,18 +383,20 @@ class Witnesses:
             return True
         # TensorFlow lets a write wait for all reads of its variable.
         writers = (m.a, wire.old), (m.b, wire.new)
-        reads = (_reads_written(*writers[side], node) for side, node in ends)
-        if wire.control and self.is_other_model and all(reads):
+        if (
+            wire.control
+            and self.is_other_model
+            and all(
+                side.graph.meaning.writes[writer]
+                and side.op_type(read) in VARIABLE_READ_OPS
+                and side.data_sources(writer)[:1] == side.data_sources(read)[:1]
+                for (side, writer), read in ((writers[new], node) for new, node in ends)
+            )
+        ):
             return True
         collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
         between = collected and all(bodies[side].gradient[node] for side, node in ends)
         return self.is_other_model and bool(bodies[1].gradient[wire.new] or between)
-
-
-def _reads_written(side: GraphColumns, writer: int, read: int) -> bool:
-    """Return whether a node reads the variable that another one writes."""
-    is_pair = side.graph.meaning.writes[writer] and side.op_type(read) in VARIABLE_READ_OPS
-    return bool(is_pair and side.data_sources(writer)[:1] == side.data_sources(read)[:1])
 
 
 def _weight_sizes(side: GraphColumns, node: int) -> Shape:

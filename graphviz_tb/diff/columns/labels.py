@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -408,65 +409,27 @@ def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) 
 def _node_class_hashes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
     """Yield the four classes of each node's attributes, in node order."""
     packed = getattr(graph.graph_def.node, "attributes", None)
-    if packed is not None:  # a graph without functions; nodes are decoded once for each way to write attributes
-        for at, number in enumerate(graph.op.tolist()):
-            op, data = graph.op_types[number], packed(at)
-            key = op.encode() + _memo_key(data)
-            classes = memo.get(key)
-            if classes is None:
-                classes = memo[key] = _hash_classes(op, NodeDef.FromString(data).attr, library)
-            yield classes
-        return
-    for node in _node_definitions(graph):
-        if not hasattr(node, "attr"):  # an argument of a function
+    nodes: Iterable[Any] = graph.graph_def.node if packed is None else map(packed, range(len(graph)))
+    bodies = ((*each.signature.input_arg, *each.node_def) for each in graph.graph_def.library.function)
+    for node, number in zip(chain(nodes, *bodies), graph.op.tolist(), strict=True):
+        op, is_packed = graph.op_types[number], isinstance(node, bytes)  # decoded once for each way to write attributes
+        if not is_packed and not hasattr(node, "attr"):  # an argument of a function
             yield word_hash(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
-        key = node.op.encode() + _memo_key(_attribute_bytes(node))
-        classes = memo.get(key)
-        if classes is None:
-            classes = memo[key] = _hash_classes(node.op, node.attr, library)
-        yield classes
+        data = node if is_packed else _attributes_alone(node).SerializeToString(deterministic=True)
+        # A hash of long ones saves room.
+        short = data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
+        key = op.encode() + short
+        if key not in memo:
+            memo[key] = _hash_classes(op, (NodeDef.FromString(data) if is_packed else node).attr, library)
+        yield memo[key]
 
 
-def _memo_key(data: bytes) -> bytes:
-    """Return the attributes of a node, or a hash of long ones: it only saves time and room."""
-    return data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
-
-
-def _node_definitions(graph: Graph) -> Iterator[Any]:
-    """Yield the message of each node, in node order; for arguments of functions their ArgDef."""
-    yield from graph.graph_def.node
-    for function in graph.graph_def.library.function:
-        yield from function.signature.input_arg
-        yield from function.node_def
-
-
-def _attribute_bytes(node: NodeDef) -> bytes:
-    """Return the attributes as bytes, sorted by key, without name, op, inputs and device.
-
-    >>> from graphviz_tb.proto import NodeDef
-    >>> one = NodeDef(name="a", op="Relu", input=["x"], attr={"b": {"i": 1}, "a": {"i": 2}})
-    >>> two = NodeDef(name="other", op="Relu", attr={"a": {"i": 2}, "b": {"i": 1}})
-    >>> _attribute_bytes(one) == _attribute_bytes(two)
-    True
-    """
-    data: bytes = node.SerializeToString(deterministic=True)
-    position, size = 0, len(data)
-    # Tags of name, op, input, device: fields 1-4, length-delimited. Fields are written in the order of their numbers,
-    # and `attr` is field 5.
-    while position < size and data[position] in (0x0A, 0x12, 0x1A, 0x22):
-        position += 1
-        length = shift = 0
-        # The length is a varint: seven bits a byte, the lowest first, the top bit set where another byte follows.
-        while True:
-            byte = data[position]
-            position += 1
-            length |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                break
-            shift += 7
-        position += length
-    return data[position:]
+def _attributes_alone(node: NodeDef) -> NodeDef:
+    """Return a node without name, op, inputs and device."""
+    made = NodeDef()
+    made.attr.MergeFrom(node.attr)
+    return made
 
 
 def is_saver(op: str) -> bool:

@@ -68,7 +68,6 @@ class Layers:
         self.side = side
         self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # what `grouped` has found, by op and steps
         self._using: dict[int, int | None] = {}
-        self._levels: dict[int, int] = {}
         self._layer: dict[int, int] = {}
         self._classes: dict[int, str] = {}
 
@@ -216,15 +215,9 @@ class Layers:
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
             # The deepest name, then the first: independent of the order of the file.
-            self._using[node] = min(ends, key=lambda end: (-self.scope_depth(end), graph.name[end]), default=None)
+            depth, scope = self.side.scopes.depth, self.side.scopes.of_node
+            self._using[node] = min(ends, key=lambda end: (-depth[scope[end]], graph.name[end]), default=None)
         return self._using[node]
-
-    def scope_depth(self, node: int) -> int:
-        """Return the number of scopes in the name of an op; cached, as thousands of nodes may lead to one op with a
-        long name."""
-        if node not in self._levels:
-            self._levels[node] = self.side.graph.name[node].count("/")
-        return self._levels[node]
 
     def name_around(self, node: int) -> str:
         """Return the name of the layer of a node."""

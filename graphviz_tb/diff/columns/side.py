@@ -491,6 +491,12 @@ class GraphColumns:
         tensor = constant_tensor(self.graph, node) if self.op_type(node) in CONSTANT_OPS else None
         return None if tensor is None else tensor_numbers(tensor)
 
+    def data_inputs(self, node: int) -> list[tuple[int, int]]:
+        """Return the places of the inputs of `node`, and the nodes whose values these are."""
+        edges = self.in_edges(node)
+        edges = edges[~self.graph.control[edges]]
+        return list(zip(self.graph.slot[edges].tolist(), self.graph.source[edges].tolist(), strict=True))
+
     def data_sources(self, node: int) -> list[int]:
         """Return the nodes whose values `node` takes."""
         edges = self.in_edges(node)

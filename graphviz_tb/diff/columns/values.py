@@ -261,17 +261,9 @@ def tensor_text(tensor: TensorProto) -> str:
     word = f"{dtype_label(tensor.dtype)} {shape_proto_text(tensor.tensor_shape)}"
     elements = None if tensor.tensor_shape.dim else stored_elements(tensor, 2)
     if elements is not None and len(elements) == 1:
-        return f"{word} {_number_text(decode_elements(elements, tensor.dtype)[0])}"
+        number = decode_elements(elements, tensor.dtype)[0]
+        return f"{word} {number:.7g}" if isinstance(number, np.inexact | float) else f"{word} {number}"
     return f"{word} #{tensor_payload(tensor).decode()[:8]}"
-
-
-def _number_text(number: Any) -> str:
-    """Return a number in few letters.
-
-    >>> _number_text(np.float32(0.001)), _number_text(3)
-    ('0.001', '3')
-    """
-    return f"{number:.7g}" if isinstance(number, (np.inexact, float)) else str(number)
 
 
 # Plain values as text, where a name may be long and part of thousands of entries.

@@ -206,7 +206,10 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
             yield from match_whole(m, old, new, Reason.NAME)
         else:
             yield from _match_ops(m, old, new)
-            queue.extend((yield from _match_children(m, old, new)))
+            there = _free_children(m, old, new)
+            runs = _indistinct_series(m, *there)
+            align = partial(_align_scopes, m)
+            queue.extend((yield from _match_siblings(m, True, there, runs, align, "", m.a.scopes.name[old])))
 
 
 def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict[str, int]]:
@@ -283,13 +286,6 @@ def _match_siblings(
     return made + same
 
 
-def _match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None, list[tuple[int, int]]]:
-    """Match the scopes directly inside two matched scopes; return the new pairs."""
-    there = _free_children(m, old, new)
-    runs = _indistinct_series(m, *there)
-    return (yield from _match_siblings(m, True, there, runs, partial(_align_scopes, m), "", m.a.scopes.name[old]))
-
-
 def _match_ops(m: Matching, old: int, new: int) -> Findings:
     """Match the nodes directly in two matched scopes."""
     there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
@@ -332,42 +328,37 @@ def _by_op(
 
 def match_same_names(m: Matching) -> Findings:
     """Match free nodes of one name in matched scopes whose op types differ."""
-    for mine, others in _free_by_scope(m):
-        there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
-        leaves = {m.a.scopes.node_leaf[old]: old for old in reversed(mine)}
-        same = [(old, there[leaf]) for leaf, old in leaves.items() if leaf in there]
+    for same in _free_of_one_name(m):
         yield node_pairs(same, Reason.SAME_NAME_OTHER_OP)
 
 
 def match_same_places(m: Matching) -> Findings:
     """Match unmatched nodes of one name with different op types if they have the same sources or users: these were
     edited in place."""
-    for mine, others in _free_by_scope(m):
-        there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
-        for old in mine:
-            new = there.get(m.a.scopes.node_leaf[old], -1)
-            if exists(new) and m.a.labels.op[old] != m.b.labels.op[new] and _in_one_place(m, old, new):
-                yield node_pairs([(old, new)], Reason.SAME_NAME_OTHER_OP)
+    for old, new in (pair for same in _free_of_one_name(m) for pair in same):
+        if m.a.labels.op[old] != m.b.labels.op[new] and _in_one_place(m, old, new):
+            yield node_pairs([(old, new)], Reason.SAME_NAME_OTHER_OP)
 
 
 def _in_one_place(m: Matching, old: int, new: int) -> bool:
     """Return whether two nodes have the same sources in the same order, or the same users."""
-    mine, other = m.a.graph, m.b.graph
-    before = [m.to_b[mine.source[edge]] for edge in m.a.in_edges(old).tolist() if not mine.control[edge]]
-    after = [other.source[edge] for edge in m.b.in_edges(new).tolist() if not other.control[edge]]
+    before, after = m.to_b[m.a.data_sources(old)].tolist(), m.b.data_sources(new)
     if before and before == after:
         return True
-    given = sorted(int(m.to_b[mine.target[edge]]) for edge in m.a.out_edges(old).tolist())
-    return bool(given) and given[0] >= 0 and given == sorted(other.target[m.b.out_edges(new)].tolist())
+    given = sorted(m.to_b[m.a.users(old)].tolist())
+    return bool(given) and given[0] >= 0 and given == sorted(m.b.users(new))
 
 
-def _free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:
-    """Return the free nodes of each pair of matched scopes, where both sides have some."""
+def _free_of_one_name(m: Matching) -> list[list[tuple[int, int]]]:
+    """Return the free nodes of one name in each pair of matched scopes; of several the first."""
     free_a, free_b = m.count_unmatched()
-    inside: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    inside: dict[int, tuple[dict[str, int], dict[str, int]]] = defaultdict(lambda: ({}, {}))
     for node, scope in zip(free_a.tolist(), m.scope_to_b[m.a.scopes.of_node[free_a]].tolist(), strict=True):
         if exists(scope):
-            inside[scope][0].append(node)
+            inside[scope][0].setdefault(m.a.scopes.node_leaf[node], node)
     for node, scope in zip(free_b.tolist(), m.b.scopes.of_node[free_b].tolist(), strict=True):
-        inside[scope][1].append(node)
-    return [pair for _, pair in sorted(inside.items()) if pair[0] and pair[1]]
+        inside[scope][1].setdefault(m.b.scopes.node_leaf[node], node)
+    return [
+        [(old, there[leaf]) for leaf, old in here.items() if leaf in there]
+        for _, (here, there) in sorted(inside.items())
+    ]

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
+from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.by_name import match_from_roots, match_whole, nodes_by_leaf
 from graphviz_tb.diff.match.matching import Findings, Matching, Reason, node_pairs, scope_pairs
-from graphviz_tb.diff.match.numbered import NUMBER
 from graphviz_tb.limits import MAX_FOLLOWED_PLACES
 from graphviz_tb.model.columns import Ints, distinct_values, exists
 
@@ -185,7 +185,7 @@ def _uncounted_children(side: GraphColumns, row: int) -> set[str]:
     scopes = side.scopes
     leaves = [scopes.leaf[child] for child in scopes.children(row)]
     leaves += [scopes.node_leaf[node] for node in scopes.own_nodes(row).tolist()]
-    return {NUMBER.sub("", leaf) for leaf in leaves}
+    return set(map(base_name, leaves))
 
 
 def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, combine_hashes, word_hash
+from graphviz_tb.diff.columns.values import Hashes, combine_hashes, word_hashes
 from graphviz_tb.diff.match.containers import match_followers
 from graphviz_tb.diff.match.matching import (
     Apart,
@@ -96,7 +96,12 @@ def _match_around(m: Matching) -> Findings:
         # With attributes first; by the op type alone only where that finds nothing more.
         if not beside:
             beside.append(FreePlaces(m, m.a.node_label, m.b.node_label))
-        moved = next(filter(None, (_match_one_step(m, each) for each in beside)), [])
+        moved: list[tuple[int, int]] = []
+        for each in beside:
+            old, new = each.lone_pairs()
+            keep = _in_one_part(m, old, new)
+            if moved := _unambiguous(old[keep].tolist(), new[keep].tolist()):
+                break
         if not moved and len(beside) == 1:
             beside.append(FreePlaces(m, m.a.labels.op, m.b.labels.op))
             continue
@@ -108,13 +113,6 @@ def _match_around(m: Matching) -> Findings:
         for each in beside:
             each.take(found.old, found.new)
     m.note("spread-limit", f"matches were spread over {MAX_MATCH_SPREAD} steps and no further")
-
-
-def _match_one_step(m: Matching, beside: FreePlaces) -> list[tuple[int, int]]:
-    """Return the matching nodes one edge away."""
-    old, new = beside.lone_pairs()
-    keep = _in_one_part(m, old, new)
-    return _unambiguous(old[keep].tolist(), new[keep].tolist())
 
 
 def _in_one_part(m: Matching, old: Ints, new: Ints) -> Bools:
@@ -162,22 +160,15 @@ def match_constants(m: Matching) -> Findings:
         if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
     yield from rematch(m, pairs, Reason.SPREAD)
-    yield Apart(np.array([node for node in _counted_constants(m) if not _keeps_user(m, node)], np.int32))
-
-
-def _counted_constants(m: Matching) -> list[int]:
-    """Return the matched constants whose name, `Const_3`, only counts constants, and whose value differs."""
+    # The name `Const_3` only counts constants: of another value and of other users it is another one.
     old, new = m.matched_pairs()
     keep = m.a.constants()[old] & m.b.constants()[new] & (m.a.node_label[old] != m.b.node_label[new])
-    return [node for node in old[keep].tolist() if COUNTED_CONSTANT.match(m.a.scopes.node_leaf[node])]
-
-
-def _keeps_user(m: Matching, node: int) -> bool:
-    """Return whether an op takes a constant that takes its partner too, or nothing takes it on a side."""
-    users, others = m.a.data_users(node), m.b.data_users(int(m.to_b[node]))
-    if not users or not others:
-        return True
-    return any(int(m.to_b[user]) in others for user in users)
+    apart = []
+    for node in old[keep].tolist():
+        users, others = m.a.data_users(node), m.b.data_users(int(m.to_b[node]))
+        if COUNTED_CONSTANT.match(m.a.scopes.node_leaf[node]) and users and others:
+            apart += [node] if set(m.to_b[users].tolist()).isdisjoint(others) else []
+    yield Apart(np.array(apart, np.int32))
 
 
 def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
@@ -314,15 +305,13 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     # In a series with an addition or removal, numbers are not names.
     alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
     series = {without_digits(name) for name in alone}
-    numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
-    return None if alone and (numbered or any(_is_counted(m.a, old) for old in moved)) else pairs
-
-
-def _is_counted(side: GraphColumns, node: int) -> bool:
-    """Return whether Keras made the name of a layer from its class, as `dense_1`."""
-    stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
-    kind = str(side.labels.configurations.get(node, {}).get("class", ""))
-    return stem == kind.lower().rstrip("0123456789_")
+    for old in moved if alone else ():
+        # Keras makes the name of a layer from its class, as `dense_1`.
+        stem = m.a.scopes.node_leaf[old].rstrip("0123456789_").replace("_", "")
+        kind = str(m.a.labels.configurations.get(old, {}).get("class", ""))
+        if stem == kind.lower().rstrip("0123456789_") or without_digits(m.a.graph.name[old]) in series:
+            return None
+    return pairs
 
 
 def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
@@ -355,10 +344,5 @@ def _likely_layers(m: Matching) -> dict[int, int]:
 
 def _layer_kinds(side: GraphColumns) -> Hashes:
     """Return a number for the class of each layer."""
-    return np.array([_layer_hash(side, node) for node in range(len(side))], np.uint64)
-
-
-def _layer_hash(side: GraphColumns, node: int) -> int:
-    """Return a number for the class of a layer."""
-    known = side.labels.configurations.get(node)
-    return word_hash(str(known["class"]) if known else side.op_type(node))
+    known = side.labels.configurations
+    return word_hashes(str(known[node]["class"]) if node in known else side.op_type(node) for node in range(len(side)))

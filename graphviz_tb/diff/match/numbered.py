@@ -7,7 +7,6 @@ same body, same name ▶ same body, same name but for the number ▶ same name �
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 
@@ -228,7 +227,6 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
 
 MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is not a part of one variable's update
-NUMBER = re.compile(r"_\d+$")
 # The op type of a user, which of its inputs, what takes its result, and what it takes.
 Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
@@ -293,8 +291,7 @@ def _as_gradients(m: Matching) -> list[int]:
 
 def _is_counted(m: Matching, old: int, new: int) -> bool:
     """Return whether the last segments of two names differ only in counters."""
-    leaves = m.a.scopes.node_leaf[old], m.b.scopes.node_leaf[new]
-    return leaves[0] == leaves[1] or NUMBER.sub("", leaves[0]) == NUMBER.sub("", leaves[1])
+    return base_name(m.a.scopes.node_leaf[old]) == base_name(m.b.scopes.node_leaf[new])
 
 
 def _outside_model(side: GraphColumns) -> Bools:
@@ -353,13 +350,10 @@ def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> It
     """Pair the sources of two nodes outside of the model at the same input, if their op types are equal."""
     if not outside[0][old] or not outside[1][new] or takes_any_number(m.a, old):
         return
-    a, b = m.a.graph, m.b.graph
-    there = {int(b.slot[edge]): int(b.source[edge]) for edge in m.b.in_edges(new).tolist() if not b.control[edge]}
-    for edge in m.a.in_edges(old).tolist():
-        before, after = int(a.source[edge]), there.get(int(a.slot[edge]), -1)
-        if a.control[edge] or not exists(after) or not outside[0][before] or not outside[1][after]:
-            continue
-        if a.op_types[a.op[before]] == b.op_types[b.op[after]]:
+    there = dict(m.b.data_inputs(new))
+    for slot, before in m.a.data_inputs(old):
+        after = there.get(slot, -1)
+        if exists(after) and outside[0][before] and outside[1][after] and m.a.op_type(before) == m.b.op_type(after):
             yield before, after
 
 

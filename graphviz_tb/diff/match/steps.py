@@ -18,12 +18,11 @@ constants          with the op that uses them
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots, match_same_names, match_same_places
 from graphviz_tb.diff.match.containers import match_containers, match_wrapped
 from graphviz_tb.diff.match.matching import (
@@ -38,14 +37,13 @@ from graphviz_tb.diff.match.matching import (
 )
 from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers, match_weight_reads
 from graphviz_tb.diff.match.numbered import (
-    NUMBER,
     match_by_variable,
     match_functions,
     match_renamed_functions,
     share_classes,
 )
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
-from graphviz_tb.model.columns import Bools, Ints, Longs, exists
+from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import natural_name_key
 
@@ -77,14 +75,11 @@ def _match_series_by_wires(m: Matching) -> Findings:
         # Only for more wires in common, and never for fewer pairs.
         if _wires_in_common(best, weights) > _wires_in_common(now, weights) and len(best) >= len(now):
             yield from _exchange_members(m, old_rows, new_rows, best)
-        elif set(weights) == set(now) and not _are_wired_together(m, new_rows, (*ends[0], *ends[1])):
-            yield Exchanged(old_rows, new_rows, {})  # the others share no wire with any member: there is no doubt
-
-
-def _are_wired_together(m: Matching, rows: list[int], ends: Sequence[AbstractSet[tuple[int, int, bool]]]) -> bool:
-    """Return whether a member has no neighbour, or one that is in a member: which one that is, is a guess."""
-    inside = {node for row in rows for node in m.b.scopes.nodes(row).tolist()}
-    return any(not wires or any(node in inside for node, *_ in wires) for wires in ends)
+        elif set(weights) == set(now):
+            # Of a member without a neighbour, or with one that is in a member, it is a guess which one that is.
+            inside = {node for row in new_rows for node in m.b.scopes.nodes(row).tolist()}
+            if all(wires and inside.isdisjoint(node for node, *_ in wires) for wires in (*ends[0], *ends[1])):
+                yield Exchanged(old_rows, new_rows, {})  # the others share no wire with any member: there is no doubt
 
 
 def _wires_in_common(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
@@ -168,8 +163,11 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
     side, partner = (m.a, m.to_b) if is_old else (m.b, m.to_a)
     found: list[tuple[int, int]] = []
     taken: set[int] = set()
-    for kind, members in _alike_groups(side, np.flatnonzero(~exists(partner))).items():
-        for free in members:
+    kinds: dict[Kind, list[int]] = defaultdict(list)
+    for node in np.flatnonzero(~exists(partner)).tolist():
+        kinds[_kind(side, node)].append(node)
+    for kind, members in kinds.items():
+        for free in members if len(members) <= MAX_ALIKE_OPS else ():
             best = max(
                 ((_score(m, free, other, is_old) - _score(m, mine, other, is_old), -mine, other)
                  for mine in _matched_of_kind(side, kind, partner)
@@ -182,15 +180,8 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
     return found
 
 
-def _alike_groups(side: GraphColumns, free: Ints | Longs) -> dict[Kind, list[int]]:
-    kinds: dict[Kind, list[int]] = defaultdict(list)
-    for node in free.tolist():
-        kinds[_kind(side, node)].append(node)
-    return {kind: members for kind, members in kinds.items() if len(members) <= MAX_ALIKE_OPS}
-
-
 def _kind(side: GraphColumns, node: int) -> Kind:
-    return int(side.scopes.of_node[node]), int(side.node_label[node]), NUMBER.sub("", side.scopes.node_leaf[node])
+    return int(side.scopes.of_node[node]), int(side.node_label[node]), base_name(side.scopes.node_leaf[node])
 
 
 def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
@@ -205,9 +196,7 @@ def _score(m: Matching, mine: int, other: int, is_old: bool) -> int:
     one."""
     old, new = (mine, other) if is_old else (other, mine)
     a, b = m.a.graph, m.b.graph
-    taken = {
-        (int(a.slot[edge]), int(m.to_b[a.source[edge]])) for edge in m.a.in_edges(old).tolist() if not a.control[edge]
-    }
+    taken = {(slot, int(m.to_b[source])) for slot, source in m.a.data_inputs(old)}
     given = {
         (int(a.slot[edge]), int(m.to_b[a.target[edge]])) for edge in m.a.out_edges(old).tolist() if not a.control[edge]
     }

@@ -143,8 +143,7 @@ def brief_unit(change: Change) -> str:
 def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Where]) -> list[Where]:
     """Return the nodes of the merged graph that a change edits, without the users of a replacement."""
     edits = change.edits
-    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
-    new |= {node for _, node in edits.inputs if change.kind == "rewired"}
+    new = {*edits.nodes_of(True), *(node for _, node in edits.inputs if change.kind == "rewired")}
     return [*(_new_place(source, node) for node in sorted(new)), *(names[node] for node in edits.removed)]
 
 
@@ -342,19 +341,15 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(_new_place(source, node), "reconnected")
         node_lines = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
-        node_lines += [(node, _attribute_words(change, key, words)) for _, node, key in edits.attributes]
+        # Of several settings of a layer each attribute is one.
+        parts = {part.key: part for part in reversed(change.further_settings) if part.key != change.key}
+        own = {key: _brief_setting(part) for key, part in parts.items()}
+        node_lines += [(node, own.get(key, words)) for _, node, key in edits.attributes]
         for node, line in node_lines:
             where = _new_place(source, node)
             merged.signs[where] = "~"
             lines = merged.lines.setdefault(where, [])
             lines += [line] if line not in lines else []
-
-
-def _attribute_words(change: Change, key: str, words: str) -> str:
-    """Return the words of a change for one attribute: of several settings of a layer the one that it is, else all
-    `words`."""
-    parts = [part for part in change.further_settings if part.key == key]
-    return _brief_setting(parts[0]) if parts and change.key != key else words
 
 
 def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:

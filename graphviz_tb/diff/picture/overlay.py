@@ -294,7 +294,9 @@ def _make_overlay(
 ) -> Overlay:
     """Make the overlay: sign and words for every row."""
     signs = [merged.signs.get(place, HOLDS_SIGN if place in merged.beside else "") if place else "" for place in where]
-    words = {row: text for row, place in enumerate(where) if place and (text := _merged_second_line(merged, place))}
+    # The changes at a node, or their number if the text is too long.
+    said = merged.beside | {place: _joined_lines(lines) for place, lines in merged.lines.items() if lines}
+    words = {row: text for row, place in enumerate(where) if place and (text := said.get(place))}
     scopes = {
         row: before
         for row, name in enumerate(hierarchy.name)
@@ -323,12 +325,6 @@ def _scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
         row for row, name in enumerate(hierarchy.name) if not exists(hierarchy.node[row]) and ("", name) in scopes
     ]
     return [row for row in groups if row and not function_at(hierarchy, row)]
-
-
-def _merged_second_line(merged: Merged, where: Where) -> str:
-    """Return the changes at a node, or their number if the text is too long."""
-    lines = merged.lines.get(where, ())
-    return _joined_lines(lines) if lines else merged.beside.get(where, "")
 
 
 def _joined_lines(lines: Sequence[str], room: int = SECOND_LINE_PX) -> str:

@@ -77,21 +77,17 @@ def json_document(changes: Comparison) -> dict[str, Any]:
                 "layers": changes.layers_of(change),
                 "numbers": value_pairs_to_json(changes.numbers_of(change)),
                 **changes.bounds_to_json(change),
-                **_program_lines_to_json(changes, change),
+                **({"program": {"old": line[0], "new": line[1]}} if any(line) else {}),
                 **({"claims": list(owned.claimed[number]), "follows": list(owned.explained[number])} if owned else {}),
             }
             for number, change in enumerate(changes)
+            for line in (changes.program_lines(change),)
         ],
         "ledger": entries,
         "notices": [
             {"code": notice.code, "message": notice.message, "count": notice.count} for notice in changes.notices
         ],
     }
-
-
-def _program_lines_to_json(changes: Comparison, change: Change) -> dict[str, Any]:
-    old, new = changes.program_lines(change)
-    return {} if old is None and new is None else {"program": {"old": old, "new": new}}
 
 
 def verdict(changes: Comparison) -> str:

@@ -58,8 +58,11 @@ def change_head(change: Change, types: int = MAX_TYPES) -> str:
             return _unit_head(change, unit, types)
         case Rename(series=series):
             return f"{change.old} → {change.new}  renamed" + (", numbers only" if series is not None else "")
+        case Move(children=1):
+            return f"{change.old} → {change.new}  moved"
         case Move() as move:
-            return _move_words(change, move)
+            ends = f"{move.old or 'the root'} → {move.new or 'the root'}"
+            return f"{ends}  {move.children:,} children moved, {format_counted_noun(change.ops, 'op')}"
         case Setting() as setting:
             return f"{_both(change)}  {setting_words(setting)}".lstrip()
         case Rewiring(order=LayerOrder() as order):
@@ -232,13 +235,6 @@ def wire_words(change: Change) -> str:
     return f" between {source} and {target}" if source is not None else ""
 
 
-def _move_words(change: Change, move: Move) -> str:
-    if move.children == 1:
-        return f"{change.old} → {change.new}  moved"
-    ends = f"{move.old or 'the root'} → {move.new or 'the root'}"
-    return f"{ends}  {move.children:,} children moved, {format_counted_noun(change.ops, 'op')}"
-
-
 def value_texts(old: Any, new: Any) -> tuple[str, str]:
     """Return both values of a setting; of long lists, the numbers from the first one that differs.
 
@@ -307,14 +303,18 @@ def change_facts(change: Change) -> Iterator[str]:
             for word, pair in signature.by_word().items():
                 yield f"{word}: {value_text(pair.old)} → {value_text(pair.new)}"
     # Data wires if there are any; else control wires, without those of ops that only wait.
-    wires = [wire for wire in wires if wire.slot is not None] or [
-        wire for wire in wires if not _barrier_words(wire.taker)
-    ]
-    yield from map(_wire, wires[:MAX_WIRES])
+    data = [wire for wire in wires if wire.slot is not None]
+    wires = data or [wire for wire in wires if last_segment(wire.taker).split("_")[0] not in GROUP_OPS]
+    for wire in wires[:MAX_WIRES]:
+        node = f" of {wire.taker}" if wire.taker else ""
+        yield f"{place_words(wire)}{node}: {wire.old or 'nothing'} → {wire.new or 'nothing'}"
     if len(wires) > MAX_WIRES:
         yield f"and {format_counted_noun(len(wires) - MAX_WIRES, 'other wire')}"
     if consequence_words(change):
-        yield _also(change)
+        own = _place_of_own_weights(change)
+        names = [place[1 if own is None and place[1] is not None else own or 0] or "" for place in change.also]
+        shown = ", ".join(names[:MAX_PLACES]) + (", …" if len(names) > MAX_PLACES else "")
+        yield f"and {format_counted_noun(len(names), 'other place')}: {shown}"
 
 
 def program_line_words(old: str | None, new: str | None) -> str:
@@ -371,15 +371,6 @@ def _difference(word: str, old: int, new: int, before: str, after: str) -> str:
     return f"{before}{shown(old)} → {shown(new)} {named} ({'+' if new > old else '−'}{shown(abs(new - old))})"
 
 
-def _barrier_words(name: str) -> bool:
-    """Return whether an op only waits for others, by its name: another input of it is not a change worth a line.
-
-    >>> _barrier_words("train/NoOp_1"), _barrier_words("init")
-    (True, False)
-    """
-    return last_segment(name).split("_")[0] in GROUP_OPS
-
-
 def following_words(change: Change) -> list[Change]:
     """Return the consequences to report: not the new names that the change itself shows, as in `silu (was gelu)`."""
     places = set(change.places)
@@ -397,12 +388,6 @@ def behind_words(change: Change) -> str:
     return f"{many} in {format_counted_noun(sum(inner.ops for inner in following), 'op')}"
 
 
-def _wire(wire: InputWire) -> str:
-    """Return an input with its old and new source; with the op that takes it, if that is not the change's own."""
-    node = f" of {wire.taker}" if wire.taker else ""
-    return f"{place_words(wire)}{node}: {wire.old or 'nothing'} → {wire.new or 'nothing'}"
-
-
 def place_words(wire: InputWire) -> str:
     """Return the position of an input: its number as in the file, and in a word, so that the base of counting is clear.
 
@@ -417,11 +402,3 @@ def place_words(wire: InputWire) -> str:
     if number is None:
         return "control input"
     return f"input {number} ({ORDINALS[number] if number < len(ORDINALS) else 'counted from 0'})"
-
-
-def _also(change: Change) -> str:
-    """Name the other places: `and 3 other places: a, b, c`."""
-    own = _place_of_own_weights(change)
-    names = [place[1 if own is None and place[1] is not None else own or 0] or "" for place in change.also]
-    shown = ", ".join(names[:MAX_PLACES]) + (", …" if len(names) > MAX_PLACES else "")
-    return f"and {format_counted_noun(len(names), 'other place')}: {shown}"

@@ -12,7 +12,7 @@ uses besides, such as the tables of positions, is part of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, contract_grou
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
-from graphviz_tb.graphs.traversal import topological_order, weak_components
+from graphviz_tb.graphs.traversal import reachable_from, topological_order, weak_components
 from graphviz_tb.model.hierarchy import CELL_ORIGINS, GroupOrigin
 from graphviz_tb.ops.roles import (
     ADD_OPS,
@@ -139,14 +139,16 @@ class _Region:
         return {source for box in derived for source in self.dag.before[box]} - derived - {start}
 
 
-def _with_own_sources(dag: Dag, members: set[int], start: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
-    """Return boxes and those before them that only they use, the start left out."""
+def _with_own_sources(
+    dag: Dag, members: set[int], start: int, is_part: Callable[[FlowBox], bool], beside: Set[int] = frozenset()
+) -> list[int]:
+    """Return boxes and those before them that only they use, or those `beside` them, the start left out."""
     inside = set(members)
     todo = sorted(inside)
     while todo and len(inside) < MAX_IDIOM_BOXES:
         for source in dag.before[todo.pop()]:
             known = source == start or source in inside
-            if not known and inside.issuperset(dag.after[source]) and is_part(dag.boxes[source]):
+            if not known and inside.issuperset({*dag.after[source]} - beside) and is_part(dag.boxes[source]):
                 inside.add(source)
                 todo.append(source)
     return sorted(inside)
@@ -412,9 +414,11 @@ def _is_rotary_type(op: str) -> bool:
 
 
 def _may_be_table(box: FlowBox, context: FoldContext) -> bool:
-    """Return whether a box may compute the tables of a rotation: no input, and nothing with weights."""
+    """Return whether a box may compute the tables of a rotation: no input, and nothing with weights, unless it only
+    passes on what is stored (frequencies)."""
     # A product without weights counts one parameter.
-    return box.op not in INPUT_OPS and not box.scope and context.widths.parameters(box) < 2
+    few = box.op in PASSING_OPS or context.widths.parameters(box) < 2
+    return few and box.op not in INPUT_OPS and not box.scope
 
 
 # Sinusoids.
@@ -433,16 +437,22 @@ def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
         users = {user for member in members for user in dag.after[member]} - members
         if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOINING_TYPES:
             members |= users
-        yield _with_own_sources(dag, members, -1, lambda box: _may_be_table(box, context))
+        # A mask may take the same positions.
+        before = reachable_from(members, dag.before.__getitem__)
+        masks = {number for number, box in enumerate(dag.boxes) if box.how == GroupOrigin.INDEX} - before
+        yield _with_own_sources(dag, members, -1, lambda box: _may_be_table(box, context), masks)
 
 
 def _passed_on(dag: Dag, box: int) -> list[int]:
-    """Return the chain of ops behind one that pass its elements on, each the only user of the one before."""
+    """Return the chain of ops behind one that pass its elements on, or scale them, each the only user of the one
+    before."""
     found = [box]
     while len(dag.after[found[-1]]) == 1 and len(found) < MAX_BOXES_BEHIND:
         user = dag.after[found[-1]][0]
         kind = dag.boxes[user].op
-        if len(dag.before[user]) > 1 or not (kind in PASSING_OPS or plain_op_name(kind) in PARTING_TYPES):
+        if len(dag.before[user]) > 1 or not (
+            kind in PASSING_OPS or kind in MULTIPLY_OPS or plain_op_name(kind) in PARTING_TYPES
+        ):
             break
         found.append(user)
     return found[1:]

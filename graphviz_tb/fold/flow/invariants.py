@@ -16,13 +16,12 @@ from graphviz_tb.fold.flow.box import (
     WiringKey,
     find_cycles,
     make_group,
-    walk_boxes,
     walk_groups,
 )
 from graphviz_tb.fold.flow.levels import ChildEdges, Siblings
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
-from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes, is_layer_type
+from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
 from graphviz_tb.fold.scopes import MODULE_PORT_OP
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.traversal import strong_components, weak_components
@@ -391,8 +390,7 @@ MAX_SHOWN_INPUTS = 4  # of a level; more are a record
 
 
 def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
-    """Take the inputs of a program out of groups made by flow, with what the first member of a stack makes of them
-    alone and the second lacks, such as the look-up of tokens. Nothing feeds these boxes, so no cycle closes.
+    """Take the inputs of a program out of groups made by flow. Nothing feeds these boxes, so no cycle closes.
 
     In place: the groups lose them.
     """
@@ -407,15 +405,15 @@ def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) 
     if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
         return boxes
     # A mask that is made of an input is one box with it; a segment only has its length.
-    held = [
-        (top, group, given)
+    freed = [
+        (group, given)
         for top, group, given in held
         if group.how == GroupOrigin.SEGMENT or not GIVEN_USERS.isdisjoint(context.types.type_counts(top))
     ]
     by_group: dict[int, list[FlowBox]] = {}
-    size = {id(group): len(group.members) for _, group, _ in held}
-    for top, group, given in held:
-        by_group.setdefault(id(group), []).extend([given, *_made_of_input(given, group, top, level, context)])
+    size = {id(group): len(group.members) for group, _ in freed}
+    for group, given in freed:
+        by_group.setdefault(id(group), []).append(given)
     # A group of nothing but inputs keeps them.
     released = [box for group, found in by_group.items() if len(found) < size[group] for box in found]
     gone = {id(box) for box in released}
@@ -437,26 +435,3 @@ def _groups_of_input(top: FlowBox) -> Iterator[FlowBox]:
         todo += inner
         if not group.is_repetition:
             yield group
-
-
-def _made_of_input(
-    given: FlowBox, group: FlowBox, top: FlowBox, level: Siblings, context: FoldContext
-) -> list[FlowBox]:
-    """Return the boxes of the first member of a stack that it makes of an input alone and has more than the second."""
-    if not top.is_repetition or group is not top.members[0] or len(top.members) < 2:
-        return []
-    more = context.types.type_counts(group) - context.types.type_counts(top.members[1])
-    place = {row: position for position, row in enumerate(level.rows)}
-    holder = {place[row.row]: box for box in group.members for row in walk_boxes([box]) if row.row >= 0}
-    before: dict[int, set[int]] = {}
-    for source, target in zip(level.edges.source.tolist(), level.edges.target.tolist(), strict=True):
-        if target in holder and (box := holder[target]) is not holder.get(source):
-            before.setdefault(id(box), set()).add(id(holder[source]) if source in holder else -1)
-    made, known = [], {id(given)}
-    for box in group.members:  # along the flow
-        fed = before.get(id(box))
-        if box.op and not is_layer_type(box.op) and more[box.op] > 0 and fed and fed <= known:
-            made.append(box)
-            known.add(id(box))
-            more[box.op] -= 1
-    return made

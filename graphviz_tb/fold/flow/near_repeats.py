@@ -23,6 +23,7 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    DILATION_BLOCK_OPS,
     INDEX_OPS,
     REARRANGE_OPS,
     SIZE_ARITHMETIC_OPS,
@@ -127,7 +128,16 @@ def nearly_before(
         own, other = (context.widths.output_channels(boxes) for boxes in (stretch[:1], whole))
         if own and other and own.isdisjoint(other):
             return stop  # a whole block of the stage before
+    if any(each.shortcut for each in sequence[start : _first_step(sequence, start, stop, context)]):
+        return stop  # the same, before the step
     return start if start < stop and _same_stage(stretch, whole, context, tapers) else stop
+
+
+def _first_step(sequence: Sequence[SequenceElement], start: int, stop: int, context: FoldContext) -> int:
+    """Return the first place in a stretch that has larger steps, but for those of a branch: what is added to its own
+    input has the size of that. `start` if there is none."""
+    places = (at for at in range(start, stop) if not sequence[at].shortcut)
+    return next((at for at in places if context.widths.halves([sequence[at].box])), start)
 
 
 def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
@@ -298,7 +308,7 @@ def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
 
 def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:
     """Return where the second half of a repetition begins if it consists of two blocks: at most a tenth of their ops
-    differ; 0 if it is one block."""
+    differ, and none of their kernels; 0 if it is one block."""
     ops = [context.types.type_counts(element.box) for element in turn]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
@@ -312,7 +322,8 @@ def halves_of(turn: Sequence[SequenceElement], context: FoldContext) -> int:
         behind = whole - before
         like = Likeness(before, size, turn[0], turn[place])
         if size >= MIN_BLOCK_OPS and like.count_unlike_ops(behind) >= 0 and _mixes(before):
-            return place
+            kernels = [context.widths.kernels(_boxes_of(half)) for half in (turn[:place], turn[place:])]
+            return place if kernels[0] == kernels[1] else 0
     return 0
 
 
@@ -371,6 +382,19 @@ def are_two_blocks(pair: Sequence[SequenceElement], context: FoldContext) -> boo
         and _same_stage(boxes[:1], boxes[1:], context)
         and not context.widths.halves(boxes[1:])
     )
+
+
+def are_of_one_stage(one: SequenceElement, other: SequenceElement, context: FoldContext) -> bool:
+    """Return whether two stacks are of one unit and one stage, by their layers, channels, kernels and steps."""
+    if not (one.box.is_repetition and other.box.is_repetition) or one.box.sideways or one.word != other.word:
+        return False
+    last, first = one.box.members[-1], other.box.members[0]
+    widths, mine, theirs = context.widths, context.types.type_counts(last), context.types.type_counts(first)
+    if any(is_layer_type(op) or op in DILATION_BLOCK_OPS for op in (mine - theirs) | (theirs - mine)):
+        return False  # a projection, or a new cycle of dilations
+    if not widths.output_channels([last]):
+        return False
+    return all(each([last]) == each([first]) for each in (widths.output_channels, widths.kernels, widths.halves))
 
 
 def are_numbered(boxes: Sequence[FlowBox]) -> bool:

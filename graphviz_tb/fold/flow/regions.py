@@ -341,10 +341,12 @@ def _sequences_ignoring_far_lines(
     all stages, or the last one."""
     cut = order.cut()
     for divisor in FAR_LINE_DIVISORS:
-        near = ignore_far_lines(dag, order, max(len(dag) // divisor, MIN_FAR_LINE))
+        far = max(len(dag) // divisor, MIN_FAR_LINE)
+        near = ignore_far_lines(dag, order, far)
         wide, ends = _find_narrow_places(dag, near, context)
         if wide == 1 and near.cut() != cut:  # more edges are far
-            yield _make_elements(dag, near, ends, box_tokens(dag, near, context.symbols), context, deep)
+            tokens = box_tokens(dag, near, context.symbols, min(far, MAX_TOKEN_DISTANCE))
+            yield _make_elements(dag, near, ends, tokens, context, deep)
         cut = near.cut()
 
 

@@ -17,6 +17,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
     are_numbered_in_order,
+    are_of_one_stage,
     are_two_blocks,
     begins_stage_behind,
     halves_of,
@@ -44,6 +45,7 @@ MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query,
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
+MAX_LISTED_LAYERS = 4  # layers, each with other sizes, that are no stack
 MIN_IN_TURN = 4  # elements that are two repetitions of two
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
@@ -60,7 +62,23 @@ def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> l
         if made is None:
             break
         folded = made
-    return _stack_numbered_scopes(folded, context)
+    return _join_stacks(_stack_numbered_scopes(folded, context), context)
+
+
+def _join_stacks(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
+    """Join two stacks of one unit, one right behind the other: the first of the second was only nearly equal, such as
+    the layer of global attention after some of local attention."""
+    folded: list[SequenceElement] = []
+    for element in sequence:
+        last = folded[-1] if folded else element
+        if last is not element and are_of_one_stage(last, element, context):
+            blocks, unit = [*last.box.members, *element.box.members], element.box.unit
+            made = make_stack(context.symbols, blocks, unit)
+            place = covering_stretch([last, element])
+            folded[-1] = SequenceElement(made, made.symbol, ("stack", unit), element.cut, last.fork, place=place)
+        else:
+            folded.append(element)
+    return folded
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
@@ -159,7 +177,8 @@ def _is_worth_folding(
         return False  # a part of blocks: the last norm of the last one, and the norm behind it
     alternate = period <= 2 and _have_two_widths_in_turn(sequence[start:stop], context)
     if period == 1:
-        if alternate or not first.is_single_box:
+        alone = not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context)
+        if alternate or alone:
             return False
         unlike = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
         if unlike and first.box.how == GroupOrigin.NAME:
@@ -176,6 +195,17 @@ def _is_worth_folding(
     return ops >= MIN_STACK_OPS or (
         count >= MIN_SMALL_REPEATS and context.widths.holds_layer(element.box for element in once)
     )
+
+
+def _are_few_unlike_layers(run: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether a run is a few layers, no two alike, with several kernels or steps: a stem, a branch of a module.
+    Where only channels grow, it is a repeat."""
+    if len(run) > MAX_LISTED_LAYERS or any(element.box.how != GroupOrigin.LAYER for element in run):
+        return False
+    widths, boxes = context.widths, [[element.box] for element in run]
+    windows = [(widths.kernels(box), widths.halves(box)) for box in boxes]
+    sizes = {(window, widths.output_channels(box)) for window, box in zip(windows, boxes, strict=True)}
+    return len(sizes) == len(run) and len(set(windows)) > 1
 
 
 def _have_two_widths_in_turn(run: Sequence[SequenceElement], context: FoldContext) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence, Set
 from functools import lru_cache
 
+from graphviz_tb.caches import compile_on_use
 from graphviz_tb.fold.flow.box import FlowBox
 from graphviz_tb.fold.flow.invariants import FoldContext, rows_inside
 from graphviz_tb.fold.flow.layers import is_form
@@ -41,15 +42,15 @@ ENDS_SEPARATOR, LIST_SEPARATOR = " … ", " · "  # between the ends of a stack,
 MAX_TITLE_LETTERS = 30  # characters: boxes are hardly ever wider
 MAX_TITLE_TYPES, MAX_TITLE_PRODUCTS = 3, 2  # op types in a title, and products among them
 # Named first in a title: products, then what distinguishes kinds of layers.
-PRODUCT_TYPE = re.compile(
+PRODUCT_TYPE = compile_on_use(
     r"Conv(olution)?(Transpose)?([0-9]|\Z)|MatMul|Gemm\Z|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
     r"|conv|dense|attention|embedding|rnn|lstm|gru|matmul|\blinear\Z"  # scopes of layers, ops of PyTorch
 )
-DISTINCTIVE_TYPE = re.compile(
+DISTINCTIVE_TYPE = compile_on_use(
     r".*Pool(3D)?(V[0-9])?|.*[RSG]elu6?|Elu|Erfc?|Tanh|Sigmoid|HardSwish|Clip|Resize.*|.*[Nn]orm(alization|V[0-9])?"
     r"|.*pool[123]d|(leaky_)?[rsg]elu6?|silu|elu|erf|tanh|sigmoid|hardswish|hardtanh"
 )
-NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
+NORM_TYPE = compile_on_use(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes common to all parts of a network: never in a title.
 COMMON_TYPES = (
     COMMON_OPS

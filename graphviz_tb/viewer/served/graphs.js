@@ -12,7 +12,7 @@ export const RETRY_PAUSE_MS = 300; // milliseconds until a server that did not a
 const POLL_PAUSE_MS = 3000; // milliseconds between two looks at a graph that is being read, where the server says nothing
 const OWN_GRAPH = "__run_graph__"; // the tag that TensorBoard gives to the graph of a run
 
-/** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphListing */
+/** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, preferred: boolean, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphListing */
 
 export class GraphChooser {
   /** @param {Server} server @param {string} title */
@@ -59,10 +59,10 @@ export class GraphChooser {
     return this.graphs.find((graph) => graph.id === id);
   }
 
-  /** The graphs of a run, op graphs first. @param {string} run @returns {GraphListing[]} */
+  /** The graphs of a run, the preferred one first. @param {string} run @returns {GraphListing[]} */
   graphsOfRun(run) {
     const graphs = this.graphs.filter((graph) => (graph.run ?? "") === run);
-    return graphs.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
+    return graphs.sort((a, b) => Number(b.preferred) - Number(a.preferred) || Number(a.id) - Number(b.id));
   }
 
   /** Fill the lists. */
@@ -94,7 +94,8 @@ export class GraphChooser {
   /** The graph that an address means: of a run, of a tag, compared with another one. @param {Record<string, any>} state */
   graphIdInAddress(state) {
     const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.graphsOfRun(run).find((graph) => tag === undefined || tagKey(graph) === tag);
-    const run = state.run ?? this.graphs.find((graph) => graph.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
+    const preferred = this.graphs.filter((graph) => graph.preferred);
+    const run = state.run ?? (preferred.find((graph) => graph.kind === "op") ?? preferred[0])?.run ?? "";
     const own = named(run, state.tag) ?? this.graphsOfRun(run)[0] ?? this.graphs[0];
     const [otherRun, otherTag] = (state.against ?? "").split("#");
     const other = state.against !== undefined && named(otherRun, otherTag);

@@ -1,0 +1,104 @@
+"""The main path of a level: the one that a reader follows from input to output; and that of what is beside it.
+
+x ─▶ a ─▶ b ─▶ c ─▶ out        main path
+          ▲
+y ─▶ d ─▶ e ─▶ f ─▶ end        tributary: it begins with an input of its own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.graphs.traversal import topological_order
+from graphviz_tb.model.skeleton import Skeleton, backward_wires
+
+MIN_TRIBUTARY_BOXES = 3  # with data results: a chain of fewer is no path of its own
+
+
+def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
+    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
+    with the greatest load of data; then along the most edges. As the indices of its edges from its start.
+
+    There is no cycle; items from `boxes` on are ports. Edges of weight 0 are not data and on no path; those below 0
+    carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
+
+    >>> main_path(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
+    (0, 3)
+    >>> main_path(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
+    (2,)
+    """
+    below: list[list[int]] = [[] for _ in range(count)]
+    out: list[list[int]] = [[] for _ in range(count)]
+    for edge, (source, target) in enumerate(edges):
+        if weights[edge]:
+            below[source].append(target)
+            out[source].append(edge)
+    fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
+    onward = [-1] * count  # by item the first edge of its best path; -1: none
+    best = [(0, 0, 0)] * count  # by item: boxes with data results, load of data, edges
+    # Backwards from the ends.
+    for item in reversed(topological_order(below)):
+        step = 1 if item < boxes else 0
+        for edge in out[item]:
+            after, weight = edges[edge][1], weights[edge]
+            data, load, length = best[after]
+            gives = step if weight > 0 else -step if item in fed else 0
+            path_on = (data + gives, load + max(weight, 0), length + 1)
+            if onward[item] < 0 or (*path_on, -after) > (*best[item], -edges[onward[item]][1]):
+                best[item], onward[item] = path_on, edge
+    current = max(range(count), key=lambda item: (*best[item], -item), default=0)
+    path = []
+    while count and onward[current] >= 0:
+        path.append(onward[current])
+        current = edges[onward[current]][1]
+    return tuple(path)
+
+
+def tributaries(
+    edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int, path: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the main path of what is beside a main path and begins with an input of its own, such as an encoder beside
+    a decoder, a second tower; as the indices of its edges, () for none. The other arguments are those of `main_path`.
+
+    >>> level = [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 2), (7, 8)]
+    >>> tributaries(level, [1] * 8, 9, (3, 4, 5, 6)), tributaries(level, [1] * 8, 9, (0, 1, 2))
+    ((), (3, 4, 5, 7))
+    """
+    taken = {end for edge in path for end in edges[edge]}
+    aside = [
+        edge
+        for edge, (source, target) in enumerate(edges)
+        if weights[edge] and not (source in taken or target in taken)
+    ]
+    if sum(weights[edge] > 0 for edge in aside) < MIN_TRIBUTARY_BOXES - 1:
+        return ()
+    local = {item: number for number, item in enumerate(sorted({end for edge in aside for end in edges[edge]}))}
+    inner = [(local[edges[edge][0]], local[edges[edge][1]]) for edge in aside]
+    within = sum(item < boxes for item in local)
+    found = [aside[edge] for edge in main_path(len(local), inner, [weights[edge] for edge in aside], within)]
+    fed = {edges[edge][1] for edge in range(len(edges)) if weights[edge]}
+    passed = {edges[edge][0] for edge in found if weights[edge] > 0 and edges[edge][0] < boxes}
+    return tuple(found) if len(passed) >= MIN_TRIBUTARY_BOXES and edges[found[0]][0] not in fed else ()
+
+
+def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
+    """Return the main path of each part, and that of what is beside it, as indices of wires.
+
+    `thick` is the thickness of each wire: below 0 for one that carries only indices, sizes and masks, 0 without data.
+    """
+    # Parts as drawn: boxes inserted by hand may have joined two.
+    part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
+    wires: list[list[int]] = [[] for _ in skeleton.parts]
+    backward = backward_wires(skeleton)
+    for number, wire in enumerate(skeleton.wires):
+        wires[part_of[wire.chain[0]]].append(number)
+    main_edges: list[int] = []
+    for inside in wires:
+        ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
+        local = {item: index for index, item in enumerate(sorted({item for pair in ends for item in pair}))}
+        weights = [0 if number in backward else thick[number] for number in inside]
+        edges = [(local[source], local[target]) for source, target in ends]
+        boxes = sum(item < skeleton.children for item in local)
+        main = main_path(len(local), edges, weights, boxes)
+        main_edges += [inside[edge] for edge in (*main, *tributaries(edges, weights, boxes, main))]
+    return tuple(main_edges)
