@@ -23,7 +23,6 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
-    DILATION_BLOCK_OPS,
     INDEX_OPS,
     REARRANGE_OPS,
     SIZE_ARITHMETIC_OPS,
@@ -382,19 +381,6 @@ def are_two_blocks(pair: Sequence[SequenceElement], context: FoldContext) -> boo
         and _same_stage(boxes[:1], boxes[1:], context)
         and not context.widths.halves(boxes[1:])
     )
-
-
-def are_of_one_stage(one: SequenceElement, other: SequenceElement, context: FoldContext) -> bool:
-    """Return whether two stacks are of one unit and one stage, by their layers, channels, kernels and steps."""
-    if not (one.box.is_repetition and other.box.is_repetition) or one.box.sideways or one.word != other.word:
-        return False
-    last, first = one.box.members[-1], other.box.members[0]
-    widths, mine, theirs = context.widths, context.types.type_counts(last), context.types.type_counts(first)
-    if any(is_layer_type(op) or op in DILATION_BLOCK_OPS for op in (mine - theirs) | (theirs - mine)):
-        return False  # a projection, or a new cycle of dilations
-    if not widths.output_channels([last]):
-        return False
-    return all(each([last]) == each([first]) for each in (widths.output_channels, widths.kernels, widths.halves))
 
 
 def are_numbered(boxes: Sequence[FlowBox]) -> bool:

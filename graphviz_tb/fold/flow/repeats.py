@@ -17,7 +17,6 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
     are_numbered_in_order,
-    are_of_one_stage,
     are_two_blocks,
     begins_stage_behind,
     halves_of,
@@ -62,23 +61,7 @@ def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> l
         if made is None:
             break
         folded = made
-    return _join_stacks(_stack_numbered_scopes(folded, context), context)
-
-
-def _join_stacks(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Join two stacks of one unit, one right behind the other: the first of the second was only nearly equal, such as
-    the layer of global attention after some of local attention."""
-    folded: list[SequenceElement] = []
-    for element in sequence:
-        last = folded[-1] if folded else element
-        if last is not element and are_of_one_stage(last, element, context):
-            blocks, unit = [*last.box.members, *element.box.members], element.box.unit
-            made = make_stack(context.symbols, blocks, unit)
-            place = covering_stretch([last, element])
-            folded[-1] = SequenceElement(made, made.symbol, ("stack", unit), element.cut, last.fork, place=place)
-        else:
-            folded.append(element)
-    return folded
+    return _stack_numbered_scopes(folded, context)
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
