@@ -47,8 +47,8 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
     if frozen:
         members["__setattr__"], members["__delattr__"] = _refuse_setting, _refuse_deleting
         # Pickle and copy would set attributes, which is refused.
-        members["__getstate__"] = lambda self: [getattr(self, field.name) for field in fields]
-        members["__setstate__"] = lambda self, state: _restore_fields(self, fields, state)
+        members["__getstate__"] = lambda self: [getattr(self, name) for name in self.__dataclass_fields__]
+        members["__setstate__"] = _restore_fields
     if eq:
         members["__eq__"] = _make_eq(_field_getter([field.name for field in fields if field.compare]))
         hashed = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
@@ -176,10 +176,10 @@ def _refuse_deleting(self: Any, name: str) -> NoReturn:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _restore_fields(one: Any, fields: Sequence[Field[Any]], state: Sequence[Any]) -> None:
-    """Restore the fields of an object that was pickled or copied."""
-    for field, value in zip(fields, state, strict=True):
-        object.__setattr__(one, field.name, value)
+def _restore_fields(one: Any, state: Sequence[Any]) -> None:
+    """Restore the fields of an object that was pickled or copied, also those that a class inherits."""
+    for name, value in zip(one.__dataclass_fields__, state, strict=True):
+        object.__setattr__(one, name, value)
 
 
 if TYPE_CHECKING:

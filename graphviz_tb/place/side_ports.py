@@ -32,7 +32,7 @@ TRACK_PX = 30  # from an open box to a line that moves beside it
 MAX_COMPARED_ROUTES = 120  # of a level: more are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
-Rectangle = tuple[int, int, int, int]  # left, top, right, bottom
+Bounds = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def enter_at_sides(
 
 
 def move_beside(
-    view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Rectangle]
+    view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Bounds]
 ) -> Iterator[tuple[SideEntry, list[Point]]]:
     """Yield the lines that run straight from a port of a level of this width to an open child, and how they enter it at
     its side instead, outside of all other ports."""
@@ -219,12 +219,12 @@ def _is_between(point: Point, start: Point, end: Point) -> bool:
     return min(start[1], end[1]) <= point[1] <= max(start[1], end[1])
 
 
-def _slot_box(slot: Slot) -> Rectangle:
+def _slot_box(slot: Slot) -> Bounds:
     piece, (x, y) = slot
     return x, y, x + piece.width, y + piece.height
 
 
-def _is_clear(points: Sequence[Point], boxes: Sequence[Rectangle], routes: Routes) -> bool:
+def _is_clear(points: Sequence[Point], boxes: Sequence[Bounds], routes: Routes) -> bool:
     """Return whether a line keeps clear of boxes, and of lines that run along it."""
     for start, end in pairwise(points):
         left, right = min(start[0], end[0]) - CLEARANCE_PX, max(start[0], end[0]) + CLEARANCE_PX

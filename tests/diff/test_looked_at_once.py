@@ -224,6 +224,10 @@ def test_a_long_name_is_not_read_for_each_that_leads_to_it() -> None:
             reads.append(self)
             return super().count(*given)
 
+        def split(self, *given: Any) -> list[str]:  # type: ignore[override]
+            reads.append(self)
+            return super().split(*given)
+
     count = 200
     made = side(
         graph(f"u/u AddN {' '.join(f'c{at}' for at in range(count))}", *(f"c{at} Const" for at in range(count)))
@@ -232,7 +236,7 @@ def test_a_long_name_is_not_read_for_each_that_leads_to_it() -> None:
     layers = Layers(made)
     users = {layers.first_user(node) for node in range(len(made)) if node != made.graph.name.index("u/u")}
     assert users == {made.graph.name.index("u/u")}
-    assert len(reads) == 1
+    assert not reads  # its depth is known from its scope
 
 
 def test_scopes_are_not_all_measured_for_each_function(monkeypatch: pytest.MonkeyPatch) -> None:

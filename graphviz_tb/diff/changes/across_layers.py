@@ -382,8 +382,9 @@ def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
     # The former sources of the rewired ops, on the side where the weights were shared; of reads the variables.
     taken = [index[name] for wire in change.links if (name := wire.source(not which)) in index]
     for node in taken:
-        ends = other.side.sources(node) if other.side.op_type(node) in READING_OPS else []
-        node = ends[0] if ends else node
+        first, stop = other.side.in_start[node : node + 2]
+        if first < stop and other.side.op_type(node) in READING_OPS:
+            node = int(other.side.graph.source[first])
         op = other.side.op_type(node)
         gives_weights = op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in other.variables)  # no plain number
         if gives_weights and exists((m.to_b if which else m.to_a)[node]):
