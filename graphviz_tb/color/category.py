@@ -241,7 +241,7 @@ def _shorten_devices(names: list[str]) -> list[str]:
     >>> _shorten_devices(["/job:w/replica:0/task:0/device:GPU:0", "/job:ps/device:CPU:0"])
     ['w/GPU:0', 'ps/CPU:0']
     """
-    parts = [[part for part in name.split("/") if part] for name in names]
+    parts = [[part for part in name.split("/") if part] or [name] for name in names]
     common = 0
     while len(parts) > 1 and all(
         # The last segment always stays, so that no name is empty.

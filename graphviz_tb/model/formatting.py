@@ -22,6 +22,8 @@ MICROSECOND_UNITS = (
 # Powers of 1000, with the prefixes of SI.
 COUNT_UNITS = (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15), ("E", 10**18))
 
+MAX_DIVIDED = 1e308  # a larger integer does not fit into a float
+
 
 def format_count(count: float) -> str:
     """Format a number of things.
@@ -51,7 +53,13 @@ def format_micros(micros: float) -> str:
 
 
 def _format_scaled(value: float, units: tuple[tuple[str, int], ...]) -> str:
-    """Format three significant digits and the largest unit that fits."""
+    """Format three significant digits and the largest unit that fits.
+
+    >>> _format_scaled(10**500, BYTE_UNITS)
+    'over 1e308 B'
+    """
+    if abs(value) > MAX_DIVIDED:
+        return f"over 1e308 {units[0][0]}"
     unit, factor = next((pair for pair in reversed(units) if abs(value) >= pair[1]), units[0])
     return f"{_format_significant(value / factor)} {unit}"
 

@@ -6,6 +6,7 @@
 const BYTE_UNITS = [["B", 1], ["KB", 1024], ["MB", (1024 ** 2)], ["GB", (1024 ** 3)], ["TB", (1024 ** 4)], ["PB", (1024 ** 5)]];
 const MICROSECOND_UNITS = [["µs", 1], ["ms", 1000], ["s", 1000000], ["min", 60000000], ["hr", 3600000000], ["days", 86400000000]];
 const COUNT_UNITS = [["", 1], ["k", (10 ** 3)], ["M", (10 ** 6)], ["G", (10 ** 9)], ["T", (10 ** 12)], ["P", (10 ** 15)], ["E", (10 ** 18)]];
+const MAX_DIVIDED = 1e+308;
 function format_count(count) {
   return py_strip(_format_scaled(count, COUNT_UNITS));
 }
@@ -17,6 +18,9 @@ function format_micros(micros) {
 }
 function _format_scaled(value, units) {
   let unit, factor;
+  if ((Math.abs(value) > MAX_DIVIDED)) {
+    return ("over 1e308 " + String(units[0][0]));
+  }
   [unit, factor] = py_next(py_iter((() => { const out = []; for (const pair of py_reversed(units)) if ((Math.abs(value) >= pair[1])) { out.push(pair); } return out; })()), units[0]);
   return (String(_format_significant((value / factor))) + " " + String(unit));
 }

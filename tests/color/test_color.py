@@ -124,6 +124,7 @@ def test_device_names() -> None:
     assert not _is_accelerator("")
     assert _shorten_devices(["/device:CPU:0"]) == ["CPU:0"]
     assert _shorten_devices(["/gpu:0", "/gpu:1"]) == ["GPU:0", "GPU:1"]
+    assert _shorten_devices(["/", "//", "/gpu:1"]) == ["/", "//", "GPU:1"]
 
 
 def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:

@@ -267,20 +267,24 @@ def first_picture(
 
 
 def _diff_title(changes: Comparison) -> str:
-    """Return the names of the two files, with as many parent folders as distinguish them.
+    """Return the names of the two graphs, with as many parent folders of their files as distinguish them.
 
     >>> from graphviz_tb.diff.comparison import Comparison
     >>> _diff_title(Comparison((), "runs/a.pb", "runs/b.pb"))
     'a.pb → b.pb'
     >>> _diff_title(Comparison((), "runs/1/model.pb", "runs/2/model.pb"))
     '1/model.pb → 2/model.pb'
+    >>> _diff_title(Comparison((), "my/logs · run a/train", "my/logs · run b/train"))
+    'logs · run a/train → logs · run b/train'
     >>> _diff_title(Comparison((), "this graph", "this graph"))
     'old → new'
     """
     old, new = changes.old_name, changes.new_name
     if old == new:
         return "old → new"
-    parts = PurePath(old).parts, PurePath(new).parts
+    files = [label.partition(" · ") for label in (old, new)]  # run and tag are no folders
+    folders = [PurePath(file).parts or (file,) for file, _, _ in files]
+    parts = [(*path[:-1], path[-1] + dot + graph) for path, (_, dot, graph) in zip(folders, files, strict=True)]
     # From the file name outwards, one folder more each time, until the two differ.
     for many in range(1, max(map(len, parts)) + 1):
         ends = ["/".join(part[-many:]) for part in parts]
