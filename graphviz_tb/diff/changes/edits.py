@@ -21,6 +21,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import FunctionSignature
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     CAST_OPS,
     CONSTANT_OPS,
@@ -34,7 +35,7 @@ from graphviz_tb.ops.roles import (
     has_role,
     is_reduction,
 )
-from graphviz_tb.ops.table import op_name
+from graphviz_tb.ops.table import OP_LINES, op_name
 
 # One difference: its place, and whether it may be a consequence.
 
@@ -75,6 +76,7 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
     forward = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
+        follows = follows and not _exchanges_weight(m, change)
     mine = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
     near = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
     sized = change.setting is not None and all(is_size(part.old, part.new) for part in change.setting.as_parts)
@@ -96,6 +98,17 @@ def _is_in_model_wire(m: Matching, change: Change) -> bool:
     )
     is_other_weight = own and all(None in (wire.old, wire.new) for wire in change.links)
     return loud and (is_other_weight or not CONVERTING_OPS.isdisjoint(op_types_of(change)))
+
+
+def _exchanges_weight(m: Matching, change: Change) -> bool:
+    """Return whether an op that stays takes a number in the place of a weight, or a weight in that of a number."""
+    wires = (wire for old, new in change.edits.inputs for wire in input_differences(m, old, new))
+    stay = [wire for wire in wires if exists(wire.before) and exists(wire.after) and not wire.control]
+    weighs = (
+        [exists(side.graph.meaning.origin[side.graph.source[edge]]) for side, edge in ((m.a, one), (m.b, other))]
+        for one, other in ((wire.before, wire.after) for wire in stay if m.a.op_type(wire.old) == m.b.op_type(wire.new))
+    )
+    return any(old != new for old, new in weighs)
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
@@ -485,9 +498,14 @@ def is_inner_name(
     if change.severity == "cosmetic":
         return True
     scopes, forward = m.layers[1].side.scopes, m.layers[1].forward
+    names = [(m.a.scopes.name[old], scopes.name[new]) for old, new in change.edits.scopes]
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
     quiet = trained or change.kind == "moved" or not all(derived)
-    quiet |= all(gradient_scope(f"{scopes.name[new]}/") for _, new in change.edits.scopes)  # nobody names gradients
+    # Nobody names gradients, or scopes after ops.
+    quiet |= all(
+        gradient_scope(f"{new}/") or {without_counters(last_segment(each)) for each in (old, new)} <= OP_LINES.keys()
+        for old, new in names
+    )
     for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
         if follows and quiet:
             continue

@@ -259,12 +259,13 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
 
 
 # Names in programs for a constant at some input of an op: scope, op type, input, op that uses the result, name.
+NORMALIZING = r"norm(?!al(?!i))"  # random_normal draws numbers
 SETTING_TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
     (re.compile(r"dropout"), "Mul", 1, re.compile(""), "scale"),
-    (re.compile(r"norm", re.IGNORECASE), "AddV2", 1, re.compile(""), "epsilon"),
+    (re.compile(NORMALIZING, re.IGNORECASE), "AddV2", 1, re.compile(""), "epsilon"),
     (re.compile(r""), "AddV2", 1, re.compile("R?[Ss]qrt$"), "epsilon"),
-    (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
+    (re.compile(rf"{NORMALIZING}|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
     # The shape to which a dense layer of more than two dimensions brings its product: leading sizes, and its width.
     (re.compile(r"/Tensordot/"), "ConcatV2", 1, re.compile("^Reshape$"), UNITS),

@@ -35,9 +35,11 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight d
 AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
+NESTEROV = "Nesterov momentum"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
+LINEAR_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "Neg"}
 
 
 class TrainingParts:
@@ -101,7 +103,7 @@ class TrainingParts:
             return WEIGHT_DECAY
         if self.behind[leading].any():
             clips = {self._clips[node] for node in leading if node in self._clips}
-            return f"{CLIPPING} {_widest_clip(clips)}" if clips else ""
+            return f"{CLIPPING} {_widest_clip(clips)}" if clips else NESTEROV if self.ahead[leading].any() else ""
         if self._feed_rate(leading):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
@@ -132,6 +134,23 @@ class TrainingParts:
                 word = "norm" if types & NORM_OPS else "value"
                 found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
         return found
+
+    @cached_property
+    def ahead(self) -> Bools:
+        """Mark the ops that look ahead: sums of a stored momentum and a gradient that go into weights."""
+        side = self.side
+        graph = side.graph
+        linear = graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
+        data = ~graph.control & (
+            linear[graph.source] | graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)[graph.source]
+        )
+        stored = set(self._written_by(np.flatnonzero(self.behind & graph.meaning.writes).tolist()))
+        momenta = np.isin(graph.meaning.origin, list(stored - self.training.trained))
+        inner = data & linear[graph.target]
+        added: Bools = reachable_mask(momenta, graph.source[inner], graph.target[inner])
+        taken = data & (linear[graph.target] | self.updates[graph.target])
+        last: Bools = reachable_mask(self.updates, graph.target[taken], graph.source[taken])
+        return added & last & self.behind & linear
 
     @cached_property
     def settings(self) -> Bools:
@@ -185,10 +204,12 @@ class TrainingParts:
         shared = shared_scope([f"{scope}/" for scope in around.elements()])
         return without_counters(last_segment(shared))
 
-    def setting(self, part: str) -> tuple[str, str]:
+    def setting(self, part: str) -> tuple[str, str | bool]:
         """Return a part of the training that is one of several, and which it is; "" for any other part."""
         if part == LEARNING_RATE:
             return part, self.rate()
+        if part == NESTEROV:
+            return part, bool(self.ahead.any())
         return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
@@ -284,7 +305,7 @@ def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingP
 # The loss: a scope of the program in the place of another one, and what is done to labels before it.
 
 LOSS, LABEL_SMOOTHING = "loss", "label smoothing"
-SMOOTHING_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "RealDiv"}
+SMOOTHING_OPS = LINEAR_OPS | {"RealDiv"}
 
 
 def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
