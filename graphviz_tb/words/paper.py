@@ -41,12 +41,12 @@ from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts, size_words
 from graphviz_tb.words.row_blocks import MOST_NODES, RowBlocks
 from graphviz_tb.words.shared_words import (
-    ATTENTION,
     RANGE,
     SHARED,
     counted_words,
     fits,
     more_words,
+    says_heads,
     shared_words,
     short_word,
     table_words,
@@ -402,7 +402,7 @@ class PaperWords:
             if number not in behind and [*said] == turns and (both := both_ways_words(self.steps, row, *said[:1])):
                 turns, behind = [both], behind & reached
                 continue
-            attending += sum(bool(ATTENTION.match(words)) for words in said) > 1
+            attending += sum(map(says_heads, said)) > 1
             if UNSAID in said or number not in behind or attending > 1:
                 return [], -1
             before = len(turns) + start if before < 0 <= start else before
@@ -430,7 +430,7 @@ class PaperWords:
             return [UNSAID], -1
         if members:
             each = [self._part_words(member, deep + 1)[0] for member in members]
-            several = any(sum(bool(ATTENTION.match(word)) for word in words) > 1 for words in each)
+            several = any(sum(map(says_heads, words)) > 1 for words in each)
             return ([UNSAID], -1) if several else ([word for words in each for word in words], 0)
         turns, before = self._words_in_turn(part, deep + 1)
         return turns or [UNSAID], before

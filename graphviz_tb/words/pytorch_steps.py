@@ -22,8 +22,9 @@ from graphviz_tb.words.step_words import (
 
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
 CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups
-PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "_grouped_mm"})
-STACKED_PRODUCTS = frozenset({"bmm", "_grouped_mm"})  # one kernel for each matrix of a stack
+GROUPED_PRODUCT = "_grouped_mm"  # of the tokens of each expert and its kernel
+PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", GROUPED_PRODUCT})
+STACKED_PRODUCTS = frozenset({"bmm", GROUPED_PRODUCT})  # one kernel for each matrix of a stack
 TURNING_OPS = frozenset({"aten::t", "aten::transpose", "aten::permute", "aten::to", "aten::contiguous"})
 MOST_TURNS = 4
 RECURRENT = ("lstm", "gru")
@@ -41,7 +42,8 @@ class PyTorchSteps(TensorFlowSteps):
         try:
             step = self._step_of(name, node, slots)
         except (KeyError, IndexError, ValueError):  # a trace that records less
-            step = UNKNOWN_STEP if name in CONVOLUTIONS or name in RECURRENT else None
+            layers = name in CONVOLUTIONS or name in RECURRENT or name == GROUPED_PRODUCT
+            step = UNKNOWN_STEP if layers else None
         return () if step is None else (step,)
 
     def _step_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:

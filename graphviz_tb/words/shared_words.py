@@ -32,6 +32,15 @@ def short_word(word: str) -> str:
     return word.replace(", ", " ")
 
 
+def says_heads(words: str) -> bool:
+    """Return whether words are those of an attention, or of several.
+
+    >>> says_heads("12 heads × 8"), says_heads("2 × (12 heads × 8)"), says_heads("dw 3×3")
+    (True, True, False)
+    """
+    return ATTENTION.match(words.rpartition(COUNTED)[2]) is not None
+
+
 def equal_once(words: Iterator[str]) -> Iterator[str]:
     """Yield consecutive equal words once, from three on with their number."""
     for word, equal in groupby(words):
@@ -145,7 +154,7 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
         for period in range(1, len(rest) // 2 + 1):
             blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
             # Where layers of the repetition come first too, it may begin with them.
-            whole = len(rest) % period == 0 and not (first and said[first - 1] == rest[period - 1])
+            whole = len(rest) % period == 0 and not (first and rest[period - 1].endswith(said[first - 1]))
             aligned = whole if before < 0 else (start - first) % period == 0
             if blocks and aligned and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period}{COUNTED}{', '.join(rest[:period])})"

@@ -161,6 +161,27 @@ def test_experts_of_a_trace_are_counted_by_the_shapes_of_results(op: str, equati
     assert (known == said) if said else "experts" not in (known or "") and "→" not in (known or "")
 
 
+@each("op", ["aten::_grouped_mm", "aten::_convolution"])
+def test_a_layer_of_a_trace_whose_kernel_has_no_shape_hides_no_other(op: str) -> None:
+    # x ─▶ router: a number for each of 8 experts; x ─▶ experts of unknown size: together no `5 → 8`
+    graph = GraphDef()
+    for name, kind, inputs, size in (
+        ("input/x", "IO Node", [], 5),
+        ("moe/router/w", "prim::GetAttr", [], 0),
+        ("moe/router/scores", "aten::linear", ["input/x", "moe/router/w"], 8),
+        ("moe/kernels", "prim::GetAttr", [], 0),
+        ("moe/out", op, ["input/x", "moe/kernels"], 0),
+        ("moe/y", "aten::mul", ["moe/out", "moe/router/scores"], 0),
+    ):
+        node = graph.node.add(name=name, op=kind, input=inputs)
+        if size:
+            node.attr["_output_shapes"].list.shape.add(dim=[{"size": 4}, {"size": size}])
+    hierarchy = load(graph).hierarchy
+    paper = PaperWords(hierarchy)
+    assert paper.words_of_row(hierarchy.name.index("moe/router")) == "5 → 8"
+    assert "5 → 8" not in (paper.words_of_row(hierarchy.name.index("moe")) or "")
+
+
 @each(
     ("op", "heads", "said"),
     [

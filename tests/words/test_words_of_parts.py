@@ -57,6 +57,7 @@ def test_alike_members_say_what_they_share(lines: list[str], said: str) -> None:
         (["4 heads × 24", "3×3 96", "3×3 96"], "4 heads × 24, 3×3 96, 3×3 96"),  # attention is not what comes first
         (["16 heads × 32", "3×3 512 /2", "3×3 512", "+ → 512"], "16 heads × 32, 3×3 512 /2, 3×3 512"),
         (["3×3 64"], ""),
+        (["→ 48", "→ 48", "48 → 48", "48 → 48"], "→ 48, → 48, 48 → 48, 48 → 48"),  # four of one size
         ([f"{size}×{size} 1024" for size in range(1, 12)], ""),  # no room
     ],
 )
@@ -267,6 +268,25 @@ def test_an_image_whose_rows_and_columns_are_repeated_is_enlarged() -> None:
         source = f"up/{name}/out"
     said = words(*nodes, {"name": "y", "op": "Relu", "input": [source]})
     assert (said["up"], said["up/rows"]) == ("↑2 nearest", None)
+
+
+def test_encoder_and_decoder_layers_that_say_their_attentions_together_are_not_one_stack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # 4 heads × 16 three times ─▶ 2 × (4 heads × 16) three times; not 3 × (4 heads × 16)
+    nodes: list[dict[str, object]] = [IMAGE]
+    source = "image"
+    said = {"encoder": "4 heads × 16", "decoder": "2 × (4 heads × 16)"}
+    for scope in [f"net/{part}/layer_{place}" for part in said for place in range(3)]:
+        nodes += product(f"{scope}/MatMul", source, 8, 8)
+        source = f"{scope}/out"
+        nodes.append({"name": source, "op": "Tanh", "input": [f"{scope}/MatMul"]})
+    hierarchy = load(GraphDef(node=nodes)).hierarchy  # type: ignore[arg-type]
+    paper, rows = PaperWords(hierarchy), {name: row for row, name in enumerate(hierarchy.name)}
+    known = {rows[name]: said[name.split("/")[1]] for name in rows if "/layer_" in name and name.count("/") == 2}
+    monkeypatch.setattr(paper, "_words", known.get)
+    assert paper._words_in_turn(rows["net/encoder"])[0] == ["4 heads × 16"] * 3
+    assert paper._words_in_turn(rows["net"])[0] == []
 
 
 def test_layers_that_attend_twice_are_not_counted_by_their_attention(monkeypatch: pytest.MonkeyPatch) -> None:
