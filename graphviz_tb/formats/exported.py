@@ -315,9 +315,8 @@ class ProgramBuilder:
         """Return a node for each weight that an op of the block uses; aliases of a weight share a node. A weight that
         is not `used` in any block is listed as unused."""
         nodes = NodeLists()
-        names: dict[
-            tuple[str, Sizes], str
-        ] = {}  # keyed by shape too, because an exporter may transpose a table for a product
+        # Keyed by shape too, because an exporter may transpose a table for a product.
+        names: dict[tuple[str, Sizes], str] = {}
         for value, weight in block.weights.items():
             if value not in block.used_weights:
                 if weight.name not in used:

@@ -370,7 +370,7 @@ class BlockReader:
         return tuple(alike[0] for alike in takewhile(lambda alike: len(set(alike)) == 1, shared))
 
     def _resolve(self, value: str) -> str:
-        """Return the value that a value is an alias of, or itself."""
+        """Return the original of an alias; any other value itself."""
         return self.alias.get(value, value)
 
     def _replaced_by_alias(self, node: NodeValue) -> bool:
