@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log, open_log
     from graphviz_tb.options import Options
 
-_MODULES = ("errors", "options", "summary")  # that need no import of their own: `tbgraph.errors.ReadError`
+_MODULES = ("errors", "options", "summary")  # available without an import: `tbgraph.errors.ReadError`
 _HOME = {
     "load": "api.pipeline",
     "Changes": "diff.result",
@@ -45,7 +45,7 @@ _HOME = {
     "GraphError": "errors",
     "RequestError": "errors",
     "ToolError": "errors",
-    "load_ipython_extension": "serve.notebook",  # of `%load_ext tbgraph`
+    "load_ipython_extension": "serve.notebook",  # called by `%load_ext tbgraph`
 }
 
 __all__ = [

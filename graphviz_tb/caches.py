@@ -17,8 +17,8 @@ CachedValue = TypeVar("CachedValue")
 
 
 def import_on_call(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports its module when it is called: the modules of a table take longer to import than
-    most pictures to draw.
+    """Return a function that imports its module when it is called, since importing all modules of a table takes longer
+    than drawing most pictures.
 
     >>> import_on_call("operator", "add")(1, 2)
     3
@@ -47,8 +47,8 @@ class PatternOnUse:
 
 
 def compile_on_use(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a pattern that few graphs need, compiled on its first use: half of the patterns are used in no usual
-    picture, and to compile them takes longer than to place its boxes.
+    """Return a pattern that is compiled on its first use. Most pictures use half of the patterns, and compiling the
+    rest takes longer than placing the boxes.
 
     >>> word = compile_on_use("[a-z]+")
     >>> word.sub("x", "one 2"), word.pattern
@@ -59,7 +59,7 @@ def compile_on_use(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Disable the garbage collector: it would walk millions of strings again and again and find no cycle."""
+    """Disable the garbage collector, which would walk millions of strings again and again and find no cycle."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -6,7 +6,7 @@ TbGraphError                 .hint  .exit_code
 │   ├── MalformedText        invalid text proto: .line .column
 │   ├── MalformedProto       bytes that do not decode as a message: .offset
 │   ├── MalformedRecord      a broken record of an event file: .offset
-│   ├── NoGraph              a good file that holds something else
+│   ├── NoGraph              a valid file without a graph
 │   └── TooLarge             over a limit
 ├── GraphError               the graph             exit 4
 │   ├── DuplicateNode        two nodes with one name (only with strict)
@@ -17,7 +17,7 @@ TbGraphError                 .hint  .exit_code
 │   ├── WrongType            a value of the wrong type; a TypeError too
 │   ├── Ambiguous            several graphs and no choice
 │   ├── MalformedAssertion   an assertion that cannot be parsed: .text .column
-│   └── MissingFacts         needs facts that the source does not hold
+│   └── MissingFacts         needs facts that the source does not contain
 └── ToolError                this machine          exit 5
     ├── ToolMissing          a program or package is not installed
     ├── ToolFailed           a program stopped with an error
@@ -53,7 +53,7 @@ class TbGraphError(Exception):
 
 def _rebuild_error(kind: type[TbGraphError], args: tuple[Any, ...], values: dict[str, Any]) -> TbGraphError:
     """Rebuild a pickled error without calling its constructor."""
-    # Past the constructor: each class has its own signature, and the message is complete already.
+    # Bypass the constructors: their signatures differ, and the message is already complete.
     error = kind.__new__(kind, *args)
     error.__dict__.update(values)
     return error
@@ -96,7 +96,7 @@ class MalformedRecord(ReadError):
 
 
 class NoGraph(ReadError):
-    """A good file without a graph; the message says what it holds instead."""
+    """A valid file without a graph; the message says what it contains instead."""
 
 
 class TooLarge(ReadError):
@@ -130,7 +130,7 @@ LIST_NAMES_HINT = "`tbgraph tree MODEL` lists every group, with --ops every op"
 class UnknownNode(RequestError, KeyError):
     """No node has this name. The message lists up to three similar names. A `KeyError` too."""
 
-    __str__ = Exception.__str__  # that of KeyError adds quotes
+    __str__ = Exception.__str__  # `KeyError.__str__` adds quotes
 
     @classmethod
     def among(cls, name: str, names: Iterable[str], what: str = "node") -> UnknownNode:
@@ -157,7 +157,7 @@ class UnknownChoice(RequestError):
 
 
 class WrongType(RequestError, TypeError):
-    """A value of a type that its option does not take."""
+    """A value of a type that its option does not accept."""
 
 
 def short_repr(value: object) -> str:
@@ -200,7 +200,7 @@ class MalformedAssertion(RequestError):
     """An assertion that cannot be parsed. `column` is the offset of the error in `text`."""
 
     def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
-        # Its own line, as wide as the text.
+        # Show the text around the error, with a caret below the position.
         start = max(0, column - ASSERTION_CONTEXT_LETTERS)
         shown = "".join(
             letter if letter.isprintable() else "�" for letter in text[start : column + ASSERTION_CONTEXT_LETTERS]
@@ -211,7 +211,7 @@ class MalformedAssertion(RequestError):
 
 
 class MissingFacts(RequestError):
-    """The request needs facts (run statistics, devices) that the source does not hold."""
+    """The request needs facts (run statistics, devices) that the source does not contain."""
 
 
 class ToolError(TbGraphError):
@@ -259,11 +259,11 @@ def nearest_names(name: str, names: Iterable[str]) -> list[str]:
     from difflib import get_close_matches  # only errors need it
 
     limit = 20_000
-    like = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
+    similar = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
     short = name.rpartition("/")[2].lower()
-    found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:3]
+    found = [other for other in similar if short and short in other.rpartition("/")[2].lower()][:3]
     # difflib is slow, some 0.1 s for 2,000 names: compare long names by their ends.
-    ends = {other[-MAX_COMPARED_NAME_LETTERS:]: other for other in reversed(like[:2000])}
+    ends = {other[-MAX_COMPARED_NAME_LETTERS:]: other for other in reversed(similar[:2000])}
     for end in get_close_matches(name[-MAX_COMPARED_NAME_LETTERS:], ends, n=3, cutoff=0.5):
         if ends[end] not in found:
             found.append(ends[end])
@@ -273,7 +273,7 @@ def nearest_names(name: str, names: Iterable[str]) -> list[str]:
 # Attributes known from similar libraries, and their names here.
 
 DRAWING_METHODS = "show() in a notebook, save(FILE), svg(), png(), pdf() or to_html()"
-# Owner → guessed name → what to type instead, behind "m." of a model, "d." of a diff, "log." of a log.
+# Owner → guessed name → the expression to use instead (`m` is a model, `d` a diff, `log` a log).
 GUESSES: dict[str, dict[str, str]] = {
     "graphviz_tb": {
         **dict.fromkeys(("show", "view", "display", "open"), "tbgraph.load(MODEL).show()"),
@@ -326,7 +326,7 @@ GUESSES: dict[str, dict[str, str]] = {
 
 
 def missing_attribute(owner: str, name: str) -> AttributeError:
-    """Return the error for an unknown attribute; for one known from a similar library it says the name here.
+    """Return the error for an unknown attribute, with our name for an attribute of a similar library.
 
     >>> print(missing_attribute("Model", "params"))
     'Model' has no attribute 'params'; what there is: parameters
@@ -336,7 +336,8 @@ def missing_attribute(owner: str, name: str) -> AttributeError:
 
 
 class HelpfulAttributes:
-    """An object whose unknown attributes are answered with what there is; type checkers see no more than before."""
+    """An object whose error for an unknown attribute suggests an existing one. Type checkers do not see
+    `__getattr__`."""
 
     __slots__ = ()
 

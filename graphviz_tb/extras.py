@@ -1,4 +1,4 @@
-"""The extras of the distribution, and the line that installs one, as it works in the shell and the Python in use."""
+"""The extras of the distribution, and the line that installs an extra, for the shell and the Python in use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXTRAS: dict[str, str] = {
     "cjk": "Chinese, Japanese and Korean letters in PNG and PDF",
     "fast": "checksums of event files in C",
 }
-QUOTES_DOUBLE = ("cmd",)  # shells to which ' is a letter
+DOUBLE_QUOTE_SHELLS = ("cmd",)  # shells where ' does not quote
 
 
 def how_to_install(extra: str) -> str:
@@ -27,8 +27,8 @@ def how_to_install(extra: str) -> str:
 def install_line(*packages: str) -> str:
     """Return the line that installs packages into the environment of this Python.
 
-    Each is quoted where the shell takes its brackets for a pattern. Where the system manages the packages of this
-    Python (PEP 668) pip refuses, and the line makes an environment.
+    Names that the shell would expand as a pattern are quoted. Where the system manages the packages of this Python (PEP
+    668), pip refuses, so the line creates an environment.
     """
     words, tool = " ".join(map(_quoted_word, packages)), _environment_tool()
     ours = all(package.startswith(DISTRIBUTION) for package in packages)
@@ -43,14 +43,14 @@ def install_line(*packages: str) -> str:
 
 
 def _quoted_word(word: str) -> str:
-    """Return a word as the shell in use takes it unchanged.
+    """Return a word, quoted for the shell in use if necessary.
 
     >>> _quoted_word("pandas")
     'pandas'
     """
     if not any(letter in word for letter in "[]<>=*?;& '\""):
         return word
-    return f'"{word}"' if _shell_name() in QUOTES_DOUBLE else f"'{word}'"
+    return f'"{word}"' if _shell_name() in DOUBLE_QUOTE_SHELLS else f"'{word}'"
 
 
 def _shell_name() -> str:
@@ -69,7 +69,7 @@ def _environment_tool() -> str:
         return "uv tool"
     if sys.prefix != sys.base_prefix:
         return "uv" if _made_by_uv(prefix) else "pip"
-    import sysconfig  # most lines need none of it
+    import sysconfig  # rarely needed
 
     return "managed" if (Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED").is_file() else "pip"
 

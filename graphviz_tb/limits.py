@@ -1,4 +1,4 @@
-"""One table of every limit: on work, on memory, on what a few bytes may claim, on what is shown at once.
+"""One table of all limits: on work, on memory, on sizes that a small file may claim, on what is shown at once.
 
 Two lists in a small file can multiply to something huge, such as functions and their calls; each such product has a
 limit. Limits count work or memory, never time, so the same input gives the same bytes on every machine.
@@ -11,7 +11,7 @@ from typing import Self
 
 
 class Limit(int):
-    """An int with its meaning: a `stage` takes at most so many of a `unit`, where (`bounds`), and what happens
+    """An int with its meaning: the largest number of a `unit` in a `stage`, what it `bounds`, and what happens
     `beyond`.
 
     >>> few = Limit(3, "read", "graphs", "that an error lists", "counted")
@@ -49,7 +49,7 @@ class Meter:
         self.left = most
 
     def take(self, count: int = 1) -> bool:
-        """Spend `count`; return False once more was spent than there was."""
+        """Spend `count`; return False once the budget is overdrawn."""
         self.left -= count
         return self.left >= 0
 

@@ -33,7 +33,7 @@ MIN_VALUES = {
     "batch": 1,
     "page_max": 0.1,
 }
-# More is a slip of the keyboard: a square picture of that width would take 40 GB.
+# A larger number is a typing error: a square picture of that width would take 40 GB.
 MAX_VALUES = {"scale": 20, "width": 100_000, "width_mm": 2000}
 MAX_OPTION_INT = 2**63 - 1  # upper limit of any other number: int64
 PATH_OPTIONS = ("run_metadata", "against", "font_files")  # options that hold paths
@@ -61,7 +61,7 @@ def _check_options(options: DataclassInstance) -> None:
         value = getattr(options, option.name)
         _check_option_type(option.name, str(option.type), value)
         if isinstance(value, bool) or not isinstance(value, Real):
-            # To Python, True is a number.
+            # In Python, True is a number.
             continue
         # Not converted to float: whole numbers above 2**53 would change.
         number: float = value if isinstance(value, int | float) else _as_comparable_float(value)
@@ -85,7 +85,7 @@ def _check_option_type(name: str, annotation: str, value: object) -> None:
     """Raise for a value that the field's annotation does not allow. A tuple holds text, or paths for file options."""
     words = annotation.split(" | ")
     legal = tuple(kind for word in words for kind in ANNOTATION_TYPES.get(word, (str,)))
-    # To `isinstance`, True is an int; here only switches take it.
+    # `isinstance` accepts True as an int; here only switches accept it.
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
     texts = (str, PathLike) if name in PATH_OPTIONS else (str,)
     strange = [text for text in value if not isinstance(text, texts)] if isinstance(value, tuple) else []

@@ -1,4 +1,4 @@
-"""Progress of long work, for a listener: the command line draws a bar, the library says nothing.
+"""Progress of long work, reported to a listener: the command line draws a bar, the library has no listener.
 
 Work that may take seconds calls `advance` at its steps. Without a listener that costs one look-up.
 """
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter, process_time
 
-ProgressListener = Callable[[str, int, int], None]  # what is done, how many steps of it, of how many
+ProgressListener = Callable[[str, int, int], None]  # name of the work, finished steps, all steps
 _LISTENER: ContextVar[ProgressListener | None] = ContextVar("listener", default=None)
 
 
@@ -48,7 +48,8 @@ STAGE_NAMES = (
 class StageReport:
     """Records the wall and CPU seconds of each stage.
 
-    `begin` is called with a stage's name when it starts, `part` with the progress of reading: bytes done, bytes in all.
+    `begin` is called with the name of each stage that starts, `part` with the progress of reading: bytes read, all
+    bytes.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class StageReport:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a block as the stage `name`; the time of nested stages counts for these only.
+        """Time a block as the stage `name`, without the time of nested stages.
 
         >>> report = StageReport()
         >>> with report.stage("open"), report.stage("expand"):

@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture `assert_graph_matches` compares a model with a graph stored next to its test.
 
-Every pytest run loads it where the package is installed, so it imports the rest only when a test asks for it. Two
-graphs that a test has at hand compare without it: `graphviz_tb.diff.assert_same`.
+Every pytest run loads this module where the package is installed, so it imports the rest only for a test that uses the
+fixture. To compare two graphs in memory, use `graphviz_tb.diff.assert_same`.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class BaseModel(Drawable, FoldedGraph):
         self.expander = Expander(hierarchy, facts, self._resolve_area_names(options.expand), hidden)
         self.members = MemberExpander(self.expander)
         self.arrangements = SkeletonCache()
-        self.columns: dict[PictureOptions, ColumnBreaks] = {}  # of the first pictures drawn so far
+        self.columns: dict[PictureOptions, ColumnBreaks] = {}  # columns of each first picture that was drawn
 
     @abstractmethod
     def render(self, format: str = "svg", options: Any = None, **choices: Any) -> bytes:
@@ -104,7 +104,7 @@ class BaseModel(Drawable, FoldedGraph):
 
     @property
     def outputs(self) -> NodeList:
-        """Ops of the model itself whose tensors no other op in the main graph takes."""
+        """Ops of the model itself whose outputs no other op of the main graph uses."""
         return list_outputs(self)
 
     @property
@@ -145,8 +145,8 @@ class BaseModel(Drawable, FoldedGraph):
     def find(self, *queries: str) -> NodeList:
         """Return the ops and groups that match every query: `find("**attn*", "op:MatMul")`, `find("params>1M")`.
 
-        Queries are described in docs/find.md. Raises `RequestError` for an invalid one, `MissingFacts` if it asks for a
-        quantity that is not known.
+        Queries are described in docs/find.md. Raises `RequestError` for an invalid one, `MissingFacts` for a quantity
+        that is not known.
         """
         from graphviz_tb.api.finding import find_nodes
 
@@ -184,7 +184,7 @@ class BaseModel(Drawable, FoldedGraph):
 
     @property
     def devices(self) -> dict[str, int]:
-        """Count the ops of the main graph by device, the most first; "" where the file names none."""
+        """Count the ops of the main graph by device, the most frequent first; "" is an op without a device."""
         graph = self.hierarchy.graph
         return count_words(graph.device[self._main_ops], graph.devices)
 
@@ -246,9 +246,9 @@ class BaseModel(Drawable, FoldedGraph):
     def costs(self) -> dict[str, Cost]:
         """Return the cost of each node of the main graph by name: parameters, multiply-adds, FLOPs, bytes.
 
-        A call costs what its functions do; an unknown size counts as the option `batch`.
+        The cost of a call is that of its functions; an unknown size counts as the option `batch`.
         """
-        from graphviz_tb.annotate.costs import main_costs_by_name  # the rules of all ops: pictures seldom need them
+        from graphviz_tb.annotate.costs import main_costs_by_name  # imports the rules of all ops
 
         return main_costs_by_name(self.hierarchy, self.cost)
 
@@ -267,7 +267,7 @@ class BaseModel(Drawable, FoldedGraph):
         >>> [(join.rule.value, join.rows) for join in model.joins(["layer/weight", "epoch_loss"])]
         [('path', (1,)), ('run', ())]
         """
-        from graphviz_tb.logs.joins import join_tags  # here and below: most pictures show no logged values
+        from graphviz_tb.logs.joins import join_tags  # imported late, as below: most pictures show no logged values
 
         return join_tags(self.hierarchy, tags)
 
@@ -315,7 +315,7 @@ class BaseModel(Drawable, FoldedGraph):
             known = None
         if known is not None:
             return known
-        # In an open call only the last step is new: do not walk paths through thousands of calls each time.
+        # If the path around is known, only its last row can be wrong: paths may pass through thousands of calls.
         opened = path[:-1] and expander.cached_metagraph(path[:-1]) is not None
         if not is_valid_path(self.hierarchy, path[-2:] if opened else path):
             raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")

@@ -28,7 +28,7 @@ from graphviz_tb.search.rows import known_values, match_row_bounds
 
 # Results of assertions, and their text.
 
-LISTED_NODES = 5  # nodes that are listed
+LISTED_NODES = 5  # nodes listed for each assertion
 ASSERTION_PASSED, ASSERTION_FAILED, ASSERTION_UNKNOWN = "passed", "failed", "unknown"
 EMPTY_QUERY_REASON = "the query finds nothing; count(…) == 0 asserts that"
 STATE_SIGNS = {ASSERTION_PASSED: "✓", ASSERTION_FAILED: "✗", ASSERTION_UNKNOWN: "?"}
@@ -40,7 +40,8 @@ class CheckedAssertion:
 
     `state` is "passed", "failed" or "unknown" (undecided). The value is `least`, or if a part of it is unknown between
     `least` and `most` (may be infinite), and `why` names the unknown part. Units: FLOPs, bytes, microseconds. `nodes`
-    explain a failure: those that are too many or cost most, or whose part is unknown; empty if too few were found.
+    explain a failure: the surplus matches, the most expensive nodes, or those with an unknown part; empty if too few
+    were found.
     """
 
     assertion: Assertion
@@ -106,7 +107,7 @@ def _node_with_share(checked: CheckedModel, each: CheckedAssertion, node: Node) 
 
 
 def _value_in_words(each: CheckedAssertion) -> str:
-    """Return the value in words; of a partly unknown one its range.
+    """Return the value in words, as a range if it is partly unknown.
 
     >>> from graphviz_tb import load
     >>> _value_in_words(load(b'node { name: "a" op: "Cast" }').check("count(op:Cast) < 1")[0])
@@ -122,7 +123,7 @@ def _value_in_words(each: CheckedAssertion) -> str:
 
 
 def _format_quantity(quantity: str, number: float) -> str:
-    """Return a number with all digits: close to a limit, three would not be enough."""
+    """Return a number with all digits, since near a limit three are not enough."""
     if quantity == "time":
         return format_micros(number)
     word = (
@@ -179,7 +180,7 @@ def check_assertions(model: FoldedGraph, assertions: Sequence[str], ignore_unkno
     """Check every assertion. With `ignore_unknown` the counted part of a value decides.
 
     A quantity of a query without matches fails. Raises `RequestError` if nothing is asserted, `MalformedAssertion`, and
-    `MissingFacts` for a quantity of which nothing is known.
+    `MissingFacts` for a quantity that is unknown everywhere.
     """
     if not assertions:
         raise RequestError("no assertion given", hint='model.check("params < 5M", "count(op:Cast) == 0")')
@@ -212,7 +213,7 @@ def _rows_asked_about(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Boo
         whole = np.arange(len(rows)) == 0
         return whole, whole
     certain, possible = match_row_bounds(rows, assertion.query)
-    proper = rows.hierarchy.kind != FUNCTION_ROW  # a function body is not a group: its call is what opens
+    proper = rows.hierarchy.kind != FUNCTION_ROW  # a function body is not a group: the call opens
     return certain & proper, possible & proper
 
 
@@ -285,7 +286,7 @@ def _quantity_by_row(rows: ModelRows, quantity: str) -> Floats:
 
 
 def _describe_unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
-    """Yield in words what is missing from the sum of a quantity over rows."""
+    """Yield, in words, each kind of part that is missing from the sum of a quantity over rows."""
     if quantity in MEASURED_QUANTITIES:
         if tops and np.isnan(_quantity_by_row(rows, quantity)[tops]).all():
             yield "nothing of it was measured"

@@ -25,7 +25,7 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
     for part in fields(options):
         values = getattr(options, part.name)
         names = [field.name for field in fields(values) if field.name in choices]
-        # Stages share some options (`strict`, `tensorboard`): every group that has the name gets the value.
+        # Stages share some options (`strict`, `tensorboard`): set the field in every group that has it.
         asked = {name: _coerce_option(getattr(values, name), choices[name]) for name in names}
         if asked:
             options = replace(options, **{part.name: replace(values, **asked)})
@@ -51,7 +51,7 @@ def picture_choices(options: PictureOptions, choices: Mapping[str, Any]) -> Pict
 
 
 def _coerce_option(usual: Any, value: Any) -> Any:
-    """Return a value in the form its option takes: a single word becomes a tuple of one.
+    """Return a value in the form that its option accepts: a single word becomes a tuple.
 
     >>> _coerce_option((), "conv1"), _coerce_option((), ["conv1", "conv2"]), _coerce_option("auto", 2)
     (('conv1',), ('conv1', 'conv2'), 2)

@@ -36,7 +36,7 @@ def find_nodes(model: FoldedGraph, *queries: str) -> NodeList:
 
 
 class ModelRows:
-    """The rows of a model with their texts and numbers: of the main graph, then with `functions` of the library."""
+    """The rows of a model with their texts and numbers: the main graph, then (with `functions`) the library."""
 
     def __init__(self, model: FoldedGraph, functions: bool = False) -> None:
         self.model = model
@@ -48,7 +48,8 @@ class ModelRows:
         return self.count
 
     def interned_texts(self, field: str) -> tuple[Longs, Sequence[str]]:
-        """Return for each row the index of its op type or device, and all of these. Groups have the last one, ""."""
+        """Return for each row the index of its op type or device, and the list of these. Groups have the last entry,
+        ""."""
         graph = self.hierarchy.graph
         column, texts = (graph.op, graph.op_types) if field == "op" else (graph.device, graph.devices)
         numbers = np.append(column.astype(np.int64), len(texts))

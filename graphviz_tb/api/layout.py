@@ -2,9 +2,9 @@
 
 open ▶ arrange ▶ view ▶ place
 
-If the user did not choose which groups are open, groups are closed again, last opened first, until the names are
-legible on a laptop screen. The number that stays open is found by bisection. Where much of the screen stays white, the
-attention of a layer is opened.
+If the user did not choose the open groups, the groups that were opened last are closed again until the names are
+legible on a laptop screen; bisection finds how many stay open. If much of the screen stays empty, the attention of a
+layer is opened.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
 
 MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
-# Room for the legend of a figure, in px; its largest scale in thousandths, as its text has one size.
+# Room for the legend of a figure, in px, and its largest scale in thousandths: its text has one size.
 PAPER_ROOM, PAPER_LARGEST = (6, 44), 1000
 NOMINAL_PERCENT = 75  # of the width of a page that boxes of nominal width may fill: drawn ones are wider
-FULL_SHEET_PERCENT = 50  # of a screen: a picture that covers less has room for more
-# name heights in px: read at once, easily, with some effort, just about
+FULL_SHEET_PERCENT = 50  # of a screen: a picture that covers less has room for another open group
+# Name heights in px, from easy to read to barely legible.
 EASY_NAME_PX, LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 9, 8, 7, 6
 
 TRAINING_LEFT_OUT = Notice("no-training", "the figure has no room for what trains the model", strict=False)
@@ -97,7 +97,7 @@ def groups_opened_by_picture(
 ) -> tuple[OpenSet, tuple[Notice, ...]]:
     """Return the groups that a picture opens, outer ones first, and notices about the choice."""
     if _is_opening_automatic(options):
-        # Laid out first: fewer groups may be open than were chosen.
+        # Known after the layout, which may close some groups.
         opened = (picture or model.picture(options)).opened
         return opened, unlisted_notices(model.hierarchy, opened)
     return open_groups(model.hierarchy, _metagraph_function(model, options), options, model.names)
@@ -128,11 +128,11 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
-    """Lay out a figure that fits its page: the first of those that are no longer than it, show a U, a
-    member of a stack, and most stacks.
+    """Lay out a figure that fits the width of its page: the first that fits its length too, shows a U, a member of a
+    stack, and the most stacks.
 
-    What makes it smaller is tried step by step: small gaps, short names in boxes and none beside them, no columns and
-    no separate room for the training, and none for it at all.
+    Smaller forms are tried one after the other: small gaps; short names in boxes and none beside them; no columns, and
+    training ops among the others; no training ops.
     """
     unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
     best, most = None, (False, False, 0, 0)
@@ -162,7 +162,8 @@ def _first_picture_options(options: PictureOptions) -> PictureOptions:
 
 
 def first_picture_columns(model: BaseModel, options: PictureOptions, second: SecondLine) -> ColumnBreaks:
-    """Return the columns of the first picture: opening a box moves none to another column."""
+    """Return the columns of the first picture, which later pictures keep: opening a box moves no box to another
+    column."""
     first = _first_picture_options(options)
     if first not in model.columns and options.wrap:
         opened, _ = open_groups(model.hierarchy, _metagraph_function(model, first), first, model.names)
@@ -187,7 +188,7 @@ def _break_into_columns(
     frames: FrameCache,
     labels: NodeLabels,
 ) -> Layout:
-    """Return a first picture, laid out without columns, in the columns that show it largest."""
+    """Return a first picture in the columns that show it largest; `layout` has none."""
     if not options.wrap:
         return layout
 
@@ -200,7 +201,7 @@ def _break_into_columns(
 
 
 def _is_opening_automatic(options: PictureOptions) -> bool:
-    """Return whether the user left open which groups are open."""
+    """Return whether the user chose no groups to open."""
     return not options.open and not options.open_all and options.depth == "auto"
 
 
@@ -247,8 +248,8 @@ def _lay_out_open_groups(
 def _rows_left_out(
     hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, contents: Mapping[RowPath, RowPath]
 ) -> set[int]:
-    """Return the rows that a figure leaves out: unconnected parts without weights, and ends of lines that no open group
-    leads on to a box."""
+    """Return the rows that a figure leaves out: unconnected parts without weights, and rows without weights whose lines
+    all end at the frame of an open group, because no box inside is connected to them."""
     users, ends = rows_with_parameters(hierarchy), hierarchy.end
 
     def holds_weights(row: int) -> bool:
@@ -258,16 +259,18 @@ def _rows_left_out(
     for path in opened:
         level = metagraph(path)
         left_out |= loose_rows(level, holds_weights)
-        led: dict[int, list[bool]] = {row: [] for row in level.children if not holds_weights(row)}
+        continues: dict[int, list[bool]] = {row: [] for row in level.children if not holds_weights(row)}
         for edge in map(level.edges.__getitem__, level.core_edges()):
             if edge.training:
-                continue  # it begins and ends at frames
+                continue  # such a line begins and ends at frames
             source, target = level.children[edge.source], level.children[edge.target]
             for row, other in ((source, target), (target, source)):
                 inner = child_path(hierarchy, path, other)
-                if row in led:
-                    led[row].append(inner not in opened or _leads_on(metagraph(contents.get(inner, inner)), row))
-        left_out.update(row for row, ways in led.items() if ways and not any(ways))
+                if row in continues:
+                    continues[row].append(
+                        inner not in opened or _has_line_to(metagraph(contents.get(inner, inner)), row)
+                    )
+        left_out.update(row for row, lines in continues.items() if lines and not any(lines))
     return left_out
 
 
@@ -276,8 +279,8 @@ def _drop_rows(metagraph: ExpandPath, rows: set[int]) -> ExpandPath:
     return lambda path: drop_hidden_children(metagraph(path), rows.__contains__) if rows else metagraph(path)
 
 
-def _leads_on(level: Metagraph, row: int) -> bool:
-    """Return whether a level draws a line from or to a row outside."""
+def _has_line_to(level: Metagraph, row: int) -> bool:
+    """Return whether a level draws a line to or from a row outside."""
     return any(level.bridges[index].other == row for index in level.core_bridges())
 
 
@@ -297,8 +300,8 @@ def _open_on_white_sheet(
     frames: FrameCache,
     labels: NodeLabels,
 ) -> Layout:
-    """Return a first picture that leaves much of a screen white with the largest attention open too, of which a box
-    says no more than its heads, if boxes stay few and their names easy to read."""
+    """Return a first picture with the largest attention open too (its closed box names only its heads), if much of the
+    screen is empty, boxes stay few and names easy to read."""
     target = _sheet_target(options)
     if covered_percent(layout.scene, target) >= FULL_SHEET_PERCENT:
         return layout
@@ -314,8 +317,8 @@ def _open_on_white_sheet(
 
 
 def _closed_attention(hierarchy: Hierarchy, metagraph: ExpandPath, layout: Layout) -> list[RowPath]:
-    """Return the largest closed scope on an open level that consists of groups, one of them an attention, and those of
-    the level that are like it; empty if there is none."""
+    """Return the largest closed scope that consists of groups, one of them an attention, and the scopes of equal
+    structure on its level; empty if there is none."""
     boxes = [
         (group.view.path, label.row)
         for group in list_open_groups(layout.view)
@@ -358,12 +361,13 @@ def _close_until_legible(
     frames: FrameCache,
     labels: NodeLabels,
 ) -> Layout:
-    """Lay out with as few of the last-opened groups closed as it takes to make the names legible; a figure to print has
-    to fit its page instead, whatever is closed.
+    """Lay out with the groups that were opened last closed, as few as make the names legible; a figure for print must
+    fit its page instead.
 
     Stages on the legs of a U are closed, which keeps the lines between them level. The first opened group stays open.
-    Stacks are hidden before smaller names are accepted, and smaller names are accepted before no stack shows a member
-    or too few boxes are left; then no other group makes them smaller still. If nothing helps, all groups stay open.
+    If names are too small, first stacks are given up, then smaller names are accepted; at least one stack must show a
+    member and enough boxes must remain. Groups that make small names still smaller are closed at the end. If nothing
+    helps, all groups stay open.
     """
 
     def lay_out_groups(groups: OpenSet) -> Layout:
@@ -404,7 +408,7 @@ def _close_until_legible(
 
 
 def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
-    """Return the open groups of a layout without those on the legs of a U, and what is in them."""
+    """Return the open groups of a layout without the stages on the legs of a U and everything inside them."""
     opened = dict.fromkeys(layout.opened)
     for group in list_open_groups(layout.view):
         skeleton = group.view.skeleton
@@ -417,7 +421,7 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
 
 
 def _without_repeats(hierarchy: Hierarchy, opened: OpenSet) -> OpenSet:
-    """Return open groups without stacks whose member an earlier one shows: a reader of a figure needs it once."""
+    """Return open groups without stacks whose member looks like that of an earlier stack: a figure shows it once."""
     left, shown = dict.fromkeys(opened), dict[int, int]()
     for path in opened:
         stack = sole_stack(hierarchy, path[-1])
@@ -430,7 +434,7 @@ def _without_repeats(hierarchy: Hierarchy, opened: OpenSet) -> OpenSet:
 
 
 def _without_group(hierarchy: Hierarchy, opened: OpenSet, group: RowPath) -> dict[RowPath, None]:
-    """Return open groups without one, and without what is in it."""
+    """Return open groups without a group and everything inside it."""
     at, rows = len(group) - 1, range(group[-1], int(hierarchy.end[group[-1]]))
     inside = {path for path in opened if len(path) > at and path[:at] == group[:at] and path[at] in rows}
     return {path: None for path in opened if path not in inside}
@@ -444,7 +448,7 @@ def _largest_legible_layout(
     target: SheetTarget,
     least_open: int = MIN_OPEN_UNITS,
 ) -> Layout:
-    """Return the layout with most groups open, and at least `least_open`, whose names have `least` px on a screen.
+    """Return the layout with the most groups open, and at least `least_open`, whose names have `least` px on a screen.
 
     `layout` has all `count` groups open; `first(n)` lays out with the first n.
     """
@@ -465,8 +469,8 @@ def _largest_legible_layout(
 def _close_what_shrinks_names(
     layout: Layout, first: Callable[[int], Layout], count: int, members: int, target: SheetTarget
 ) -> Layout:
-    """Return the layout without the groups opened last that make names below `LEGIBLE_NAME_PX` still smaller, such as a
-    second tower, if `members` of stacks still show; `count` groups are open in it."""
+    """Return the layout without the last of its `count` open groups while closing one enlarges names below
+    `LEGIBLE_NAME_PX` and leaves `members` of stacks shown."""
     while count > MIN_OPEN_UNITS and not _is_legible(layout.scene, LEGIBLE_NAME_PX, target):
         count -= 1
         fewer = first(count)
@@ -493,7 +497,7 @@ def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOption
 
 def _is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
     """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
-    fits at all."""
+    fits."""
     scale = target.scale(*drawn_size(scene))
     return scale >= target.largest if target.is_page else OP_FONT_PX * scale >= 1000 * least
 

@@ -144,7 +144,7 @@ class Node(HelpfulAttributes):
 
     @property
     def outputs(self) -> NodeList:
-        """Outside nodes that take its outputs, each once, in the order of the file."""
+        """Outside nodes that use its outputs, each once, in the order of the file."""
         return self._neighbours(self._output_edges, self._model.hierarchy.graph.target)
 
     @property
@@ -268,7 +268,7 @@ class NodeList(Sequence[Node]):
 
     def _repr_html_(self) -> str:
         """Return the first nodes as a table for a notebook."""
-        from html import escape  # only here: with its names of letters it takes long to import
+        from html import escape  # slow import: it has a table of letters
 
         head = "".join(f"<th>{name}</th>" for name in NODE_COLUMNS)
         rows = (_node_values(node) for node in self[:REPR_NODES])
@@ -278,7 +278,7 @@ class NodeList(Sequence[Node]):
 
     @property
     def names(self) -> list[str]:
-        """Their names."""
+        """Names in the order of the list."""
         return [self._model.hierarchy.name[row] for row in self._rows]
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -342,8 +342,8 @@ def list_inputs(model: FoldedGraph) -> NodeList:
 
 
 def list_outputs(model: FoldedGraph) -> NodeList:
-    """Return the model's ops that depend on fed values and whose tensors only gradients, updates, summaries or savers
-    take."""
+    """Return the model's ops that depend on fed values and whose outputs only gradients, updates, summaries or savers
+    use."""
     hierarchy = model.hierarchy
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     data = ~graph.control
@@ -385,8 +385,8 @@ def layer_table(model: FoldedGraph) -> str:
 
 
 def _layer_result_ops(model: FoldedGraph, nodes: NodeList) -> list[Node | None]:
-    """Return for each layer the op that gives its result: a layer op itself, else the last op in it that feeds the rest
-    of the model.
+    """Return for each layer the op that computes its result: a layer op itself, else its last op that feeds the rest of
+    the model.
 
     `nodes` are in the order of the hierarchy. Ops of a nested layer count as the inner layer's.
     """

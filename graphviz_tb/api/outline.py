@@ -40,7 +40,7 @@ class OutlineGroup:
     """One open group: `label` and `address` ("" for the whole model), depth, and parts.
 
     `ranks` follow the flow: a box has an earlier rank than the boxes it feeds. `loose` boxes have no data edges to
-    these. `beside` are boxes outside the model: gradients, updates, bookkeeping, the auxiliary area.
+    boxes of a rank. `beside` are boxes outside the model: gradients, updates, bookkeeping, the auxiliary area.
     """
 
     label: str
@@ -75,18 +75,18 @@ class _Outline:
         self.joined = joined_frames(hierarchy, opened)
         self.quiet = quiet_rows(hierarchy)
         self.labels = NodeLabels(hierarchy, lambda path: None)
-        self.stack_labels = ambiguous_stack_labels(hierarchy, inside=False)  # labels of nested groups are not confused
+        self.stack_labels = ambiguous_stack_labels(hierarchy, inside=False)  # a nested group may have the same label
         self.loop_bodies = {loop["body"] for loop in loop_functions(hierarchy)}
 
     def open_group(self, box: RowPath, depth: int) -> tuple[OutlineGroup, list[RowPath]]:
         """Return an open group, and the paths of its children in the order of the flow."""
         hierarchy = self.hierarchy
-        path = self.joined.get(box, box)  # one line for scopes that contain nothing but one another
+        path = self.joined.get(box, box)  # scopes that contain only one another share a line
         # Children are given by position; `mask.extracted_children` are the ones in the auxiliary area.
         level = self.model.metagraph(path)
         away = {level.children[position] for position in level.mask.extracted_children}
         ranks, apart = children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path)
-        if not ranks:  # boxes side by side: there is no flow to be next to
+        if not ranks:  # unconnected boxes, side by side, are the flow
             ranks, apart = [apart], []
         inside = [row for rank in (*ranks, apart) for row in rank]
         shown = {row for row in inside if not self.quiet[row] and row not in away}

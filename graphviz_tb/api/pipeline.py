@@ -76,7 +76,7 @@ def load(
     check_stdin_once((source, *options.read.run_metadata, *options.read.against))
     source = localize_source(source)
     report = report or StageReport()
-    # One option for users, two stages that use it: names and inputs are checked when edges are made.
+    # Users set `strict` once; flattening needs it too, to check names and inputs.
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
     with garbage_collection_paused():
         with report.stage("read"):
@@ -90,7 +90,7 @@ def _effective_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
     """Return the view without what the options in `said` override; None without a view."""
     if view is None:
         return None
-    # here and below: most pictures have no view file
+    # imported late, as below: most pictures have no view file
     from graphviz_tb.api.view_files import as_saved_view, without_overridden
 
     found = as_saved_view(view)
@@ -116,7 +116,7 @@ def _build_model(
         if options.read.selects_statistics:
             from graphviz_tb.logs.run_statistics import join_baseline_statistics, join_selected_statistics
 
-            # A pickled model brings its statistics: their files need not exist any more.
+            # A pickled model contains its statistics: their files may be gone.
             stats = stats or join_selected_statistics(source, loaded, hierarchy, options)
             before = before or join_baseline_statistics(source, loaded, hierarchy, options)
         if stats is not None and not options.flatten.tensorboard:
@@ -197,7 +197,7 @@ class Model(BaseModel):
         return (*super().notices, *self.noticed)
 
     def with_view(self, view: Any) -> Model:
-        """Return the model with a view file applied: `view` is its path, or its values as a dict.
+        """Return the model with a view file applied; `view` is the path, or the values as a dict.
 
         Raises `ReadError` or `RequestError` for an invalid view.
         """
@@ -282,7 +282,7 @@ class Model(BaseModel):
 
     @property
     def with_all_stacks(self) -> Model:
-        """The model with stacks also where a picture shows their members one by one: the two legs of a U. The model
+        """The model with stacks also on the two legs of a U, where a picture shows their members one by one. The model
         itself if it has run statistics or a view, since these refer to rows as drawn."""
         stacked = self.hierarchy.stacked
         if stacked is None or self.facts.stats is not None or self.view is not None:

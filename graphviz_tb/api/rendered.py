@@ -10,8 +10,8 @@ from graphviz_tb.errors import HelpfulAttributes, RequestError, require_type, sh
 from graphviz_tb.limits import MAX_NOTEBOOK_HEIGHT_PX
 from graphviz_tb.model.frozen import dataclass
 
-CELL_PAGE_MB = 2.0  # of a page that a notebook shows without being asked: each cell keeps a copy
-CELL_PAGE_OPS = 20_000  # of larger graphs a notebook shows the picture
+CELL_PAGE_MB = 2.0  # largest page that a notebook shows by default: each cell keeps a copy
+CELL_PAGE_OPS = 20_000  # for larger graphs a notebook shows the picture
 # no allow-same-origin: the page cannot reach the notebook or its server
 FRAME_PERMISSIONS = "allow-scripts allow-downloads"
 
@@ -56,7 +56,7 @@ class DrawnPicture:
 
 
 class Drawable(HelpfulAttributes):
-    """Something that has a picture: its formats with the options of pictures, and how a notebook shows it."""
+    """An object with a picture: methods for each format, and the representation in a notebook."""
 
     @abstractmethod
     def picture(self, *args: Any, **choices: Any) -> Any:
@@ -64,7 +64,7 @@ class Drawable(HelpfulAttributes):
 
     @abstractmethod
     def _small_page(self) -> bytes | None:
-        """Return a page that a cell may keep; None where there is none."""
+        """Return a page small enough for a notebook cell, or None."""
 
     def svg(self, **choices: Any) -> str:
         """Return the picture as SVG, a text; `choices` are fields of `PictureOptions` (`depth=1`, `theme="dark"`)."""
@@ -83,7 +83,7 @@ class Drawable(HelpfulAttributes):
         return picture
 
     def _repr_html_(self) -> str | None:
-        """Return the interactive page in a frame, for a notebook that shows it; None where the page is large."""
+        """Return the interactive page in a frame for a notebook; None if the page is large."""
         page = self._small_page()
         return None if page is None else NotebookFrame(page, packed=True)._repr_html_()
 
@@ -92,7 +92,7 @@ class Drawable(HelpfulAttributes):
 
 
 def _packed_page(page: bytes) -> str:
-    """Return a page that unpacks `page` and puts it in its own place."""
+    """Return a page that replaces itself by `page`, which it contains compressed."""
     from base64 import b64encode
     from gzip import compress
 

@@ -1,6 +1,6 @@
 """Break levels of a first picture into columns, so that the sheet fills a wide screen.
 
-Chosen by the sizes of the first picture, once for each level: what is opened later changes no column.
+The sizes of the first picture decide, once for each level: groups that are opened later change no column.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from graphviz_tb.render.close_frame import drawn_size
 
 LAPTOP_SCREEN_PX = (1440, 840)  # a laptop's window
 SHEET_MARGINS_PX = (48, 96)  # margins and title of a sheet
-MAX_SCALE_THOUSANDTHS = 1400  # a picture that can be shown larger gains nothing
-MAX_HEIGHT_RATIO = 2  # a picture that is more times as high as wide is a tower
-MIN_SHEET_PX = 240  # the width of a sheet with a title: a few boxes in a row are not a tower
+MAX_SCALE_THOUSANDTHS = 1400  # a picture gains nothing from a larger scale
+MAX_HEIGHT_RATIO = 2  # height to width of a picture above which it is a tower
+MIN_SHEET_PX = 240  # the width of a sheet with a title, so that a few boxes in a row are not a tower
 MAX_COLUMNS = 4  # of a level; also the most levels with columns
 LAST_RESORT = 2  # rank of columns that are tried only where no others are
-MAX_LEVELS_TRIED = 3  # before it is found that none gains
-# of the scale before: what columns must promise, and what they must give
-MIN_PROMISED_PERCENT, MIN_GAIN_PERCENT = 106, 104
-PASSING_LINE_PX = 12  # of a line next to the boxes of a rank
-USUAL_GAP_PX = 36  # between two ranks that were in two columns
+MAX_LEVELS_TRIED = 3  # without a gain, before the search stops
+# Scale of a picture with another column, in percent of the scale without: estimated, and when laid out.
+MIN_ESTIMATED_PERCENT, MIN_GAIN_PERCENT = 106, 104
+PASSING_LINE_PX = 12  # room for a line that passes the boxes of a rank
+USUAL_GAP_PX = 36  # between two ranks that were in different columns
 
 PartBreaks = tuple[tuple[int, ...], ...]
 LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
@@ -44,10 +44,10 @@ LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
 def choose_columns(
     lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture with levels in columns where that shows it larger.
+    """Return a picture with some levels in columns, if that shows it larger, and these columns.
 
-    `lay` lays the picture out again with given columns. A picture with levels that are a U, and too large to be shown
-    in its own size, is tried without them too: columns may show it larger.
+    `lay` lays the picture out again with given columns. If a picture with levels in the form of a U must be reduced, it
+    is tried without the U too: columns may show it larger.
     """
     chosen = _choose_breaks(lay, view, scene, {}, frames, target)
     bent = [group.view for group in list_open_groups(chosen[0]) if group.view.skeleton.falling]
@@ -59,14 +59,15 @@ def choose_columns(
 
 
 def _own_scale(scene: Scene, target: SheetTarget) -> int:
-    """Return the scale of a picture in thousandths, at most its own size."""
+    """Return the scale of a picture in thousandths, at most 1000."""
     return min(1000, _shown_scale(*_flow_extent(scene), scene.direction, target))
 
 
 def _choose_breaks(
     lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture, laid out with `columns`, with more of them: level after level, the best gain first."""
+    """Return a picture, laid out with `columns`, with further columns: one level after the other, the best gain
+    first."""
     direction, extent = scene.direction, _flow_extent(scene)
     used: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
@@ -114,7 +115,7 @@ class SheetTarget:
 
     @property
     def is_page(self) -> bool:
-        """Return whether this is a page to print on: text has one size there, so that a drawing fits or does not."""
+        """Return whether this is a printed page, where text has one size, so that a drawing fits or does not."""
         return self.largest == 1000
 
     def scale(self, wide: int, tall: int) -> int:
@@ -124,7 +125,7 @@ class SheetTarget:
 
 
 def covered_percent(scene: Scene, target: SheetTarget) -> int:
-    """Return how much of its target a picture covers that is not shown larger than it is."""
+    """Return the share of the target that a picture covers, in percent, when it is not enlarged."""
     wide, tall = drawn_size(scene)
     scale = min(1000, target.scale(wide, tall))
     covered = (wide + target.room[0]) * (tall + target.room[1]) * scale**2
@@ -132,8 +133,7 @@ def covered_percent(scene: Scene, target: SheetTarget) -> int:
 
 
 def _shown_scale(across: int, along: int, direction: Direction, target: SheetTarget) -> int:
-    """Return the scale of a picture in thousandths; a tower counts as smaller, and what fits a page as larger, however
-    slim it is."""
+    """Return the scale of a picture in thousandths: less for a tower, more for any picture that fits a page."""
     wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
     scale, slim = target.scale(wide, tall), 1000
     if _is_tower(across, along, direction, target):
@@ -154,8 +154,8 @@ def _is_tower(across: int, along: int, direction: Direction, target: SheetTarget
 class ColumnOffer:
     """Columns for the level of one group: the estimated `scale` of the picture with them, and where they begin.
 
-    `resort`, for columns that are only tried if nothing else helps, is 1 for a column of one box, and `LAST_RESORT`
-    beside the frame that is shown as the whole sheet, whose inputs and outputs are placed next to their neighbours.
+    Offers with a lower `resort` are tried first: 0 usually, 1 for a column of a single box, `LAST_RESORT` for such a
+    column next to the only open group of the graph.
     """
 
     scale: int
@@ -171,7 +171,7 @@ def _column_offers(
     direction: Direction,
     target: SheetTarget,
 ) -> Iterator[ColumnOffer]:
-    """Yield columns that would show a picture of `size` larger, better and better ones of each group."""
+    """Yield columns that would show a picture of `size` larger; for each group in ascending order of scale."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
     # A column of one box is better than a tower on a screen; on paper it is not.
     lone = _is_tower(*size, direction, target) and not target.is_page
@@ -196,7 +196,7 @@ def _column_offers(
             change = (found[0] - was[0], found[1] - was[1])
             grown = _picture_growth(number, change, groups, made, around, direction)
             scale = _shown_scale(size[0] + grown[0], size[1] + grown[1], direction, target)
-            if 100 * scale >= MIN_PROMISED_PERCENT * best:
+            if 100 * scale >= MIN_ESTIMATED_PERCENT * best:
                 best = scale
                 breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
                 resort = (LAST_RESORT if _holds_one_frame(group) else 1) if alone else 0
@@ -204,7 +204,7 @@ def _column_offers(
 
 
 def _holds_one_frame(group: OpenGroup) -> bool:
-    """Return whether a level is the whole graph, with one open group, no stack, among closed ops."""
+    """Return whether a level is the whole graph with a single open group, not a stack, among ops."""
     labels = enumerate(group.view.node_labels)
     around = len(group.view.path) == 1 and len(group.below) == 1
     return (
@@ -215,8 +215,7 @@ def _holds_one_frame(group: OpenGroup) -> bool:
 
 
 def _stacked_children(groups: Sequence[OpenGroup], around: Mapping[int, tuple[int, int]]) -> list[set[int]]:
-    """Return for each level the positions of the stacks of blocks, not of single ops, and of the open groups around
-    one."""
+    """Return for each level the positions of stacks of groups, and of the open groups around such a stack."""
     stacked = [
         {
             position
@@ -234,7 +233,7 @@ def _stacked_children(groups: Sequence[OpenGroup], around: Mapping[int, tuple[in
 
 
 def _training_wires(group: OpenGroup) -> set[int]:
-    """Return the wires of a level between the model and what trains it."""
+    """Return the wires of a level to or from ops that train the model."""
     return {wire for wire, line in group.view.drawn_lines().items() if line.training}
 
 
@@ -298,7 +297,7 @@ def _rank_extents(group: OpenGroup, made: GroupLayout, part: int, direction: Dir
         low = min(box[0] for box in boxes) - PASSING_LINE_PX * inner[0]
         high = max(box[1] for box in boxes) + PASSING_LINE_PX * (len(row) - 1 - inner[-1])
         ranks.append(RankExtent(stop - start, 0, low, high))
-    # Ranks of ports take no room of their own.
+    # Ranks of ports take no room.
     known = [rank for rank in ranks if rank.high >= 0]
     if not known:
         return []

@@ -4,7 +4,7 @@
     folding    scopes, series, folds, repeated structures
     library    functions, calls, ops through calls
     kinds      op types, devices
-    shapes     how many edges have one, and where it was found
+    shapes     how many edges have a shape, and its origin
 
 The result is one frozen value; `dataclasses.asdict` makes it JSON.
 """
@@ -66,7 +66,7 @@ class StackCounts:
 
 @dataclass(frozen=True, slots=True)
 class StructureCount:
-    """Groups of one structure: how many, ops in each, the first names."""
+    """Groups of equal structure: their number, ops in each, the first names."""
 
     template: int
     times: int
@@ -76,9 +76,10 @@ class StructureCount:
 
 @dataclass(frozen=True, slots=True)
 class StructureCounts:
-    """`distinct` structures of groups, `repeated` of them more than once, by `groups` groups in all.
+    """Number of `distinct` structures of groups, of those that are `repeated`, and of `groups` with a repeated
+    structure.
 
-    `largest` leaves out structures inside groups that are on the list already; `undecided` searches were cut short.
+    `largest` leaves out structures inside listed groups; `undecided` counts searches that were cut short.
     """
 
     distinct: int
@@ -251,7 +252,7 @@ def _count_structures(hierarchy: Hierarchy) -> StructureCounts:
     counts = np.bincount(hierarchy.template[rows]) if len(rows) else np.zeros(0, np.int64)
     starts = prefix_sums(counts)
     firsts = order[starts[:-1]] if len(counts) else order
-    # All members of a template have the same number of ops, so the first one's will do.
+    # All members of a template have an equal number of ops: take that of the first.
     sizes = hierarchy.op_prefix_sum[hierarchy.end[firsts]] - hierarchy.op_prefix_sum[firsts]
     # A group of one op is not worth a line.
     repeated = np.flatnonzero((counts > 1) & (sizes > 1))

@@ -28,7 +28,7 @@ from graphviz_tb.sources.streams import read_small_file
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
 
-NAME_COLUMNS = ("name", "node", "id", "op_name", "node_name")  # usual names of the name column; else it is the first
+NAME_COLUMNS = ("name", "node", "id", "op_name", "node_name")  # of the name column, else the first
 FACTS_EXAMPLE = 'a CSV file: name,latency and a line for each node; or JSON: {"conv1/Conv2D": 1.5}'
 FactColumns = dict[str, dict[str, FactValue]]  # column name → node name → value
 

@@ -1,8 +1,8 @@
 """Read and check view files: `tbgraph.toml`, or `[tool.tbgraph]` of a `pyproject.toml`.
 
 open = ["encoder", "op:While"]     # groups that are open
-hide = ["op:NoOp"]                 # what is not drawn
-aside = ["**/metrics"]             # what is in the auxiliary area
+hide = ["op:NoOp"]                 # nodes that are not drawn
+aside = ["**/metrics"]             # nodes to move to the auxiliary area
 color-by = "device"                # and other options, named as on the command line
 
 [colors]
@@ -114,7 +114,7 @@ def _parse_view_toml(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _view_of_values(values: Mapping[str, Any], name: str) -> SavedView:
-    """Return the view of parsed values. Raises `RequestError`, which names the key and says what it takes.
+    """Return the view of parsed values. Raises `RequestError`, which names the key and the legal values.
 
     >>> _view_of_values({"hide": "op:NoOp", "colors": {"op:Add": "#FA0"}}, "x.toml").colors
     (('op:Add', '#FFAA00'),)
@@ -259,7 +259,7 @@ class AppliedView:
         return tuple(said)
 
     def matching_rows(self, key: str, pattern: str) -> Sequence[int]:
-        """Return the rows of a pattern: those with the name, else those that it finds as a query."""
+        """Return the rows of a pattern: rows with that name, else the matches of a query."""
         try:
             rows = list(dict.fromkeys(path[-1] for path in self.model.names.find_paths(pattern)))
         except UnknownNode:
@@ -269,7 +269,7 @@ class AppliedView:
         return rows
 
     def query_rows(self, key: str, pattern: str) -> list[int]:
-        """Return the rows that a query finds; none if it asks for something that was not measured."""
+        """Return the matches of a query; none if it compares a quantity that was not measured."""
         try:
             marked = match_rows(self.rows, parse_query(pattern))
         except MissingFacts:
@@ -296,7 +296,7 @@ class AppliedView:
         return replace(options, expand=expand, picture=replace(options.picture, open=(*options.picture.open, *opened)))
 
     def opened_addresses(self, pattern: str) -> Iterable[str]:
-        """Return the addresses that a pattern opens: a name itself, else a limited number of found rows."""
+        """Return the addresses that a pattern opens: the name itself, else a limited number of matches."""
         try:
             self.model.names.find_paths(pattern)
         except UnknownNode:
@@ -341,7 +341,7 @@ def _with_titles(hierarchy: Hierarchy, titles: dict[int, str]) -> Hierarchy:
 
 
 def _with_painted_rows(facts: Facts, hierarchy: Hierarchy, colors: ByPattern, meant: Sequence[Sequence[int]]) -> Facts:
-    """Return the facts with a colour for every op that a pattern matches, itself or by a group around it."""
+    """Return the facts with a colour for every op that matches a pattern or is in a matching group."""
     if not colors:
         return facts
     category = np.full(len(hierarchy), -1, np.int32)

@@ -39,19 +39,19 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "project": ("graphviz_tb.commands.project", "project", "List embeddings, or draw one as a cloud of points."),
 }
 
-COLLECTOR_THRESHOLD = 100_000  # objects made before the collector looks for cycles: all that importing makes stays
-EXIT_UNEXPECTED, EXIT_INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
-OF_REQUEST, OF_MACHINE = 2, 5  # exit codes, as `RequestError` and `ToolError` have them
-OWN_ANSWERS = ("-h", "--help", "-V", "--version")  # options of tbgraph itself
+COLLECTOR_THRESHOLD = 100_000  # objects between two collections: objects made by imports are never garbage
+EXIT_UNEXPECTED, EXIT_INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as in shells
+EXIT_REQUEST, EXIT_MACHINE = 2, 5  # exit codes of `RequestError` and `ToolError`
+ANSWERED_OPTIONS = ("-h", "--help", "-V", "--version")  # options of tbgraph itself, answered without a command
 
 
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are used."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the command in front of words that name none."""
-        if args and args[0] not in COMMANDS and args[0] not in OWN_ANSWERS:
-            from graphviz_tb.commands.habits import choose_command, is_noted  # other words need none of it
+        """Put the implied command before words that name no command."""
+        if args and args[0] not in COMMANDS and args[0] not in ANSWERED_OPTIONS:
+            from graphviz_tb.commands.habits import choose_command, is_noted  # only needed for such words
 
             word, args = args[0], choose_command(args, COMMANDS)
             if args[0] != word and is_noted(word) and not ctx.resilient_parsing:
@@ -61,9 +61,9 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is meant, and its words with options of similar programs as they are called here."""
+        """Return the command that is meant, and its words, with options of similar programs translated."""
         word = args[0]
-        # Options are left to click: its message lists them.
+        # Leave options to click, whose message lists them.
         if word not in COMMANDS and not word.startswith("-"):
             ctx.fail(f"no command {word!r}; {_command_hint(word)}")
         name, command, words = super().resolve_command(ctx, args)
@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        from graphviz_tb.commands.options import complete_file_names  # the help of all commands needs none of it
+        from graphviz_tb.commands.options import complete_file_names  # not needed for the help of all commands
 
         module, function, _ = COMMANDS[name]
         return complete_file_names(getattr(import_module(module), function))
@@ -101,7 +101,7 @@ def _command_hint(word: str) -> str:
 
     if word in REFUSED_WORDS:
         return REFUSED_WORDS[word]
-    from difflib import get_close_matches  # only a wrong word needs it
+    from difflib import get_close_matches  # only needed for a wrong word
 
     near = get_close_matches(word, COMMANDS, n=1)
     return f"did you mean: tbgraph {near[0]}" if near else f"choose one of: {', '.join(COMMANDS)}"
@@ -132,7 +132,7 @@ def cli(context: click.Context) -> None:
     # Releases of click differ in where they print the help, and in the exit code.
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
-        context.exit(OF_REQUEST)
+        context.exit(EXIT_REQUEST)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -160,18 +160,18 @@ def _run_command_line(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         _print_click_error(error)
         return error.exit_code
-    except (BrokenPipeError, SystemExit):  # a reader that went away; SystemExit is click's word for it
+    except (BrokenPipeError, SystemExit):  # the reader of a pipe has ended, for which click raises SystemExit
         detach_stdout()
         return 0
     except MemoryError:
         print_error("out of memory", "give it more, or draw less of the graph: --depth 1, --page-max 5")
-        return OF_MACHINE
+        return EXIT_MACHINE
     except Exception as error:
-        # Only an error needs them: the help of all commands imports nothing but click.
+        # Only needed for an error: the help of all commands imports nothing but click.
         from graphviz_tb.errors import Ambiguous, MalformedAssertion, TbGraphError, ToolFailed
 
         if isinstance(error, TbGraphError):
-            # Messages of several lines: what can be chosen, what a program printed, where an assertion is wrong.
+            # These messages have several lines: choices, the output of a program, the place of an error.
             lines = isinstance(error, Ambiguous | ToolFailed | MalformedAssertion)
             print_error(error.message if not str(error) else str(error), error.hint, lines)
             return error.exit_code
@@ -194,11 +194,11 @@ def _report_machine_fault(error: OSError) -> int:
     nameless = "the current folder is gone" if isinstance(error, FileNotFoundError) else "cannot write standard output"
     what = nameless if error.filename is None else f"cannot open {str(error.filename)!r}"
     print_error(f"{what}: {os.strerror(error.errno or 0)}", None)
-    return OF_MACHINE
+    return EXIT_MACHINE
 
 
 def _print_click_error(error: click.ClickException) -> None:
-    """Print click's own error: how the command is used, and what is wrong, which may repeat any word."""
+    """Print click's own error: the usage, and the message, which may repeat any word of the user."""
     from graphviz_tb.limits import MAX_MESSAGE_LETTERS
     from graphviz_tb.model.measure import truncate_middle
 

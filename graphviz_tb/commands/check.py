@@ -160,7 +160,7 @@ def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
     of a line or after a space begins a comment."""
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
-            data = stream.read(MAX_ASSERTIONS_BYTES + 1)  # a device may go on for ever
+            data = stream.read(MAX_ASSERTIONS_BYTES + 1)  # a device may be endless
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it is not text in UTF-8"

@@ -1,6 +1,6 @@
 """Names that a shell completes from the source on the command line: runs, tags, and nodes level by level.
 
-A completion is asked for at every press of a key: large sources are left alone, and no error is shown.
+A shell may complete at every key press, so large sources are not read, and no error is shown.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-SOURCE_ARGUMENTS = ("model", "logdir", "path", "models", "sources")  # names of arguments, in this order
-LARGEST_COMPLETED = 30_000_000  # bytes of a source
-MOST_COMPLETED = 500  # names
+SOURCE_ARGUMENTS = ("model", "logdir", "path", "models", "sources")  # names of arguments, in order of preference
+MAX_COMPLETED_BYTES = 30_000_000  # larger sources are not read
+MAX_COMPLETED_NAMES = 500  # names
 NODE_OPTIONS = ("open", "select", "main", "aux", "under", "ungroup")  # that take names of nodes
 
 
 class NamesFromSource(click.types.StringParamType):
-    """A text that most likely is one of the names which `names` finds in the source on the command line."""
+    """A text, completed to the names that `names` finds in the source on the command line."""
 
     def __init__(self, names: Callable[[str, Mapping[str, Any], str], Iterable[str]]) -> None:
         self.names = names
@@ -36,16 +36,16 @@ class NamesFromSource(click.types.StringParamType):
 def _completion_items(
     context: click.Context, incomplete: str, names: Callable[[str, Mapping[str, Any], str], Iterable[str]]
 ) -> list[CompletionItem]:
-    """Return the names of the source in `context` that begin with `incomplete`; none where it cannot be read."""
+    """Return the names of the source in `context` that begin with `incomplete`; none if it cannot be read."""
     from click.shell_completion import CompletionItem
 
-    # Where the last word is an option without its value click leaves the arguments as they stand.
+    # If the last word is an option without a value, click does not parse the arguments.
     source = _source_of_line(context.params) or next((word for word in reversed(context.args) if word != "-"), None)
     if source is None or not _is_quick(source):
         return []
     with suppress(Exception):  # the command itself reports errors of the source
         found = dict.fromkeys(name for name in names(source, context.params, incomplete) if name.startswith(incomplete))
-        return [CompletionItem(name) for name in list(found)[:MOST_COMPLETED]]
+        return [CompletionItem(name) for name in list(found)[:MAX_COMPLETED_NAMES]]
     return []
 
 
@@ -60,7 +60,7 @@ def complete_tags(context: click.Context, param: click.Parameter, incomplete: st
 
 
 def _source_of_line(params: Mapping[str, Any]) -> str | None:
-    """Return the source that the words before name; None where there is none yet.
+    """Return the source named by the previous words; None if there is none yet.
 
     >>> _source_of_line({"model": "a.pb"}), _source_of_line({"sources": ("old.pb", "new.pb")}), _source_of_line({})
     ('a.pb', 'new.pb', None)
@@ -74,12 +74,12 @@ def _source_of_line(params: Mapping[str, Any]) -> str | None:
 
 
 def _is_quick(source: str) -> bool:
-    """Return whether a source is here and small enough to be read while somebody types."""
+    """Return whether a source exists and is small enough to be read while the user types."""
     total = 0
     for path in _files_of(source):
         with suppress(OSError):
             total += os.stat(path).st_size  # noqa: PTH116 - pathlib takes longer to import than this to run
-        if total > LARGEST_COMPLETED:
+        if total > MAX_COMPLETED_BYTES:
             return False
     return total > 0
 
@@ -122,7 +122,7 @@ def _logged_tags(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
 
 
 def node_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
-    """Yield the names of one level, and where only one group of it fits, those in that group too."""
+    """Yield the names of one level; if only one group fits, its content too."""
     import graphviz_tb
 
     read = {name: said[name] for name in ("run", "tag", "kind", "tag_set", "signature") if said.get(name)}
@@ -132,7 +132,7 @@ def node_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str
 
 
 def _segments_after(names: Iterable[str], typed: str) -> list[str]:
-    """Return names up to the first "/" behind the typed text; if they are a single scope, the next level too.
+    """Return names up to the first "/" after the typed text; if they are a single scope, the next level too.
 
     >>> _segments_after(["conv1/w", "conv1/x/y", "conv2"], "con"), _segments_after(["conv1/w", "conv1/x/y"], "con")
     (['conv1', 'conv2'], ['conv1', 'conv1/w', 'conv1/x'])
@@ -148,5 +148,5 @@ def _segments_after(names: Iterable[str], typed: str) -> list[str]:
         names = [name for name in names if name.startswith(typed)]
 
 
-# How a value is called in the help → where its names are found.
+# Name of a value in the help → function that finds its names.
 COMPLETED_BY_METAVAR = {"RUN": _run_names, "TAG": _tag_names}

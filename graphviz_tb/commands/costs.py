@@ -175,7 +175,7 @@ def _parameters_note(whole: Cost) -> str:
 def _flops_note(report: CostReport) -> str:
     """Return the multiply-adds, the ops without a known shape, and the ops whose operations are not counted."""
     whole = report.whole
-    batch = f"batch {report.batch}" if whole.guessed else ""  # where all sizes are known, they say it
+    batch = f"batch {report.batch}" if whole.guessed else ""  # not needed if all sizes are known
     work = f"{format_count(whole.macs)} multiply-adds" if whole.macs or not whole.unshaped else ""
     notes = [", ".join(filter(None, (work, batch)))] if work or batch else []
     if whole.unshaped and whole.is_lower_bound("flops"):

@@ -207,7 +207,7 @@ def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> 
 
 def _uncomparable_pair(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
     """Return the words and the exit code for a pair that cannot be compared: the other pairs still are."""
-    # Files that only have the suffix of a model, as other JSON files, are reported but are not a difference.
+    # Files with only the suffix of a model, such as other JSON files, are reported but are not a difference.
     none = isinstance(error, ReadError) and not any(path and _is_model_file(path) for path in (pair.old, pair.new))
     first, *listed = map(str.strip, error.message.splitlines() or [""])
     why = f"{first} {', '.join(listed)}" if listed else first

@@ -1,7 +1,7 @@
 """Translate the words of similar programs on a command line: the command that is meant, and its options.
 
-Nothing here runs a command. `choose_command` and `translate_options` rewrite words; `REFUSED_WORDS` answers words that
-no command can serve.
+Nothing here runs a command. `choose_command` and `translate_options` rewrite words; `REFUSED_WORDS` has messages for
+words that no command can serve.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import click
 from graphviz_tb.caches import compile_on_use
 from graphviz_tb.errors import RequestError
 
-# Other names of commands; those of `SILENT_SYNONYMS` are as good as ours, the others are pointed out.
+# Other names of commands; names in `SILENT_SYNONYMS` are accepted silently, the others with a message.
 COMMAND_SYNONYMS: dict[str, str] = {
     **dict.fromkeys(("show", "view", "browse", "explore", "visualize", "visualise", "launch", "start"), "open"),
     **dict.fromkeys(("ui", "gui", "web", "preview", "netron", "model-explorer"), "open"),
@@ -33,7 +33,7 @@ COMMAND_SYNONYMS: dict[str, str] = {
 # A format as the command: `tbgraph svg MODEL`, `to-png`.
 FORMAT_COMMAND = compile_on_use(r"(?:to[-_])?(svg|png|pdf|html|dot|mermaid)")
 SILENT_SYNONYMS = ("show", "view", "summary")
-# Words with an answer of their own: the arguments that give it.
+# Words with their own answer, as the arguments to use instead.
 ANSWERED_WORDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("version", "-version", "--v", "-v", "about"), ("--version",)),
     **dict.fromkeys(("help", "-help", "-?", "/?", "--usage"), ("--help",)),
@@ -51,10 +51,10 @@ REFUSED_WORDS: dict[str, str] = {
     **dict.fromkeys(("download", "pull", "fetch"), "tbgraph scalars LOGDIR -o scalars.csv writes all points of a log"),
     "install-completion": 'in bash: eval "$(_TBGRAPH_COMPLETE=bash_source tbgraph)"',
 }  # fmt: skip
-# Options that show that a picture is wanted, where no command is named.
+# Options that imply a picture if no command is named.
 DRAWING_OPTIONS = compile_on_use(r"-o|-o.+|--output(=.*)?|-f|--format(=.*)?|-T.*|-O|--to[-_]file(=.*)?|--out(=.*)?")
 SERVING_OPTIONS = compile_on_use(r"--?(logdir|log|logdir_spec|logdir-spec)(=.*)?")
-# Options of other programs: how one begins here, with its value behind "=" or as the next word; "" leaves it out.
+# Options of other programs → our option, with the value after "=" or as the next word; "" drops the option.
 OPTION_RENAMES: dict[str, dict[str, str]] = {
     "render": {
         "--to-file": "--output", "--out": "--output", "--outfile": "--output", "--output-file": "--output",
@@ -69,9 +69,9 @@ OPTION_RENAMES: dict[str, dict[str, str]] = {
     "diff": {"--out": "--output", "--outfile": "--output"},
 }  # fmt: skip
 OPTION_RENAMES["open"] = OPTION_RENAMES["serve"]
-# The model as an option, of every command that takes one.
+# The model as an option, for every command with a model.
 MODEL_OPTIONS = ("--model", "--input", "-i", "--graph", "--model-path", "--graph-path", "--input-file")
-VERBOSE_OPTIONS = ("-v", "--verbose")  # everything is said already
+VERBOSE_OPTIONS = ("-v", "--verbose")  # ignored: everything is reported already
 SWITCH_RENAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "render": {
         "-O": (), "--show-shapes": (), "--show-dtype": (), "--show-layer-names": (),
@@ -91,13 +91,13 @@ SWITCH_RENAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "diff": {"--html": ("--output", "diff.html"), "--brief": ("--quiet",), "-u": (), "--unified": (), "--stat": ()},
 }  # fmt: skip
 SWITCH_RENAMES["open"] = {**SWITCH_RENAMES["serve"], **dict.fromkeys(("-b", "--browse", "--open", "--browser"), ())}
-GRAPHVIZ_LETTERS = {"T": "--format", "K": "--engine"}  # letters of its options, whose values stand behind them
+GRAPHVIZ_LETTERS = {"T": "--format", "K": "--engine"}  # one-letter options with attached values
 RANKDIR = compile_on_use(r"-Grankdir=(\w+)")
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
 def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list[str]:
-    """Return the words with the command that is meant in front, where they name none of `commands`.
+    """Return the words, preceded by the implied command if they name none of `commands`.
 
     >>> choose_command(["--logdir", "logs"], {}), choose_command(["no.pb", "-o", "x.svg"], {})
     (['serve', '--logdir', 'logs'], ['render', 'no.pb', '-o', 'x.svg'])
@@ -112,7 +112,7 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
         return [*about, *ANSWERED_WORDS[first]]
     if first in REFUSED_WORDS:
         return words
-    if "--inspect" in words or "-inspect" in words:  # of TensorBoard; it takes the folder behind an option
+    if "--inspect" in words or "-inspect" in words:  # of TensorBoard, with the folder as another option
         rest = (re.sub("^--?(logdir|event_file)(=|$)", "", word) for word in words if word.lstrip("-") != "inspect")
         return ["info", *filter(None, rest)]
     if any(SERVING_OPTIONS.fullmatch(word) for word in words) and first not in COMMAND_SYNONYMS:
@@ -128,12 +128,12 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
 
 
 def is_noted(word: str) -> bool:
-    """Return whether a word is a poorer name of a command, so that the usual one is pointed out."""
+    """Return whether a synonym of a command is reported with the usual name."""
     return word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
 
 
 def _guess_command(words: Sequence[str], named: Sequence[str]) -> str:
-    """Return the command that words without one most likely mean.
+    """Return the command that is most likely meant by words without a command.
 
     >>> _guess_command(["m.pb"], ["m.pb"]), _guess_command(["m.pb", "--json"], ["m.pb"])
     ('open', 'info')
@@ -145,7 +145,7 @@ def _guess_command(words: Sequence[str], named: Sequence[str]) -> str:
 
 def names_picture(word: str) -> bool:
     """Return whether a word has the suffix of a format that is written."""
-    from graphviz_tb.output.renderers import RENDERERS  # only words that name no command need it
+    from graphviz_tb.output.renderers import RENDERERS  # only needed for words that name no command
 
     suffix = Path(word).suffix.lower()
     return bool(suffix) and suffix in {row.suffix for row in RENDERERS.values()}
@@ -159,14 +159,14 @@ def path_exists(word: str) -> bool:
 
 
 def refuse_second_model(models: Sequence[str]) -> None:
-    """Refuse several models where one is drawn. Raises `RequestError` with the command that takes two."""
+    """Refuse a second model. Raises `RequestError` with the command for two models."""
     if len(models) > 1:
         hint = f"tbgraph diff {models[0]} {models[1]} compares two models; or give one at a time"
         raise RequestError(f"{len(models)} models are given, and a picture is of one", hint=hint)
 
 
 def _looks_like_path(word: str) -> bool:
-    """Return whether a word is a path that is there, or written like one.
+    """Return whether a word is an existing path, or looks like a path.
 
     >>> _looks_like_path("no/such.pb"), _looks_like_path("rendr"), _looks_like_path("gs://bucket/logs")
     (True, False, True)
@@ -175,10 +175,10 @@ def _looks_like_path(word: str) -> bool:
 
 
 def translate_options(command: click.Command, name: str, words: Sequence[str]) -> list[str]:
-    """Return the words of a command line with the options of other programs as they are called here.
+    """Return the words of a command line with options of other programs translated.
 
-    One dash before a long name, `_` within it, `=true` behind a switch and the spellings of `OPTION_RENAMES` and
-    `SWITCH_RENAMES` are understood where the command has no such option itself.
+    One dash before a long name, `_` within it, `=true` after a switch and the spellings of `OPTION_RENAMES` and
+    `SWITCH_RENAMES` are translated unless the command has such an option.
     """
     options = {word: param for param in command.params for word in (*param.opts, *param.secondary_opts)}
     kept = list(words)
@@ -189,7 +189,7 @@ def translate_options(command: click.Command, name: str, words: Sequence[str]) -
 
 
 def _translate_option(word: str, name: str, options: Mapping[str, click.Parameter]) -> Iterator[str]:
-    """Yield the words to read in place of one: none, itself, or several."""
+    """Yield the words that replace a word: none, itself, or several."""
     head, equals, value = word.partition("=")
     if not word.startswith("-") or word == "-" or (head in options and not equals):
         yield word
@@ -202,7 +202,7 @@ def _translate_option(word: str, name: str, options: Mapping[str, click.Paramete
     elif spelled is None and plain in renamed and renamed[plain]:
         yield renamed[plain] + equals + value
     elif spelled is None and plain in (*renamed, *(() if name == "diff" else MODEL_OPTIONS)):
-        yield from [value] * bool(equals)  # the option goes, its value is the argument
+        yield from [value] * bool(equals)  # drop the option, keep its value as the argument
     elif spelled is None and plain in VERBOSE_OPTIONS:
         return
     elif spelled is not None:

@@ -99,7 +99,7 @@ def info(
 
 
 def _model_and_profile(model: str | None, profile: str | None) -> tuple[str, str | None]:
-    """Return the two arguments; in "--profile MODEL", the word behind the option is the model."""
+    """Return the two arguments; in "--profile MODEL", the word after the option is the model."""
     if model is not None:
         return model, profile
     if profile in (None, UNNAMED_PROFILE):
@@ -144,7 +144,7 @@ def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, li
 
 
 def _print_found_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
-    """Print the embeddings of a folder that holds nothing else; False where there are none."""
+    """Print the embeddings of a folder without other contents; return False if there are none."""
     from graphviz_tb.commands.project import open_projector, print_embeddings
 
     try:

@@ -1,4 +1,4 @@
-"""The text of `tbgraph info`: one function a section, each returns lines no wider than `width`; joins of logs."""
+"""The text of `tbgraph info`: one function per section, which returns lines no wider than `width`; joins of logs."""
 
 from __future__ import annotations
 
@@ -169,8 +169,8 @@ def _flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
 
 
 def _stack_members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
-    """Return the members of a stack, in sequence or in parallel; of more than three that differ in numbers alone, the
-    first and the last.
+    """Return the members of a stack, in sequence or in parallel; if more than three differ only in numbers, the first
+    and the last.
 
     >>> blocks = [OutlineBox(f"block_{number}", f"block_{number}", 3) for number in range(12)]
     >>> _stack_members_words([[block] for block in blocks]), _stack_members_words([blocks])

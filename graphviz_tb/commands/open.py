@@ -23,9 +23,19 @@ from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.extras import how_to_install
 from graphviz_tb.options import Options
 
-# Options that want a server, wherever this runs.
-OF_SERVER = ("port", "host", "bind_all", "no_token", "allow_host", "allow_frame", "path_prefix", "poll", "memory")
-GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # that say which graph is meant
+# Options that imply a server, with or without a display.
+SERVER_ONLY_OPTIONS = (
+    "port",
+    "host",
+    "bind_all",
+    "no_token",
+    "allow_host",
+    "allow_frame",
+    "path_prefix",
+    "poll",
+    "memory",
+)
+GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # options that choose a graph
 READ_OPTIONS = (*GRAPH_CHOICES, "max_bytes", "strict", "title")
 
 
@@ -57,7 +67,9 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
 
     refuse_second_model(models)
     model = models[0]
-    wants_server = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OF_SERVER)
+    wants_server = any(
+        context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in SERVER_ONLY_OPTIONS
+    )
     chosen = any(values[name] is not None for name in GRAPH_CHOICES)
     shown = has_display()
     if not as_file and (wants_server or (shown and not chosen and model != "-")) and _can_serve(wants_server):
@@ -72,14 +84,15 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
 
 
 def _is_log(model: str) -> bool:
-    """Return whether a model is a folder, and no SavedModel: what a training writes."""
+    """Return whether a model is a log directory: a folder that is not a SavedModel."""
     from graphviz_tb.sources.walk import saved_model_file
 
     return os.path.isdir(model) and saved_model_file(Path(model)) is None  # noqa: PTH112 - never raises, for any name
 
 
 def _can_serve(wanted: bool) -> bool:
-    """Return whether the packages of the server are installed; say how to get them where a file takes its place."""
+    """Return whether the packages of the server are installed; if not, and a file takes its place, print how to install
+    them."""
     from importlib.util import find_spec
 
     if wanted or all(map(find_spec, SERVER_PACKAGES[:3])):
@@ -107,7 +120,7 @@ def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
 
 
 def _page_of_source(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
-    """Return the page of the graph that is meant, of the first of several, or of a log without any."""
+    """Return the page of the chosen graph, of the first of several, or of a log without a graph."""
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.page.log import page_of_source
 

@@ -77,7 +77,7 @@ class FileNameType(click.types.StringParamType):
         """Return the text; for an argument that is a remote address, the name of a local copy."""
         from graphviz_tb.model.sources import URL_SEPARATOR
 
-        typing = ctx is not None and ctx.resilient_parsing  # a shell completes: nothing is downloaded
+        typing = ctx is not None and ctx.resilient_parsing  # true while a shell completes: download nothing
         if URL_SEPARATOR not in str(value) or typing or not isinstance(param, click.Argument):
             return super().convert(value, param, ctx)
         from graphviz_tb.commands.progress_bar import waiting
@@ -87,7 +87,7 @@ class FileNameType(click.types.StringParamType):
             return localize_source(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Leave it to the shell, which knows the files."""
+        """Leave the completion to the shell, which knows the files."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
@@ -302,7 +302,7 @@ def collect_options(values: Mapping[str, Any], before: Mapping[str, Any] = Mappi
 
 # `--json` and `--format json`: each command that reports takes both.
 
-ASKED_FORMAT = "graphviz_tb.commands.options"  # where a context remembers the word of --format
+ASKED_FORMAT = "graphviz_tb.commands.options"  # key of a context for the word of --format
 
 
 def json_option(help: str = "Print JSON.") -> Callable[[F], F]:
@@ -337,7 +337,7 @@ def _format_option(*words: str) -> Callable[[Any], Any]:
             context.meta[ASKED_FORMAT] = value
 
     said = f"{', '.join(words[:-1])} or {words[-1]} [text]."
-    # Eager: it is read before the switches that it sets.
+    # Eager: parsed before the switches that it sets.
     choice = click.Choice(words, case_sensitive=False)
     return click.option(
         *("-f", "--format", "_format"),

@@ -11,9 +11,9 @@ from typing import TextIO
 
 from graphviz_tb.progress import listening
 
-PATIENCE_SECONDS = 1.0  # a shorter wait shows nothing
+PATIENCE_SECONDS = 1.0  # a shorter wait shows no line
 REDRAW_SECONDS = 0.25
-STEPS_REDRAW_SECONDS = 0.1  # between two steps of a stage that are shown
+STEPS_REDRAW_SECONDS = 0.1  # least time between two shown steps of a stage
 BAR_PLACES = 24  # it leaves room for a stage and its bytes on 80 columns
 
 
@@ -74,7 +74,7 @@ class ProgressBar:
 
 @contextmanager
 def waiting(what: str, quiet: bool = False, stream: TextIO | None = None) -> Iterator[None]:
-    """Run a block, and on a terminal draw how far it is when it takes longer than a second."""
+    """Run a block; on a terminal, show its progress once it takes longer than a second."""
     stream = stream or sys.stderr
     if quiet or not stream.isatty():
         yield
@@ -99,7 +99,7 @@ class WaitingLine:
         self._thread = threading.Thread(target=self._draw_until_stopped, daemon=True)
 
     def advance(self, what: str, done: int, total: int) -> None:
-        """Note how far the work is."""
+        """Record the progress of the work."""
         self._what, self._done, self._total = what, done, total
 
     def start(self) -> None:
@@ -107,7 +107,7 @@ class WaitingLine:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take the line away."""
+        """Stop the thread and clear the line."""
         self._ended.set()
         self._thread.join()
 

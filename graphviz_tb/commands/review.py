@@ -78,7 +78,7 @@ class ReviewedModel:
 
 
 def _review_document(done: Sequence[ReviewedModel], base: str) -> dict[str, Any]:
-    """Return what became of each model as plain values: its state, changes, assertions and files."""
+    """Return the result of each model as plain values: its state, changes, assertions and files."""
     return {**document_header("tbgraph-review"), "base": base, "models": [_reviewed_entry(model) for model in done]}
 
 
@@ -135,7 +135,7 @@ def _review_comment(title: str, done: Sequence[ReviewedModel]) -> str:
     said = "\n".join(head)
     for reviewed in done:
         part = "\n" + _comment_section(reviewed)
-        # The first lines say most: the rest is in the files.
+        # Keep the first lines, the most important; the rest is in the files.
         if len(said) + len(part) > MAX_COMMENT_LETTERS - len(CUT_MARK):
             return said + part[: max(0, MAX_COMMENT_LETTERS - len(CUT_MARK) - len(said))].rsplit("\n", 1)[0] + CUT_MARK
         said += part

@@ -28,8 +28,8 @@ class Revision:
     def find_revision(cls, name: str) -> Revision:
         """Return the revision of a name, in the repository of the current folder.
 
-        It is the commit where HEAD parted from the named one, so that later changes there do not count as ours; the
-        named one itself if the two have no commit in common.
+        The merge base of HEAD and the named commit is used, so that later changes there do not count as ours; without a
+        merge base, the named commit itself.
 
         Raises `RequestError` if there is no such revision or repository, `ToolMissing` if git is not installed.
         """
@@ -92,7 +92,7 @@ class Revision:
             if mode == SUBMODULE_MODE:
                 self.extract(place, below.parent)
                 continue
-            if mode == LINK_MODE:  # it may lead anywhere, even to a folder around it
+            if mode == LINK_MODE:  # a link may lead anywhere, even to a folder that contains it
                 found, kind = self.find_object(place)
             if kind == "blob":
                 self.write_object(found, place, below)
@@ -103,7 +103,7 @@ class Revision:
             return "", ""
         name = f"{self.tree}:{path}"
         asked_for = os.fsencode(name) + b"\n"
-        if "\n" in name:  # a line break would end the question
+        if "\n" in name:  # a line break would end the query
             found, kind = (
                 _ask_git(*words, name, top=self.top)[0]
                 for words in (("rev-parse", "-q", "--verify"), OBJECT_KIND_COMMAND)
@@ -162,7 +162,7 @@ def _run_git(*words: str, top: Path | None = None, given: bytes = b"") -> subpro
 
 
 def _ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
-    """Return the one-line answer of git, None if it fails; and the last line of its errors."""
+    """Return the one-line answer of git (None if it fails), and the last line of its errors."""
     done = _run_git(*words, top=top)
     return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), _last_output_line(done.stderr)
 

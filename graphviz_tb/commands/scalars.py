@@ -200,7 +200,7 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
 
 
 def _show_grouped(way: str, log: Log, chosen: list[Series], values: dict[str, Any]) -> None:
-    """Print groups of runs, or a row a step."""
+    """Print groups of runs, or one row per step."""
     from graphviz_tb.commands.scalars_text import group_csv, group_json, group_table, grouped_series, wide_csv
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 

@@ -49,7 +49,7 @@ MINIMISED_TAG = re.compile(
 
 
 def scalar_table_lines(chosen: Sequence[Series], width: int, look: TextStyle) -> list[str]:
-    """Return a line a series: run, tag, points, first, last, best, a small curve."""
+    """Return one line per series: run, tag, points, first, last, best, a small curve."""
     if not chosen:
         return []
     rows = [("run", "tag", "points", "first", "last", "best", ""), *(_scalar_row(series) for series in chosen)]
@@ -112,7 +112,7 @@ def _sparkline(values: NDArray[np.float64], width: int) -> str:
     return "".join(" " if share != share else SPARK_SIGNS[min(7, int(share * 7.999))] for share in scaled)
 
 
-# Curves in the terminal: two by four dots in each character, one colour a run.
+# Curves in the terminal: two by four dots in each character, one colour per run.
 
 # bits of a braille sign, by row and column
 BRAILLE_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
@@ -247,7 +247,7 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-# Follow runs while they are written: a line a run, rewritten on a terminal, else a new line for each change.
+# Follow runs while they are written: one line per run, rewritten on a terminal, else a new line for each change.
 
 MIN_WATCH_SECONDS, MAX_WATCH_SECONDS = 1.0, 5.0  # seconds between two looks: longer while nothing changes
 WATCH_SPARK_WIDTH = 8  # places of the curve of each tag
@@ -282,7 +282,7 @@ def _rewrite_lines(lines: list[str], before: int, live: bool) -> int:
 
 
 def _run_status_lines(series: Sequence[Series], live: bool) -> list[str]:
-    """Return a line a run: its name, its last step, the last value of each tag."""
+    """Return one line per run: its name, its last step, the last value of each tag."""
     runs: dict[str, list[Series]] = {}
     for each in series:
         runs.setdefault(each.run, []).append(each)
@@ -304,7 +304,7 @@ def _series_status(series: Series, live: bool) -> str:
     return f"{one_line(series.tag)} {format_number(float(values[-1]))}{curve}"
 
 
-# Output of `tbgraph scalars --group-by` and `--wide`: groups of runs with their spread, a row a step.
+# Output of `tbgraph scalars --group-by` and `--wide`: groups of runs with their spread, or one row per step.
 
 _COLUMNS = ("mean", "deviation", "least", "lower_quartile", "median", "upper_quartile", "greatest")
 _HEADER = ("group", "tag", "step", "runs", "mean", "std", "least", "q1", "median", "q3", "greatest")
@@ -312,7 +312,7 @@ GroupedSeries = dict[tuple[str, str], "list[Series]"]
 
 
 def grouped_series(log: Log, chosen: Sequence[Series], by: str) -> GroupedSeries:
-    """Return the series of each group and tag. Raises `RequestError` where no run belongs to a group."""
+    """Return the series of each group and tag. Raises `RequestError` if no run belongs to a group."""
     names = list(dict.fromkeys(series.run for series in chosen))
     hparams = {session.run: session.hparams for session in read_trials(log.logged).sessions}
     groups = group_runs(names, by, hparams)
@@ -368,7 +368,7 @@ def group_json(groups: GroupedSeries) -> Iterator[str]:
 
 
 def wide_csv(chosen: Sequence[Series]) -> Iterator[str]:
-    """Yield a row for each step, a column for each run, or for each run and tag where there are several tags."""
+    """Yield a row for each step, a column for each run, or for each run and tag if there are several tags."""
     several = len({series.tag for series in chosen}) > 1
     names = [f"{series.run} · {series.tag}" if several else series.run for series in chosen]
     columns = [_values_by_step(series) for series in chosen]

@@ -64,7 +64,7 @@ ignored_options = combine_options(
 )
 
 
-# Of every server, that of `open` too.
+# Options of every server, also that of `open`.
 server_options = combine_options(
     click.option(
         "--port",
@@ -101,7 +101,7 @@ following_options = combine_options(
     heading="Log",
 )
 
-# Of the pictures that the page begins with; the page itself changes the rest.
+# Options of the first picture of the page; the reader changes the others in the page.
 drawing_options = combine_options(
     open_options,
     combine_options(color_by_option, stats_option, heading="Colours"),
@@ -145,7 +145,7 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
 
 
 def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) -> None:
-    """Serve `path` until Control-C. Raises `ToolMissing` where the packages of the extra are not installed."""
+    """Serve `path` until Control-C. Raises `ToolMissing` if the packages of the extra are not installed."""
     try:
         from graphviz_tb.serve.server import run_server as run
     except ModuleNotFoundError as error:

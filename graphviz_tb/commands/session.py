@@ -80,7 +80,7 @@ def open_model(
                 session = CommandSession(model, options.read.strict, timing)
                 session.collect_notices(session.model.notices)
                 yield session
-        # Also after an error: its message needs a separate line.
+        # Clear the bar after an error too, whose message needs its own line.
         finally:
             bar.clear()
         if not quiet:
@@ -89,10 +89,10 @@ def open_model(
             print_times({stage: report.seconds[stage] for stage in STAGE_NAMES if stage in report.seconds})
             if session.quality is not None:
                 print_quality(session.quality)
-        gc.freeze()  # nearly every command ends with this model: no walk over all of it
+        gc.freeze()  # nearly every command ends with this model: never traverse it for garbage
 
 
 def release_models() -> None:
-    """Free the models that were open: for a command that opens several, after each."""
+    """Free the open models; for a command that opens several models, after each."""
     gc.unfreeze()
     gc.collect()

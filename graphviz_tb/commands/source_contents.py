@@ -191,7 +191,7 @@ def source_checkpoints(source: str) -> tuple[list[Checkpoint], bool]:
     for number, index in enumerate(indexes):
         try:
             made.append(read_checkpoint(index))
-        except ReadError:  # one of several may be incomplete: show the rest
+        except ReadError:  # one checkpoint may be incomplete: show the others
             if number == len(indexes) - 1 and not made:
                 raise
     return made, bool(indexes) and not path.is_dir()
@@ -285,7 +285,7 @@ def _last_scalar_value(series: Series) -> float:
 
 
 def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextStyle) -> list[str]:
-    """Return a line a run: points, last step, last values."""
+    """Return one line per run: points, last step, last values."""
     if not runs:
         return []
     rows = [("run", "points", "last step", "last values")]

@@ -58,7 +58,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a document as indented JSON, in chunks: as a whole, one of nested names can take gigabytes.
+    """Yield a document as indented JSON, in chunks, since the whole text can take gigabytes.
 
     >>> print(*json_lines({"nodes": [1]}))
     {
@@ -99,7 +99,7 @@ def output_style() -> TextStyle:
 
 def shown_width(text: str) -> int:
     """Return the display width of `text`: wide characters take two columns, combining ones none, joined ones as many as
-    one.
+    a single one.
 
     >>> shown_width("abc"), shown_width("층"), shown_width("e\\u0301"), shown_width("👩\\u200d👧")
     (3, 2, 1, 2)
@@ -122,7 +122,7 @@ def clip_middle(text: str, width: int) -> str:
         return text
     if width <= 1:
         return "…"[:width]  # room for the sign only
-    # The end first: of a path the last segment says most.
+    # The end first: the last segment of a path is the most informative.
     tail = "".join(reversed(_take_graphemes(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
     return "".join(_take_graphemes(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
 
@@ -156,7 +156,7 @@ def bar_text(share: float, width: int) -> str:
     ('██', '▏', '')
     """
     eighths = round(min(1.0, max(0.0, share)) * width * 8)  # of a place: BLOCKS has a sign for each
-    # A sliver instead of rounding to nothing.
+    # Show a positive share as a thin bar.
     if not eighths:
         eighths = 1 if share > 0 and width else 0
     return "█" * (eighths // 8) + BAR_SIGNS[eighths % 8].strip()
@@ -194,8 +194,8 @@ def format_table(
 
 
 def _clip_cells(cells: Sequence[str], width: int) -> list[str]:
-    """Return the cells of a column in at most `width` columns. Different ones that would look the same lose the words
-    that they have in common.
+    """Return the cells of a column in at most `width` columns. Different cells that would look alike lose their common
+    words.
 
     >>> _clip_cells(["eval_accuracy_vs_iterations", "eval_loss_vs_iterations", "lr"], 9)
     ['…accu…ons', '…loss…ons', 'lr']
@@ -205,7 +205,8 @@ def _clip_cells(cells: Sequence[str], width: int) -> list[str]:
     for cell, shown in clipped.items():
         alike.setdefault(shown, []).append(cell)
     for several in alike.values():
-        ends = zip(min(several), max(several), strict=False)  # what these have in common, all have
+        # A common start of the first and the last in sorted order is common to all.
+        ends = zip(min(several), max(several), strict=False)
         start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends)) if len(several) > 1 else 0
         while start and several[0][start - 1].isalnum():
             start -= 1

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def takes_colours(stream: TextIO) -> bool:
-    """Return whether `stream` takes colours: a terminal, unless NO_COLOR is set."""
+    """Return whether `stream` supports colours: a terminal, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 def print_message(word: str, message: str, color: str, lines: bool = False) -> None:
     """Print `word: message` on standard error, in one line; with `lines` keep the line breaks of the message."""
-    from graphviz_tb.limits import MAX_MESSAGE_LETTERS  # here: what only helps prints no message
+    from graphviz_tb.limits import MAX_MESSAGE_LETTERS  # imported late: help prints no message
     from graphviz_tb.model.measure import truncate_middle
 
     head = click.style(f"{word}:", fg=color, bold=True) if takes_colours(sys.stderr) else f"{word}:"
@@ -129,7 +129,7 @@ def detach_stdout() -> None:
 
 def print_report(text: str) -> None:
     """Print on standard output; a reader that closes the pipe does not change the exit code."""
-    # As bytes: the encoding of the terminal must not change a report that is piped on.
+    # As bytes, so that the encoding of the terminal does not change a piped report.
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()

@@ -48,8 +48,8 @@ ROW_KIND_WORDS = {SCOPE_ROW: "scope", OP_ROW: "op", SERIES_ROW: "series", FOLD_R
 class Branch:
     """One line: a group, a call or an op (`row`), or the ops of a group together (`row` of the group, `loose` ops).
 
-    `depth` counts from the root shown; `last` marks the last line below its parent. `around` are scopes that contain
-    nothing but one another, and this row, from the outside in: they share its line.
+    `depth` counts from the root shown; `last` marks the last line below its parent. `around` are the scopes around a
+    row that contain nothing else, from the outside in: they share its line.
     """
 
     row: int
@@ -113,8 +113,8 @@ def open_to_depth(hierarchy: Hierarchy, roots: Iterable[int], depth: int) -> set
 def open_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
     """Return the groups to open so that about `lines` lines are shown.
 
-    Whole levels while they fit; of the first that does not, the largest groups. Groups with the structure of an open
-    one, and groups of one op, stay closed.
+    Whole levels are opened while they fit, then the largest groups of the next level. Groups with the structure of an
+    open group, and groups of one op, stay closed.
     """
     opened, level = {root}, [root]
     room = lines - _lines_added(hierarchy, root)
@@ -148,7 +148,7 @@ def _lines_added(hierarchy: Hierarchy, row: int) -> int:
 
 
 def open_distinct_structures(hierarchy: Hierarchy, roots: Iterable[int]) -> set[int]:
-    """Return the groups to open so that every structure of the model is shown once; gradients and the like stay
+    """Return the groups to open so that every structure of the model is shown once; gradients and updates stay
     closed."""
     quiet = quiet_rows(hierarchy)
     opened: set[int] = set()
@@ -262,7 +262,7 @@ class TreeWriter:
         self.most, self.digits = 1, 1
 
     def set_scale(self, roots: Iterable[int]) -> None:
-        """Give the largest of these roots the full bar."""
+        """Scale bars so that the largest of these roots fills its bar."""
         for row in roots:
             self.most = max(self.most, self.ops_below(row))
             self.digits = max(self.digits, len(self.count_text(row)))
@@ -304,7 +304,7 @@ class TreeWriter:
         """Return the text before a name: lines of the levels above, or their number if these take half the width."""
         depth = len(trail) - 1
         joint = ("└" if trail[-1] else "├") + ("─ " if sign == " " else sign)
-        # Three columns for each level: past half the width the number of levels says as much.
+        # A level takes three columns; beyond half the width, show the number of levels instead.
         if 3 * depth > self.width // 2:
             return f"… {depth:,} {joint}"
         return "".join("   " if last else "│  " for last in trail[1:-1]) + joint
@@ -392,5 +392,5 @@ class TreeWriter:
         end = f"  {pad_text(count, self.digits, right=True)}" + (
             f"  {self.look.bar(bar_text(share, size))}" if size else ""
         )
-        # With colours, a cut would count escape codes as text: such a line is not cut at its end.
+        # A line with colours is not clipped, since its escape codes would count as text.
         return clip_end(stem + text + gap + end, self.width) if not self.look.on else stem + text + gap + end

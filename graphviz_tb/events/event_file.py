@@ -492,7 +492,7 @@ def tensor_of_event(event: bytes, value: int) -> NDArray[Any]:
 def _array_of_tensor(tensor: TensorProto) -> NDArray[Any]:
     """Return a tensor as a numpy array, text as bytes. The last value fills up the claimed size.
 
-    Raises MalformedProto if shape and values do not fit, TooLarge if it claims far more than it holds.
+    Raises MalformedProto if shape and values do not fit, TooLarge if it claims far more values than it contains.
     """
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     count, elements = claimed_element_count(tensor), stored_elements(tensor)

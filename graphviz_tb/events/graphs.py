@@ -75,8 +75,8 @@ class EventFind:
 
 @dataclass(slots=True)
 class EventScan:
-    """Contents and damage of one file: `damage` is the first of that, `torn_end` whether it is only that
-    the last record is not whole."""
+    """Contents and damage of one file: `damage` is the first damage, `torn_end` is true if only the last record is
+    incomplete."""
 
     name: str
     finds: list[EventFind] = field(default_factory=list)
@@ -211,8 +211,8 @@ def _read_bytes_again(path: Path, offset: int, size: int, checksum: int) -> byte
 
 # The graphs of each run: a run is a folder with event files, whose records form one sequence.
 
-EVENT_FILE_WORD = "tfevents"  # is in the names of event files
-EARLIER_GRAPHS = 20  # of one run that are listed beside its last
+EVENT_FILE_WORD = "tfevents"  # part of the names of event files
+EARLIER_GRAPHS = 20  # earlier graphs of one run that are listed with its last
 MODEL_SUFFIXES = (".meta", ".pb", ".pbtxt", ".keras", ".json", ".h5", ".graphdef", ".prototxt")
 NO_MODELS = ("keras_metadata.pb", "fingerprint.pb", "package.json", "tsconfig.json", "projector_config.pbtxt")
 
@@ -251,7 +251,7 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
     below = list_files_below(folder)
     notices = [*below.notices, *unreadable_event_files(below)]
     events = [(run, path) for run, path in below.files if is_event_file(path)]
-    # Together: a run may have programs and no events, and the other way round.
+    # Together, since a run may have only programs or only events.
     listed = _files_of_run(options.run, folder, [*events, *find_programs(below)])
     files = [(run, path) for run, path in listed if is_event_file(path)]
     traces = find_trace_files(below, options)
@@ -323,7 +323,7 @@ def _files_of_run(name: str | None, folder: Path, files: list[tuple[str, Path]])
 
 
 def unreadable_event_files(below: FolderListing) -> Iterator[Notice]:
-    """A notice for each file that by its name is one of events and may not be read, or holds something else."""
+    """Yield a notice for each file with the name of an event file that may not be read, or has other content."""
     for _, path in below.files:
         if EVENT_FILE_WORD not in path.name or not path.is_file():
             continue
@@ -354,7 +354,7 @@ def is_event_file(path: Path) -> bool:
 
 
 def no_events_error(folder: Path) -> NoGraph:
-    """Return the error that says what the folder holds instead."""
+    """Return the error that says what the folder contains instead."""
     names = sorted(path.name for path in folder.iterdir())
     if begun := next((name for name in names if EVENT_FILE_WORD in name and (folder / name).is_file()), None):
         short = _file_size_or_zero(folder / begun) < RECORD_START_BYTES

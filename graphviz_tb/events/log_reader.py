@@ -1,4 +1,4 @@
-"""Everything that the event files of a source hold, as columns.
+"""The contents of all event files of a source, as columns.
 
 walk      the folders, each once; a run is a folder with event files
 tail      each file in blocks of whole records, from where reading stopped
@@ -144,7 +144,7 @@ class RunReader:
         """Update the changed series. `appended`: points were added to the end of the last file only."""
         dropped = {key for key in changed & self.held.keys() if self.held[key].series.dropped is not None}
         grown = {key for key in dropped if appended and self.held[key].last_file == len(self.files) - 1}
-        if dropped - grown:  # restarts may now supersede different points, which only all points show
+        if dropped - grown:  # restarts may now supersede other points, which can be decided only with all points
             with suppress(ReadError):  # deleted since it was listed
                 self.read_again(dropped - grown)
         for key in sorted(changed - grown):

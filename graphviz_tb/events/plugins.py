@@ -45,7 +45,7 @@ RunMessage = tuple[str, HParamsPluginData]  # run, message
 def read_trials(logged: LogContents) -> Trials:
     """Return the trials of a log, empty if the plugin logged nothing.
 
-    Torch writes an experiment into the run of each trial: each adds the columns that earlier ones lack.
+    Torch writes an experiment into the run of each trial; each adds columns that are missing from earlier experiments.
     """
     messages = list(_decode_hparams_messages(logged))
     sessions = tuple(_trial_sessions(messages))

@@ -253,7 +253,7 @@ def _is_numeric_form(form: ValueForm) -> bool:
 
 
 def _decode_numbers(group: ValueGroup) -> NDArray[Any]:
-    """Return the numbers of each value as a line, in the tensor's dtype. The last one fills up the claimed size."""
+    """Return the numbers of each value as a line, in the tensor's dtype. The last number fills up the claimed size."""
     form = group.form
     if form.field == "simple_value":
         return lines_as_numbers(group.numbers["value"], "<f4")

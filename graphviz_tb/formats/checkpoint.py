@@ -1,6 +1,6 @@
-"""Checkpoints: find the indexes that a path means, and list the tensors of one.
+"""Checkpoints: find the indexes that a path means, and list the tensors of an index.
 
-A path means an index itself, the prefix of one (PREFIX.index), or a folder of indexes. An index lists the name, type
+A path means an index, its prefix (PREFIX.index), or a folder of indexes. An index lists the name, type
 and shape of each tensor; slices of a partitioned variable are part of its tensor.
 """
 
@@ -33,8 +33,7 @@ from graphviz_tb.sources.streams import unreadable_error
 #     block    entries, offsets of whole keys, their number · 1 byte: compression · 4 bytes: checksum
 #     entry    lengths: of the prefix shared with the key before, of the rest of the key, of the value · rest · value
 #     footer   40 bytes: places of two blocks, padded · 8 bytes: magic; the second block lists all data blocks
-#
-# No number in it is trusted: blocks must be in order, keys must rise, and their total length is bounded.
+# Numbers in the file are not trusted: blocks must be in order, keys must ascend, and their total length is bounded.
 
 FOOTER_BYTES, TABLE_MAGIC = 48, b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 BLOCK_TRAILER_BYTES = 5  # bytes after a block: compression and checksum
@@ -189,7 +188,7 @@ def _find_entry(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Bun
 
 
 def _row_slices(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[RowSlice]:
-    """Yield where the rows of a tensor are. Raises MalformedProto if its slices do not add up to it."""
+    """Yield the slices that contain the rows of a tensor. Raises MalformedProto if its slices do not add up to it."""
     shape = [dim.size for dim in entry.shape.dim]
     each = parts if entry.slices else [entry]
     shapes = [[dim.size for dim in one.shape.dim] for one in each]
@@ -267,7 +266,7 @@ LATEST_CHECKPOINT = re.compile(rb'^model_checkpoint_path:\s*"([^"\n]*)"', re.MUL
 
 
 def find_index_files(path: Path) -> list[Path]:
-    """Return the indexes of the checkpoints that a path means, the latest last; [] if it is something else."""
+    """Return the indexes of the checkpoints that a path means, the latest last; [] if there are none."""
     beside = path.with_name(path.name + INDEX_SUFFIX) if path.name else path
     try:
         is_folder, is_there = path.is_dir(), path.exists()

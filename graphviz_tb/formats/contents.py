@@ -23,11 +23,11 @@ RUN_GRAPH_TAG = "__run_graph__"  # TensorBoard's tag for the graph of a whole ru
 
 @dataclass(frozen=True, slots=True)
 class GraphContent:
-    """A decoded graph and what reading found out about it.
+    """A decoded graph and further results of reading.
 
-    `signature` is the one whose body it is; `left_out` counts bookkeeping ops that were removed; `layers` maps nodes
-    and scopes to Keras layers. `traced` are the graphs that `graph_def` was merged from. `plain` makes a graph of
-    layers as TensorBoard does; `described` is the JSON it was made from.
+    `signature` is the signature whose body it is; `left_out` counts bookkeeping ops that were removed; `layers` maps
+    nodes and scopes to Keras layers. `traced` are the graphs that `graph_def` was merged from. `plain` returns the
+    graph of layers as TensorBoard draws it; `described` is the JSON of the layers.
     """
 
     graph_def: GraphDef | PackedGraph
@@ -61,8 +61,8 @@ class SourceContents:
     found: tuple[SourceItem, ...] = ()
     profiles: Mapping[str | None, Mapping[str, Callable[[], RunMetadata]]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
-    what: str = "a source"  # used in the message if it holds no graph
-    damage: ReadError | None = None  # raised in that case, as it may have cost a graph
+    what: str = "a source"  # used in the error of a source without a graph
+    damage: ReadError | None = None  # raised instead of that error, since damage may hide a graph
     packed: int | None = None
 
     @property

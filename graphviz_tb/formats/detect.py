@@ -1,7 +1,7 @@
 """Detect the format of a file by its first bytes, not its name.
 
-In this order: containers with a magic number, then text, then bare messages, which have none and are recognised by how
-well their fields match.
+In this order: containers with a magic number, then text, then bare messages, which have no magic number and are
+recognised by how well their fields match.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MESSAGE_TYPES: dict[str, type[Message]] = {
     "run_metadata": RunMetadata,
     "xspace": XSpace,
 }
-TFLITE_MAGIC = b"TFL3"  # behind the offset of the root table
+TFLITE_MAGIC = b"TFL3"  # after the offset of the root table
 OTHER_TFLITE = re.compile(rb"TFL[0-9]")
 OTHER_TFLITE_HINT = "pip install --upgrade tbgraph, or convert the model again with TensorFlow 2"
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -233,7 +233,7 @@ def _fit_score(fitted: MessageFit) -> float:
 
 
 def _top_level_keys(head: bytes) -> tuple[list[FieldKey], bool]:
-    """Return the keys of the fields of a message, and whether the last field is cut: its key is whole."""
+    """Return the keys of the fields of a message, and whether the value of the last field is cut off."""
     keys: list[FieldKey] = []
     try:
         for piece in wire_fields(head):

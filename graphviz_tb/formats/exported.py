@@ -1,21 +1,20 @@
-"""Build the graph of an exported program: one way for the readers of `torch.export`, ONNX and TensorFlow Lite.
+"""Build the graph of an exported program: shared by the readers of `torch.export`, ONNX and TensorFlow Lite.
 
-A reader describes inputs, weights, constants, ops and outputs by the names of the values that they give, in any order;
-`ProgramBuilder.build` makes a GraphDef of them in which
+A reader describes inputs, weights, constants, ops and outputs by the names of their values, in any order;
+`ProgramBuilder.build` makes a GraphDef in which
 
 op type        has its framework before it: `aten::conv2d`, `onnx::Conv`, `tfl::CONV_2D`; its line is in `ops/ops.tsv`.
                An op inside a module is named `Net/Block[blocks.0]/Conv2d[conv]/conv2d`: the class of each module around
                it, and its path in the module before. Later calls of a module have a number: `ReLU[act@2]`
-inputs         are at the positions of the op's definition (the column `inputs` of the table); an argument that is no
-               tensor leaves its place empty (`""`), and is an attribute by its own name
+inputs         are at the positions of the op's definition (the column `inputs` of the table); an argument that is not
+               a tensor leaves its position empty (`""`) and becomes an attribute of its name
 weights        are nodes `Parameter` or `Buffer` in the scope of their module, with `dtype`, `shape`, `_trainable`, the
-               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers.
-               `_keeps_more` says that the program may have others, which the file does not have; `_may_repeat` names a
-               weight whose numbers these may be once more
+               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the weight.
+               `_keeps_more` marks that the program may have weights that are missing from the file; `_may_repeat`
+               names a weight of which this may be a second copy
 constants      are nodes `Const`; `value` has the type, the shape, and the elements of a small one
 `_output_shapes`, `_output_types`
-               shapes and types of all outputs; a size with a name ("batch", "s0") has it in `dim.name`, and the
-               number -1
+               shapes and types of all outputs; a named size ("batch", "s0") is -1, with the name in `dim.name`
 `_source`      the lines of the program that made an op, outermost call first: `model.py:41 x = self.attn(x)`
 functions      are bodies of control flow, in the library; the attributes `then_branch` and `else_branch`, `cond` and
                `body`, `f` of an op name them. A weight that a body uses is a node in the body, with the
@@ -78,7 +77,7 @@ SCOPE_BRACKETS = re.compile(r"[\[\]]")
 
 class ModuleCall(NamedTuple):
     """One module around an op: its path in the program ("enc.0.conv"), its class, and a key that differs from call to
-    call; without a key a new call begins where ops of another module came between."""
+    call. Without a key, a new call begins after ops of another module."""
 
     path: str
     class_name: str
@@ -87,7 +86,7 @@ class ModuleCall(NamedTuple):
 
 class StoredWeight(NamedTuple):
     """A weight: its name in the program, shape and type, whether training changes it; a buffer is not a parameter.
-    `place` is its scope and its name there, where the name in the program does not say it."""
+    `place` is its scope and its name there, if these do not follow from the name in the program."""
 
     name: str
     value: Value
@@ -100,19 +99,20 @@ class StoredWeight(NamedTuple):
 
 @dataclass(slots=True)
 class _Block:
-    """The main graph or a body: nodes in order, which take values until they are wired, and the node that gives each
-    value. `taken` are the weights that nodes or results take, known when the block is whole."""
+    """The main graph or a body: nodes in order, whose inputs are names of values until they are wired. `node_outputs`
+    has the node output of each value; `used_weights`, set when the block is complete, the weights that nodes or results
+    use."""
 
     nodes: NodeLists = field(default_factory=NodeLists)
-    taken: set[str] = field(default_factory=set)
-    given: dict[str, str] = field(default_factory=dict)
+    used_weights: set[str] = field(default_factory=set)
+    node_outputs: dict[str, str] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     weights: dict[str, StoredWeight] = field(default_factory=dict)
     arguments: list[tuple[str, str, Value]] = field(default_factory=list)  # value, name of its node, shape and type
     results: list[tuple[str, str]] = field(default_factory=list)  # name, value
     values: dict[str, Value] = field(default_factory=dict)
-    may_lack_weights: bool = False  # any module of the program may have more than the file
-    around: str = ""  # the scope of the call of a body, which its names leave out
+    may_miss_weights: bool = False  # any module of the program may have weights that are missing from the file
+    around: str = ""  # the scope of the call of a body; names in the body begin below it
 
     def scope_inside(self, scope: str) -> str:
         """Return a scope as it is named in a body."""
@@ -120,7 +120,7 @@ class _Block:
         return scope[len(self.around) :].lstrip("/") if inside else scope
 
     def unique_name(self, scope: str, name: str) -> str:
-        """Return a name that no other node has: with a number from the second on."""
+        """Return a unique name for a node: the second of a name gets a number."""
         scope = self.scope_inside(scope) if self.around else scope
         whole = f"{scope}/{clean_segment(name)}" if scope else clean_segment(name)
         number = self.names.get(whole)
@@ -136,7 +136,7 @@ class _Block:
 
 
 class ProgramBuilder:
-    """Collects what a program consists of. `body` names the function that the next calls describe; "" is the main
+    """Collects the parts of a program. `body` is the function to which the next parts are added; "" is the main
     graph."""
 
     def __init__(self, title: str = "") -> None:
@@ -172,7 +172,7 @@ class ProgramBuilder:
         if self.body:
             name = self._block.unique_name("", name)
             if value:
-                self._block.given[value], self._block.values[value] = name, shape
+                self._block.node_outputs[value], self._block.values[value] = name, shape
         else:
             attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", shape.sizes)
             attributes += encode_outputs((shape,))
@@ -180,36 +180,36 @@ class ProgramBuilder:
         self._block.arguments.append((value, name, shape))
 
     def add_weight(self, value: str, weight: StoredWeight) -> None:
-        """Add a weight under the name of the value that brings it."""
+        """Add a weight under the name of its value."""
         self._block.weights[value] = weight
 
     def weight_names(self) -> set[str]:
         return {weight.name for block in self.blocks.values() for weight in block.weights.values()}
 
-    def note_lacking(self, body: str, value: str) -> None:
-        """Note at a weight that the program has others, which the file does not have."""
+    def note_missing_weight(self, body: str, value: str) -> None:
+        """Mark a weight: the program has further weights, which are missing from the file."""
         weights = self.blocks[body].weights
         attributes = {**weights[value].attributes, KEEPS_MORE_ATTR: True}
         weights[value] = weights[value]._replace(attributes=attributes)
 
-    def note_lacking_near(self, name: str) -> None:
-        """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
+    def note_missing_weight_near(self, name: str) -> None:
+        """Note that the weight `name` is missing from the file; mark the weight that shares most modules with it."""
         weights, parts = self.blocks[""].weights, name.split(".")
 
         def shared_parts(value: str) -> int:
             return sum(1 for _ in takewhile(bool, map(eq, weights[value].name.split("."), parts)))
 
         if weights:
-            self.note_lacking("", max(weights, key=shared_parts))
+            self.note_missing_weight("", max(weights, key=shared_parts))
 
-    def note_lacking_anywhere(self) -> None:
-        """Note at the first result that the file may lack weights of the program, of any module; without results at the
+    def note_missing_weight_anywhere(self) -> None:
+        """Note that weights of any module may be missing from the file; mark the first result, or without results the
         first weight."""
         main = self.blocks[""]
         if main.results or not main.weights:
-            main.may_lack_weights = True
+            main.may_miss_weights = True
         else:
-            self.note_lacking("", next(iter(main.weights)))
+            self.note_missing_weight("", next(iter(main.weights)))
 
     def add_constant(
         self,
@@ -221,7 +221,7 @@ class ProgramBuilder:
         *,
         may_hold_weights: bool = False,
     ) -> None:
-        """Add a constant; `content` are its elements, little-endian, of a small one."""
+        """Add a constant; `content` are the elements of a small constant, little-endian."""
         attributes = encode_constant(shape.dtype, shape.sizes, content) + encode_outputs((shape,))
         if may_hold_weights:
             attributes += encode_attribute(KEEPS_MORE_ATTR, True)
@@ -232,7 +232,7 @@ class ProgramBuilder:
         op: str,
         scope: str,
         inputs: list[str],
-        given: Sequence[str],
+        outputs: Sequence[str],
         kinds: tuple[Value, ...],
         form: Hashable = None,
         settings: Callable[[], Mapping[str, Any]] = dict,
@@ -241,10 +241,10 @@ class ProgramBuilder:
         source: tuple[str, ...] = (),
         functions: Mapping[str, str] | None = None,
     ) -> None:
-        """Add an op: the values that it takes by position ("": a place without a tensor), those that it gives, their
-        shapes and types, and its settings: numbers, texts, lists of one kind, an `AttrValue`. `settings` makes them,
-        once for ops of one `form`: thousands of nodes have a few dozen. Its own name is by default that of its type;
-        `functions` are the bodies that it calls, by attribute."""
+        """Add an op: the values of its inputs by position ("": no tensor), the values of its outputs, and their shapes
+        and types. `settings` returns its attributes: numbers, texts, lists of one type, an `AttrValue`; it is called
+        once for all ops with an equal `form`. The name is by default that of the type; `functions` are the bodies that
+        the op calls, by attribute."""
         key = (op, form, source, kinds)
         attributes = self._attributes_by_form.get(key)
         if attributes is None:
@@ -254,7 +254,7 @@ class ProgramBuilder:
         if functions:
             called = (AttrValue(func=NameAttrList(name=function)) for function in functions.values())
             attributes += b"".join(map(encode_attribute, functions, called))
-        self._add_node(op, scope, name or op_name(op), inputs, attributes, given, kinds)
+        self._add_node(op, scope, name or op_name(op), inputs, attributes, outputs, kinds)
 
     def plain_scope(self, parts: tuple[str, ...]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
@@ -271,7 +271,7 @@ class ProgramBuilder:
     # The message
 
     def build(self) -> GraphContent:
-        """Return the graph of all that was added, with a signature of its inputs and outputs."""
+        """Return the graph of everything that was added, with a signature of its inputs and outputs."""
         main = self.blocks[""]
         self._write_results(main)
         used = self._used_weights()
@@ -296,15 +296,15 @@ class ProgramBuilder:
         name: str,
         inputs: list[str],
         attributes: bytes,
-        given: Sequence[str],
+        outputs: Sequence[str],
         kinds: Sequence[Value],
     ) -> str:
         """Add a node, and return its name."""
         block = self.blocks[self.body]
         unique = block.unique_name(self._calls.scope_of_node(scope), name)
-        for place, value in enumerate(given):
+        for place, value in enumerate(outputs):
             if value:
-                block.given[value] = f"{unique}:{place}" if place else unique
+                block.node_outputs[value] = f"{unique}:{place}" if place else unique
                 block.values[value] = kinds[place]
         while inputs and not inputs[-1]:
             inputs.pop()
@@ -312,28 +312,29 @@ class ProgramBuilder:
         return unique
 
     def _weight_nodes(self, block: _Block, used: Set[str]) -> NodeLists:
-        """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
-        that is not `used` in another block either is filed as unused."""
+        """Return a node for each weight that an op of the block uses; aliases of a weight share a node. A weight that
+        is not `used` in any block is listed as unused."""
         nodes = NodeLists()
-        names: dict[tuple[str, Sizes], str] = {}  # by name, and by shape: an exporter turns a table for a product
+        # Keyed by shape too, because an exporter may transpose a table for a product.
+        names: dict[tuple[str, Sizes], str] = {}
         for value, weight in block.weights.items():
-            if value not in block.taken:
+            if value not in block.used_weights:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
             key = weight.name, weight.value.sizes
             if key not in names:
                 names[key] = self._append_weight(nodes, block, weight)
-            block.given[value] = names[key]
+            block.node_outputs[value] = names[key]
         return nodes
 
     def _used_weights(self) -> set[str]:
-        """Return the names of the weights that an op takes anywhere."""
+        """Return the names of the weights that any op uses."""
         used: set[str] = set()
         for block in self.blocks.values():
             taken = chain(block.nodes.inputs, [value for _, value in block.results])
-            block.taken = set(block.weights).intersection(taken)
-            used.update(block.weights[value].name for value in block.taken)
+            block.used_weights = set(block.weights).intersection(taken)
+            used.update(block.weights[value].name for value in block.used_weights)
         return used
 
     def _append_weight(self, nodes: NodeLists, block: _Block, weight: StoredWeight) -> str:
@@ -351,7 +352,7 @@ class ProgramBuilder:
         return name
 
     def _append_unused(self, main: _Block, nodes: NodeLists) -> None:
-        """Append nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
+        """Append nodes for unused parameters; unused buffers are reported in a notice."""
         unused = list({weight.name: weight for weight in self._unused}.values())
         buffers = [weight for weight in unused if weight.buffer]
         if buffers:
@@ -362,11 +363,11 @@ class ProgramBuilder:
                 self._append_weight(nodes, main, weight)
 
     def _write_results(self, main: _Block) -> None:
-        """Make a node of each output of the program."""
+        """Add a node for each output of the program."""
         self.body = ""
         for at, (name, value) in enumerate(main.results):
             attributes = encode_dtype("T", main.values.get(value, Value()).dtype)
-            if main.may_lack_weights and not at:
+            if main.may_miss_weights and not at:
                 attributes += encode_attribute(KEEPS_MORE_ATTR, True)
             self._add_node(OUTPUT_OP, "", name, [value], attributes, [], [])
 
@@ -383,7 +384,7 @@ class ProgramBuilder:
         arguments = {argument for _, argument, _ in block.arguments}
         for place, (_, value) in enumerate(block.results):
             result = function.signature.output_arg.add(name=f"result_{place}")
-            source = block.given.get(value, value)
+            source = block.node_outputs.get(value, value)
             function.ret[result.name] = _body_input(source, arguments)
             result.type = DTYPE_NUMBERS.get(block.values.get(value, Value()).dtype, 0)
         return function
@@ -391,17 +392,17 @@ class ProgramBuilder:
     def _signature(self, main: _Block) -> Signature:
         inputs = [_port_spec(name, f"{name}:0", kind) for _, name, kind in main.arguments]
         outputs = [
-            _port_spec(name, main.given.get(value, value), main.values.get(value, Value()))
+            _port_spec(name, main.node_outputs.get(value, value), main.values.get(value, Value()))
             for name, value in main.results
         ]
         return Signature("forward", self.title, tuple(inputs), tuple(outputs))
 
 
 def _wire_nodes(block: _Block, *, in_body: bool = False) -> NodeLists:
-    """Let the nodes of a block take other nodes in place of values: of a body in the form of functions,
+    """Replace the values in the inputs of a block's nodes by node outputs; in a body written as in functions,
     `node:out:1`."""
     nodes = block.nodes
-    nodes.inputs = list(map(block.given.get, nodes.inputs, nodes.inputs))
+    nodes.inputs = list(map(block.node_outputs.get, nodes.inputs, nodes.inputs))
     if in_body:
         arguments = {name for _, name, _ in block.arguments}
         nodes.inputs = [_body_input(name, arguments) if name else name for name in nodes.inputs]
@@ -413,13 +414,13 @@ def _message(nodes: NodeLists) -> GraphDef:
 
 
 class ScopeNames:
-    """Names of scopes: each call of a module is one, below the call of the module around it."""
+    """Names of scopes: each call of a module is a scope, below the call of the module around it."""
 
     def __init__(self) -> None:
         self._scope_by_call: dict[tuple[str, str], str] = {}  # scope around, key of the call ─▶ scope
         self._count: Counter[tuple[str, str]] = Counter()  # scope around, path ─▶ calls
-        self._last: list[tuple[str, str]] = []  # the calls around the op before: keys and scopes
-        self._last_modules: tuple[ModuleCall, ...] = ()  # the same as its modules
+        self._last: list[tuple[str, str]] = []  # the calls around the previous op: keys and scopes
+        self._last_modules: tuple[ModuleCall, ...] = ()  # these calls as modules
         self._last_scope = ""
         self._first_by_path: dict[str, str] = {}
         self._plain_scopes: dict[tuple[str, ...], str] = {}
@@ -429,14 +430,14 @@ class ScopeNames:
         """Return the scope of an op in modules, outermost first."""
         if modules is self._last_modules:
             return self._last_scope
-        around, path, same = "", "", 0  # how many calls around the op before are around this one
+        around, path, same = "", "", 0  # number of calls that are around the previous op and this one
         for module, (key, scope) in zip(modules, self._last, strict=False):
             if key != (module.path if module.key is None else module.key):
                 break
             around, path, same = scope, module.path, same + 1
         now = self._last[:same]
         for module in modules[same:]:
-            if module.key is None:  # in file order, a call ends where its module is left
+            if module.key is None:  # without keys, a call ends at the first op outside of its module
                 now.append((module.path, self._new_call(around, path, module)))
             else:
                 if (around, module.key) not in self._scope_by_call:
@@ -474,7 +475,7 @@ class ScopeNames:
         return scope
 
     def scope_of_node(self, scope: str) -> str:
-        """Return a scope for the name of one more node, which has all its letters; "" when there are too many."""
+        """Return the scope of a new node, whose name repeats all its letters; "" when there are too many letters."""
         if self._letters.take(len(scope)):
             return scope
         self._cut += 1
@@ -500,7 +501,7 @@ class ScopeNames:
 
 
 def module_path(parts: Iterable[str]) -> str:
-    """Return the path of a module in a program by the parts of a name. One exporter repeats the name of a container.
+    """Return the path of a module by the parts of a name, in which one exporter repeats the name of a container.
 
     >>> module_path(["layer1", "layer1.0", "conv1"]), module_path(["encoder", "0"])
     ('layer1.0.conv1', 'encoder.0')
@@ -513,8 +514,7 @@ def module_path(parts: Iterable[str]) -> str:
 
 
 def _encode_settings(op: str, settings: Mapping[str, Any]) -> bytes:
-    """Return the settings of an op as attributes, but for those that are the default: files differ in which they
-    write."""
+    """Return the settings of an op as attributes, without defaults, which only some files write."""
     usual = attribute_defaults(op)
     return b"".join(
         encode_attribute(key, content)
@@ -533,7 +533,7 @@ def clean_segment(text: str) -> str:
 
 
 def _is_equal_setting(value: Any, usual: Any) -> bool:
-    """Return whether a setting is the usual one; floats are those of 32 bits."""
+    """Return whether a setting is the default; floats compare as float32."""
     if isinstance(value, float) and isinstance(usual, int | float):
         return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
     if type(value) is not type(usual):
@@ -542,7 +542,7 @@ def _is_equal_setting(value: Any, usual: Any) -> bool:
 
 
 def _body_input(name: str, arguments: Iterable[str]) -> str:
-    """Return an input as functions write it: an argument by its name, an output as `node:output:0`."""
+    """Return an input in the form of functions: an argument by its name, an output as `node:output:0`."""
     node, colon, place = name.rpartition(":")
     if not colon or not place.isdecimal():
         node, place = name, "0"
@@ -550,7 +550,7 @@ def _body_input(name: str, arguments: Iterable[str]) -> str:
 
 
 def _port_spec(name: str, tensor: str, kind: Value) -> TensorSpec:
-    """Return an input or an output of the program; sizes with a name are -1."""
+    """Return an input or an output of the program; named sizes are -1."""
     shape = tuple(max(-1, size) if isinstance(size, int) else -1 for size in kind.sizes or ())
     known = kind.sizes is not None and len(shape) <= MAX_DIMENSIONS
     return TensorSpec(name, tensor, kind.dtype if kind.dtype in DTYPE_NUMBERS else "", shape if known else None)

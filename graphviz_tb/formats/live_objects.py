@@ -95,7 +95,7 @@ def _concrete_function(function: Any, called: str) -> Any:
 
 
 def _concrete_model_function(model: Any) -> Any:
-    # TensorFlow is not imported: a model that runs on it has loaded it already.
+    # TensorFlow is not imported here: a user with such a model has imported it.
     """Return a concrete function that calls a built Keras model."""
     tensorflow, inputs = sys.modules.get("tensorflow"), getattr(model, "inputs", None)
     if tensorflow is None or not inputs:
@@ -112,7 +112,7 @@ def _concrete_model_function(model: Any) -> Any:
 
 
 def _select_signature(signatures: Mapping[str, Any], asked: str | None) -> Any:
-    """Return the signature that was asked for, else the serving default, else the only one."""
+    """Return the requested signature, else the serving default, else the only signature."""
     if asked is not None and asked not in signatures:
         raise UnknownChoice.among("signature", asked, signatures)
     if asked is None and SERVING_DEFAULT not in signatures and len(signatures) > 1:
@@ -134,7 +134,7 @@ def _tf_functions_of(source: Any) -> dict[str, Any]:
 
 
 def _select_function(source: Any, functions: Mapping[str, Any], asked: str | None) -> Any:
-    """Return the function that was asked for, else the only one with a known signature."""
+    """Return the requested function, else the only function with a known signature."""
     if asked is not None and asked not in functions:
         raise UnknownChoice.among("function", asked, functions)
     known = [name for name, function in functions.items() if getattr(function, "input_signature", None) is not None]
@@ -189,8 +189,8 @@ def _quote_keys(words: Mapping[str, Any]) -> str:
 
 
 def bytes_of_program(source: Any) -> bytes | None:
-    """Return a program of `torch.export` as its own `save` writes it; None for any other object. PyTorch itself is not
-    imported: a program that has one has loaded it already."""
+    """Return a program of `torch.export` as `torch.export.save` writes it; None for any other object. PyTorch is not
+    imported here: a user with such a program has imported it."""
     torch = sys.modules.get("torch")
     kind = type(source)
     if torch is None or kind.__name__ != "ExportedProgram" or not kind.__module__.startswith("torch."):

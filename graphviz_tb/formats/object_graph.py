@@ -22,12 +22,12 @@ NODE_ID_FIELD, LOCAL_NAME_FIELD = 1, 2  # ObjectReference
 DTYPE, SHAPE, TRAINABLE, VARIABLE_NAME_FIELD = 1, 2, 3, 6  # SavedVariable; 2 are also the dimensions of a shape
 MAP_KEY_FIELD, MAP_VALUE_FIELD = 1, 2  # an entry of a map
 BOUND_INPUTS_FIELD = 2  # SavedConcreteFunction
-# Attributes of a path that become part of a name, and letters of each: models are not deep, and thousands of variables
-# may share one long attribute.
+# Attributes of a path that become part of a name, and letters of each, since thousands of variables may share a long
+# path.
 MAX_ATTRIBUTE_PATH_PARTS, MAX_ATTRIBUTE_LETTERS = 50, 200
-TRAINED, FIXED = "trainable_variables", "non_trainable_variables"  # attributes of the root of Keras
-OF_KERAS = frozenset({"keras_api", "_operations", "_layers", "_trainable_variables", "_tracked", "_tracker"})
-OF_OPTIMIZERS = frozenset({"iterations", "_iterations", "learning_rate", "_learning_rate"})
+TRAINED_LIST, FIXED_LIST = "trainable_variables", "non_trainable_variables"  # attributes of the root of Keras
+KERAS_ATTRIBUTES = frozenset({"keras_api", "_operations", "_layers", "_trainable_variables", "_tracked", "_tracker"})
+OPTIMIZER_ATTRIBUTES = frozenset({"iterations", "_iterations", "learning_rate", "_learning_rate"})
 LIST_ATTRIBUTES = frozenset({
     "variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers",
     "_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked",
@@ -71,8 +71,8 @@ class SavedVariable(NamedTuple):
 
 
 def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVariable], captured: set[int]) -> bool:
-    """Return whether the model keeps floating variables that no function captures: in its list of all variables, or in
-    a layer of which others are captured. Variables of optimizers and metrics do not count."""
+    """Return whether the model has float variables that no function captures, in its list of all variables or in a
+    layer with captured variables. Variables of optimizers and metrics do not count."""
     children = [list(_child_objects(data, *span)) for span in spans]
     listed = next((number for number, name in children[0] if name == "variables"), -1) if children else -1
     if 0 <= listed < len(children):
@@ -83,7 +83,7 @@ def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVari
         inner = [(number, name) for number, name in children[layer] if 0 <= number < len(saved)]
         if not any(_is_floating(saved, number) and number not in captured for number, _ in inner):
             continue
-        if any(name in OF_OPTIMIZERS for _, name in inner):
+        if any(name in OPTIMIZER_ATTRIBUTES for _, name in inner):
             continue
         below = [number for number, name in inner if name not in LIST_ATTRIBUTES]
         below += [number for each in below for number, name in children[each] if name not in LIST_ATTRIBUTES]
@@ -93,27 +93,27 @@ def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVari
 
 
 def _is_floating(saved: list[SavedVariable], number: int) -> bool:
-    """Return whether an object is a variable of floating numbers."""
+    """Return whether an object is a variable of floats."""
     return 0 <= number < len(saved) and saved[number].name != "" and saved[number].floating
 
 
 def _trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]) -> list[bool | None]:
     """Return whether each object is trained.
 
-    The lists of the root decide: they follow a layer that is frozen later. The flag that a variable of Keras got when
-    it was made only proves that it is not trained.
+    The lists of the root decide, since they include layers that were frozen later. The flag of a Keras variable, set
+    when it was made, only proves that it is not trained.
     """
     lists = {name: number for number, name in _child_objects(data, *spans[0])} if spans else {}
     said: dict[int, bool] = {}
-    for name, trained in ((TRAINED, True), (FIXED, False)):
+    for name, trained in ((TRAINED_LIST, True), (FIXED_LIST, False)):
         if name in lists and 0 <= lists[name] < len(spans):
             said |= dict.fromkeys((number for number, _ in _child_objects(data, *spans[lists[name]])), trained)
-    of_keras = any(name in OF_KERAS for span in spans for _, name in _child_objects(data, *span))
+    of_keras = any(name in KERAS_ATTRIBUTES for span in spans for _, name in _child_objects(data, *span))
     return [said.get(number, None if of_keras and flag else flag) for number, flag in enumerate(flags)]
 
 
 def _number_repeated_names(names: list[str]) -> list[str]:
-    """Return the names of objects with a number behind those that an earlier object has, as TensorFlow numbers them.
+    """Return the names of objects, with a number after a name that an earlier object has, as TensorFlow numbers them.
 
     >>> _number_repeated_names(["m/w", "", "m/w", "m/w_1", ""])
     ['m/w', '', 'm/w_2', 'm/w_1', '']
@@ -128,7 +128,7 @@ def _number_repeated_names(names: list[str]) -> list[str]:
         number = counts[name] - 1
         while (free := f"{name}_{number}") in taken:
             number += 1
-        # The next object of this name begins where this one ended.
+        # The next object of this name continues with this number.
         counts[name] = number + 1
         taken.add(free)
         made.append(free)
@@ -136,7 +136,7 @@ def _number_repeated_names(names: list[str]) -> list[str]:
 
 
 def _disambiguate_variable_names(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
-    """Insert into names that several variables share the attributes that lead to each: `model/kernel` of the layer
+    """Insert into names that several variables share the attributes on the path to each: `model/kernel` of the layer
     `first` becomes `model/first/kernel`. `names` and `spans` are by object number."""
     several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
     if not several:

@@ -1,11 +1,11 @@
 """Read an ONNX model (`.onnx`): describe its graph, bodies and functions to the builder of exported programs.
 
-ops            keep their types, `onnx::Conv`; settings that newer versions of ONNX take as inputs are attributes again
-               where they are constants, and settings that say what holds anyway are left out: the same network of two
+ops            keep their types, `onnx::Conv`; constant settings that newer versions of ONNX pass as inputs are
+               attributes again, and settings without an effect are left out, so that a network written in two
                versions is the same graph
 stored tensors weights and constants (onnx_weights.py), small ones with their elements
-QDQ pairs      an activation that is quantised and dequantised at once is that activation, a dequantised weight is that
-               weight; the op says `quantized`, the weight has its stored type
+QDQ pairs      are left out: an op that uses a quantised and dequantised activation uses the activation itself, and has
+               the attribute `quantized`; a dequantised weight is the weight, with its stored type
 If, Loop, Scan call functions; values that a body takes from outside are further arguments
 functions      of the file are functions of the library, called by type
 """
@@ -40,7 +40,7 @@ from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     NodePlace,
     has_call_record,
-    is_made_name,
+    is_generated_name,
     lists_modules,
     name_form_in_calls,
     name_in_call,
@@ -88,7 +88,7 @@ from graphviz_tb.sources.streams import OpenedSource
 NEWEST_VERSIONS = {"IR version": 14, "opset": 28}
 AXIS_WAS_FIRST = frozenset(("Softmax", "LogSoftmax", "Hardmax"))  # axis 1 by default before version 13
 TYPE_SETTINGS = frozenset(("to", "dtype", "output_dtype"))
-# The input that decides the type of the output, where it is not the first.
+# The input that decides the type of the output, if not the first.
 TYPING_INPUT = {
     "Where": 1,
     "OneHot": 2,
@@ -116,14 +116,14 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
     builder = ModelReader(model, data).build_program()
-    del model  # before as much is made for the graph
+    del model  # frees memory before the graph takes as much
     content = builder.build()
     entry = SourceEntry("op", bytes=len(data), format="ONNX")
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
 def _standard_opset(model: ModelValue | FunctionValue) -> int:
-    """Return the version of ONNX's own ops that a model or a function is written in; 0 if it says none."""
+    """Return the version of ONNX's standard ops in a model or a function; 0 if it states none."""
     return next((opset.version for opset in model.opsets if opset.domain in ("", "ai.onnx")), 0)
 
 
@@ -136,8 +136,8 @@ class ModelReader:
         self.uses = StoredTensorUses(model)
         self.numbers = StoredNumbers(data, self.uses)
         self.lists_modules = model.graph is not None and any(map(lists_modules, model.graph.nodes))
-        # The parameters in the call of an op that takes a weight, in which body, and the weight.
-        self.called: list[tuple[frozenset[str], str, str]] = []
+        # For each op with a weight: the parameters in the record of its call, its body, and the weight.
+        self.call_parameters: list[tuple[frozenset[str], str, str]] = []
         self.kind_by_type: dict[int, Value] = {}  # equal types are one object
         self._places: dict[NodeValue, NodePlace] = {}
         self.functions: dict[FunctionKey, str] = {}
@@ -145,7 +145,7 @@ class ModelReader:
 
     @cached_property
     def names_in_calls(self) -> Mapping[str, str]:
-        """Names of stored weights by the form that calls give them."""
+        """Names of stored weights by their form in records of calls."""
         return names_in_calls(name for _, name in self.uses.stored)
 
     def build_program(self) -> ProgramBuilder:
@@ -157,7 +157,7 @@ class ModelReader:
         if newer:
             text = f"{' and '.join(newer)} of ONNX is newer than tbgraph knows: some ops may be drawn without shapes"
             self.builder.notices.append(Notice("newer-version", text, strict=False))
-        for function in self.model.functions:  # names first: they call each other
+        for function in self.model.functions:  # names first, since functions call each other
             name = self.builder.begin_body(function.name or "function")
             self.functions[function.domain, function.name, function.overload] = name
         for function in self.model.functions:
@@ -166,25 +166,29 @@ class ModelReader:
             BlockReader(self, key, function, None).read_function(function)
         self.builder.body = ""
         BlockReader(self, None, graph, None).read_main(graph)
-        self._note_lacking_parameters()
+        self._note_missing_parameters()
         return self.builder
 
-    def _note_lacking_parameters(self) -> None:
-        """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""
+    def _note_missing_parameters(self) -> None:
+        """Mark weights of ops whose recorded calls have parameters that are missing from the file."""
         graph = self.model.graph
         listed = parameters_of_program(graph) if graph is not None else {}
-        known = {name_form_in_calls(name) for name in self.builder.weight_names()} if self.called or listed else set()
-        for parameters, body, value in self.called:
+        known = (
+            {name_form_in_calls(name) for name in self.builder.weight_names()}
+            if self.call_parameters or listed
+            else set()
+        )
+        for parameters, body, value in self.call_parameters:
             if not parameters <= known:
-                self.builder.note_lacking(body, value)
-        # A tied weight is in the call of its user; one that no output needs is in none.
+                self.builder.note_missing_weight(body, value)
+        # The record of a call names tied weights too, but no record names a weight that no output needs.
         if self.numbers.may_lack_unused(listed):
-            self.builder.note_lacking_anywhere()
+            self.builder.note_missing_weight_anywhere()
         dropped = listed.keys() - known
         if dropped and graph is not None:
             dropped -= set(chain.from_iterable(map(parameters_of_call, graph.nodes)))
         if dropped:
-            self.builder.note_lacking_near(listed[min(dropped)])
+            self.builder.note_missing_weight_near(listed[min(dropped)])
 
     def kind_of(self, value: NamedValue) -> Value:
         """Return shape and type of a value that the file describes."""
@@ -194,14 +198,14 @@ class ModelReader:
         return kind
 
     def place_of(self, node: NodeValue) -> NodePlace:
-        """Return where a node is; found once, as each weight that it takes asks for it."""
+        """Return the place of a node, cached, since it is needed for each of its weights."""
         place = self._places.get(node)
         if place is None:
             place = self._places[node] = place_of_node(node)
         return place
 
     def weight_name(self, stored: str, use: WeightUse) -> str:
-        """Return the name of a weight, with a number if another has it already."""
+        """Return a unique name for a weight: the second of a name gets a number."""
         name = name_of_weight(stored, self.place_of(use.node), use.slot)
         self.named_weights[name] = self.named_weights.get(name, 0) + 1
         return name if self.named_weights[name] == 1 else f"{name}_{self.named_weights[name]}"
@@ -215,13 +219,13 @@ class BlockReader:
     ) -> None:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
-        # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
+        # A body sees all values around it, which may be many more than its own: do not copy them.
         self.stored: MutableMapping[str, TensorValue] = dict(model.uses.stored_in_graph(graph))
-        self.same: MutableMapping[str, str] = {}  # another name of a value
-        self.kinds: MutableMapping[str, Value] = {}  # of all that is given, once types are inferred
+        self.alias: MutableMapping[str, str] = {}  # value → the value that it equals
+        self.kinds: MutableMapping[str, Value] = {}  # of every known value, once types are inferred
         if around is not None:
             self.stored = ChainMap(self.stored, *_maps_of(around.stored))
-            self.same = ChainMap(self.same, *_maps_of(around.same))
+            self.alias = ChainMap(self.alias, *_maps_of(around.alias))
             self.kinds = ChainMap(self.kinds, *_maps_of(around.kinds))
         self.weights: dict[str, StoredWeight] = around.weights if around else {}
         self.used: dict[str, WeightUse | None] = around.used if around else {}
@@ -233,31 +237,31 @@ class BlockReader:
         else:
             self.kinds.update(dict.fromkeys(graph.inputs, Value()))
         self.kinds.update({value.name: model.kind_of(value) for value in named})
-        self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
+        self.inferred_modules: dict[int, tuple[ModuleCall, ...]] = {}  # modules of nodes without a recorded place
         self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     @cached_property
-    def makers(self) -> Mapping[str, NodeValue]:
-        """Nodes by the values that they give."""
+    def producers(self) -> Mapping[str, NodeValue]:
+        """Node by output value."""
         return {value: node for node in self.nodes for value in node.outputs if value}
 
     @cached_property
-    def takers(self) -> Mapping[str, Sequence[NodeValue]]:
-        """Nodes by the value that they take."""
-        takers: dict[str, list[NodeValue]] = {}
+    def consumers(self) -> Mapping[str, Sequence[NodeValue]]:
+        """Nodes by input value."""
+        consumers: dict[str, list[NodeValue]] = {}
         for node in self.nodes:
             for value in node.inputs:
-                takers.setdefault(value, []).append(node)
-        return takers
+                consumers.setdefault(value, []).append(node)
+        return consumers
 
     @cached_property
     def only_dequantized(self) -> Set[str]:
-        """Values that only dequantisations take: no other op, body or result."""
+        """Values that only dequantisations use: no other op, body or result."""
         restored = Counter(node.inputs[0] for node in self.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         return {
             value
             for value, count in restored.items()
-            if len(self.takers[value]) == count and not any(map(self._lacks_input, self.takers[value]))
+            if len(self.consumers[value]) == count and not any(map(self._has_missing_input, self.consumers[value]))
         }
 
     # The three kinds of blocks
@@ -268,10 +272,10 @@ class BlockReader:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])
         self._read_nodes()
         for output in graph.outputs:
-            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()))
+            self.builder.add_output(output.name, self._input_of_value(output.name, NodePlace()))
 
     def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
-        """Add a body: its inputs, then the values from outside; its first `last` results are given last."""
+        """Add a body: its inputs, then the values from outside; its first `last` results are moved to the end."""
         for value in graph.inputs:
             self.builder.add_input(value.name, value.name, self.kinds[value.name])
         for name in captured:
@@ -279,7 +283,7 @@ class BlockReader:
         self._read_nodes()
         outputs = [*graph.outputs[last:], *graph.outputs[:last]]
         for output in outputs:
-            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()))
+            self.builder.add_output(output.name, self._input_of_value(output.name, NodePlace()))
 
     def read_function(self, function: FunctionValue) -> None:
         """Add a function of the file."""
@@ -287,7 +291,7 @@ class BlockReader:
             self.builder.add_input(name, name, self.kinds.get(name, Value()))
         self._read_nodes()
         for name in function.outputs:
-            self.builder.add_output(name, self._taken_value(name, NodePlace()))
+            self.builder.add_output(name, self._input_of_value(name, NodePlace()))
 
     # Nodes
 
@@ -298,7 +302,7 @@ class BlockReader:
             if not typed.issuperset(node.outputs):
                 self._infer_types(node)
         for node in self.nodes:
-            if not is_constant(node) and not (node.op_type in PASSING_OPS and self._passes_same(node)):
+            if not is_constant(node) and not (node.op_type in PASSING_OPS and self._replaced_by_alias(node)):
                 self._read_node(node)
 
     def _read_node(self, node: NodeValue) -> None:
@@ -311,25 +315,25 @@ class BlockReader:
         stated: dict[str, Any] = {}  # settings that are not attributes of the node
         slots = () if function else setting_slots(op)
         kinds, stored = self.kinds, self.stored
-        for slot, value in enumerate(map(self.same.get, node.inputs, node.inputs) if self.same else node.inputs):
+        for slot, value in enumerate(map(self.alias.get, node.inputs, node.inputs) if self.alias else node.inputs):
             if not value or value not in stored:
                 inputs.append(value if value in kinds else "")
             elif slot in slots and (setting := self._setting(op, slot, value)) is not None:
                 stated[setting[0]] = setting[1]
                 inputs.append("")
             else:
-                inputs.append(self._taken_stored(value, place, scope, (node, type_name, slot)))
+                inputs.append(self._input_of_stored(value, place, scope, (node, type_name, slot)))
         if self.quantized and (types := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             stated["quantized"] = ", ".join(sorted(types))
-        # Equal attributes are one object.
+        # Equal attributes are one object, so their ids identify them.
         form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
         functions: Mapping[str, str] | None = None
         if (bodies := self.model.uses.bodies.get(node)) is not None:
             functions, captured = self._add_bodies(node, bodies)
-            inputs += [self._taken_value(value, place, scope) for value in captured]
+            inputs += [self._input_of_value(value, place, scope) for value in captured]
         weight = next(filter(self.weights.__contains__, inputs), None)
         if weight is not None and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
-            self.model.called.append((named, self.builder.body, weight))
+            self.model.call_parameters.append((named, self.builder.body, weight))
         self.builder.add_op(
             op,
             scope,
@@ -344,12 +348,12 @@ class BlockReader:
         )
 
     def _place_of(self, node: NodeValue, op: str) -> NodePlace:
-        """Return where a node of a type is, a folded convolution in the module of its kernel, and a node that an
-        optimizer of the exporter made in the modules that all ops around it are in."""
+        """Return the place of a node: for a folded convolution the module of its kernel, for a node that the exporter's
+        optimizer added the modules that all its neighbours share."""
         place = self.model.place_of(node)
         if self.model.lists_modules and not (place.modules or place.parts):
             place = NodePlace(self._shared_modules(node), name=place.name)
-            self.modules_of_made[id(node)] = place.modules
+            self.inferred_modules[id(node)] = place.modules
         slot = kernel_slot(op)
         value = self._resolve(node.inputs[slot]) if 0 <= slot < len(node.inputs) else ""
         if value not in self.stored:
@@ -357,68 +361,71 @@ class BlockReader:
         return with_module_of_kernel(place, node.op_type, value, len(self.stored[value].dims))
 
     def _shared_modules(self, node: NodeValue) -> tuple[ModuleCall, ...]:
-        """Return the modules that the ops before and behind a node have in common."""
-        around = [self.makers[value] for value in node.inputs if value in self.makers]
-        around += chain.from_iterable(self.takers.get(value, ()) for value in node.outputs)
-        lists = [self.model.place_of(each).modules or self.modules_of_made.get(id(each), ()) for each in around]
+        """Return the modules that the ops before and after a node have in common."""
+        around = [self.producers[value] for value in node.inputs if value in self.producers]
+        around += chain.from_iterable(self.consumers.get(value, ()) for value in node.outputs)
+        lists = [self.model.place_of(each).modules or self.inferred_modules.get(id(each), ()) for each in around]
         known = [modules for modules in lists if modules]
         shared = zip(*known, strict=False) if known else ()
         return tuple(alike[0] for alike in takewhile(lambda alike: len(set(alike)) == 1, shared))
 
     def _resolve(self, value: str) -> str:
-        """Return the first name of a value."""
-        return self.same.get(value, value)
+        """Return the original of an alias; any other value itself."""
+        return self.alias.get(value, value)
 
-    def _passes_same(self, node: NodeValue) -> bool:
-        """Return whether a node gives only what it takes: equal tensors that are stored once, QDQ pairs."""
+    def _replaced_by_alias(self, node: NodeValue) -> bool:
+        """Return whether a node is left out because its output is its input: copies of stored tensors, QDQ pairs.
+        Record the alias."""
         if not node.inputs or not node.outputs or not node.outputs[0]:
             return False
-        given, value = node.outputs[0], node.inputs[0]
-        taken = self._resolve(value)
+        output, value = node.outputs[0], node.inputs[0]
+        source = self._resolve(value)
         if node.op_type == "Identity":
-            if taken in self.stored:
-                self._share_stored(given, taken)
-            return taken in self.stored
-        if self._lacks_input(node):
+            if source in self.stored:
+                self._alias_stored(output, source)
+            return source in self.stored
+        if self._has_missing_input(node):
             return False
         if node.op_type == "QuantizeLinear":
-            return given in self.only_dequantized
-        maker = self.makers.get(value)
+            return output in self.only_dequantized
+        maker = self.producers.get(value)
         if maker is not None and maker.op_type == "QuantizeLinear" and maker.inputs and value in self.only_dequantized:
-            self.same[given] = self._resolve(maker.inputs[0])
-            self.quantized[given] = self.kinds.get(value, Value()).dtype or "uint8"
+            self.alias[output] = self._resolve(maker.inputs[0])
+            self.quantized[output] = self.kinds.get(value, Value()).dtype or "uint8"
             self.builder.left_out += 2
             return True
-        if taken in self.stored and self._use(taken) is not None:
-            self.same[given] = taken
+        if source in self.stored and self._use(source) is not None:
+            self.alias[output] = source
             self.builder.left_out += 1
             return True
         return False
 
-    def _share_stored(self, given: str, taken: str) -> None:
-        """Let a value be a stored one. Tensors with different names in the program are different weights, even if their
-        equal numbers are stored once."""
-        if not is_made_name(given) and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None:
-            self.stored[given] = self.stored[taken]
+    def _alias_stored(self, output: str, source: str) -> None:
+        """Make a value an alias of a stored tensor. If it has a name in the program it is a separate weight, whose
+        equal values are stored once."""
+        if (
+            not is_generated_name(output)
+            and self.model.uses.weight_use(self.key, output, self.stored[source]) is not None
+        ):
+            self.stored[output] = self.stored[source]
         else:
-            self.same[given] = taken
+            self.alias[output] = source
         self.builder.left_out += 1
 
     # Values
 
-    def _taken_value(self, value: str, place: NodePlace, scope: str = "") -> str:
-        """Return the value that a body or a result takes by the name that the builder knows; "" for one that nothing
-        gives."""
+    def _input_of_value(self, value: str, place: NodePlace, scope: str = "") -> str:
+        """Return the builder's name for a value that a body or a result uses; "" for a value without a producer."""
         value = self._resolve(value)
         if value and value in self.stored:
-            return self._taken_stored(value, place, scope)
+            return self._input_of_stored(value, place, scope)
         return value if value in self.kinds else ""
 
-    def _taken_stored(
+    def _input_of_stored(
         self, value: str, place: NodePlace, scope: str = "", user: tuple[NodeValue, str, int] | None = None
     ) -> str:
-        """Return the name by which the builder knows a stored tensor; it is added when it is first taken. `user` is the
-        node that takes it, its type and at which input."""
+        """Return the builder's name for a stored tensor, which is added on its first use. `user` is the node that uses
+        it, its type, and the number of the input."""
         use = self._use(value)
         name = self._name_for_user(value, use.slot, place, *user) if user is not None and use is not None else ""
         key = f"{value} {name}" if name else value
@@ -434,12 +441,12 @@ class BlockReader:
         return self.used[value]
 
     def _name_for_user(self, value: str, usual: str, place: NodePlace, node: NodeValue, op: str, slot: int) -> str:
-        """Return the name that the weight of one user has in the program, if the file stores it under another."""
+        """Return the name of a user's weight in the program, if the file stores it under another name; else ""."""
         if slot >= MAX_FOLLOWED_CARRIERS or not has_call_record(node) or has_role(op, Role.RECURRENT):
             return ""
         known = weight_input_names(op).get(slot, usual)
         name = name_in_call(node, place, known, value)
-        if not name and is_made_name(value):
+        if not name and is_generated_name(value):
             name = other_name_in_call(node, known, self.model.names_in_calls)
         return name
 
@@ -462,10 +469,10 @@ class BlockReader:
                 name, at, attributes["tied"] = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"]), True
             elif shared is not None:
                 attributes[MAY_REPEAT] = shared[0]
-            elif numbers.may_be_made_bias(value, use) or numbers.may_be_buffer(value, use):
+            elif numbers.may_be_norm_bias(value, use) or numbers.may_be_buffer(value, use):
                 attributes[MAY_REPEAT] = ""
             name = name or self.model.weight_name(value, use)
-            buffer = use.slot in BUFFER_SLOTS or numbers.is_made_bias(value, use)
+            buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(value, use)
             self.weights[key] = StoredWeight(name, kind, None, buffer, (), attributes, at)
         self.builder.add_weight(key, self.weights[key])
 
@@ -501,7 +508,7 @@ class BlockReader:
     # Settings
 
     def _attributes(self, node: NodeValue) -> dict[str, Any]:
-        """Return the attributes of a node as plain values, but for graphs."""
+        """Return the attributes of a node as plain values, without graphs."""
         found: dict[str, Any] = {}
         for attribute in node.attributes:
             name = attribute.name
@@ -515,8 +522,8 @@ class BlockReader:
         return found
 
     def _settings(self, node: NodeValue, stated: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the attributes of a node and what else is stated, without those that have no effect, and with those
-        whose default differs between versions of ONNX."""
+        """Return the attributes of a node and the `stated` settings, without settings that have no effect, and with
+        settings whose default differs between versions of ONNX."""
         attributes = {**self._attributes(node), **stated}
         if node.op_type in AXIS_WAS_FIRST and 0 < self.version < 13:
             attributes.setdefault("axis", 1)
@@ -531,7 +538,7 @@ class BlockReader:
         return attributes
 
     def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
-        """Return the setting that a stored tensor is: its name and value; None if it is a tensor."""
+        """Return name and value of the setting that a stored tensor represents; None if it is an ordinary input."""
         numbers = small_tensor_elements(self.stored[value])
         return None if numbers is None else input_as_setting(op, slot, numbers)
 
@@ -547,18 +554,18 @@ class BlockReader:
         functions: dict[str, str] = {}
         for attribute, graph in bodies:
             functions[attribute] = self.builder.begin_body(graph.name or f"{node.name or node.op_type}_{attribute}")
-            # The condition of a loop is the first result of its body, and none of the node.
+            # The first result of a loop's body is the condition, which is not an output of the node.
             last = 1 if node.op_type == "Loop" else 0
             BlockReader(self.model, self.key, graph, self).read_body(graph, list(captured), last)
             self.builder.body = outer
         return functions, list(captured)
 
-    def _lacks_input(self, node: NodeValue) -> bool:
-        """Return whether a node takes a value that nothing gives: a damaged model."""
+    def _has_missing_input(self, node: NodeValue) -> bool:
+        """Return whether an input of a node has no producer, as in a damaged model."""
         return not all(value in self.stored or value in self.kinds for value in node.inputs if value)
 
     def _is_known(self, value: str) -> bool:
-        """Return whether a value is given here, and not stored."""
+        """Return whether a value exists here and is not a stored tensor."""
         resolved = self._resolve(value)
         return resolved not in self.stored and resolved in self.kinds
 
@@ -569,7 +576,7 @@ def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[st
 
 
 def _results_of_bodies(node: NodeValue, bodies: NodeBodies) -> list[Value]:
-    """Return the outputs of an op with bodies as the body states them; what a loop collects has one more axis."""
+    """Return shapes and types of an op's outputs by its bodies; an output that a loop collects has one more axis."""
     body = bodies[0][1]
     kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]
     if node.op_type == "If":
@@ -581,10 +588,10 @@ def _results_of_bodies(node: NodeValue, bodies: NodeBodies) -> list[Value]:
 
 
 def _scanned_inputs(node: NodeValue) -> int:
-    """Return the number of inputs that a `Scan` goes through, slice by slice."""
+    """Return the number of inputs over which a `Scan` iterates."""
     return next((each.i or 0 for each in node.attributes if each.name == "num_scan_inputs"), len(node.inputs))
 
 
 def _place_name(value: str) -> str:
-    """Return the name of a constant: its own, or that of any constant."""
-    return "Const" if is_made_name(value) else value.rpartition("/")[2] or "Const"
+    """Return the name of a constant, or a general name if its name was generated."""
+    return "Const" if is_generated_name(value) else value.rpartition("/")[2] or "Const"

@@ -1,8 +1,8 @@
 """Decode the messages of an ONNX model: no package `onnx`, and no values of weights.
 
-Initialisers are most of a file and no picture shows their numbers: they are cut out before protobuf decodes the rest,
-so a model of gigabytes takes the time of its nodes. Small tensors keep theirs, since shapes, axes and paddings are
-tensors too. External data is noted and never opened.
+Initialisers are most of a file, and pictures do not show their values: these are cut out before protobuf decodes the
+rest, so that only the nodes take time. Small tensors keep their values, since shapes, axes and paddings are tensors
+too. External data is noted and never opened.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ FORM_BY_DTYPE = {
     **dict(zip(("float32", "float64", "int64", "uint64", "int32"), ("<f", "<d", "<q", "<Q", "<i"), strict=True)),
     **dict(zip(("uint32", "int16", "int8"), ("<I", "<h", "<b"), strict=True)),
 }
-# Memory that a message takes at least, a node of the graph later more, and what is listed in it.
+# Least memory of a message, of a node (with its node in the graph), and of a list entry.
 BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_OF_LISTED = 150, 600, 40
-MAX_UNCOUNTED_ENTRIES = 8  # of a list: so few are part of the bytes of its message
-SPAN_FIELD = (1 << 29) - 1  # the last field number, which onnx.proto has not
+MAX_UNCOUNTED_ENTRIES = 8  # entries of a list that `BYTES_OF_MESSAGE` includes
+SPAN_FIELD = (1 << 29) - 1  # the largest field number, which onnx.proto does not use
 SPAN_TAG = encode_varint(SPAN_FIELD << 3)
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
@@ -62,8 +62,8 @@ class Opset:
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A stored tensor. Of large ones only name, type and size are kept, and where the raw values are in the file:
-    from which byte to which."""
+    """A stored tensor. Of a large tensor only name, type and size are kept, and the first and last byte of its raw
+    values in the file."""
 
     name: str = ""
     dims: tuple[int, ...] = ()
@@ -89,7 +89,8 @@ class TensorValue:
         return self.data_location == EXTERNAL_LOCATION
 
     def content(self) -> bytes | None:
-        """Return the values as little-endian bytes; None if they are not kept, no numbers, or do not fill `dims`."""
+        """Return the values as little-endian bytes; None if they were not kept, are not numbers, or do not fill
+        `dims`."""
         form = FORM_BY_DTYPE.get(self.dtype)
         if form is None or self.is_external or len(self.dims) > MAX_DIMENSIONS:
             return None
@@ -111,7 +112,7 @@ class TensorValue:
 
 @dataclass(frozen=True, slots=True)
 class SparseTensorValue:
-    """A sparse tensor: its values, and the shape of the whole."""
+    """A sparse tensor: its non-zero values, and its shape."""
 
     values: TensorValue = TensorValue()
     dims: tuple[int, ...] = ()
@@ -176,7 +177,7 @@ class NamedValue:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A setting of a node. `type` says which field is meant; old files leave it out."""
+    """A setting of a node. `type` says which field has the value; old files omit it."""
 
     name: str = ""
     type: int = 0
@@ -196,7 +197,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeValue:
-    """An operator: "" among its inputs and outputs is one that is left out. Each is equal to itself only."""
+    """An operator; "" is an omitted input or output. Nodes compare by identity."""
 
     name: str = ""
     op_type: str = ""
@@ -362,11 +363,12 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         25: _many("functions", FunctionValue),
     },
 }
-# None has an equal, or leaves a field open. The others are bytes first, and equal ones are decoded once.
+# Messages that are decoded field by field, since hardly any are equal. Other messages are decoded once per distinct
+# bytes.
 TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue)
 OnnxMessageT = TypeVar("OnnxMessageT")
 ListT = TypeVar("ListT", bound=Sized)
-MAX_REMEMBERED_BYTES = 2048  # of a message that is remembered for equal ones
+MAX_REMEMBERED_BYTES = 2048  # largest message that is cached for equal ones
 
 
 def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = None) -> ModelValue:
@@ -391,7 +393,7 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
 
 
 def _damaged_byte(data: IndexedBytes) -> int | None:
-    """Return the first byte that begins no field, at any depth; None if it is not found."""
+    """Return the first byte, at any depth, where no field begins; None if it is not found."""
     try:
         _without_large_values(data, ModelValue, 0, len(data), limit=-1)
     except CutError as cut:
@@ -404,13 +406,13 @@ def _damaged_byte(data: IndexedBytes) -> int | None:
 def _without_large_values(
     data: IndexedBytes, kind: type, first: int, last: int, depth: int = 0, limit: int = MAX_STORED_VALUE_BYTES
 ) -> bytes:
-    """Return the bytes of a message without large values of tensors, at any depth; raw ones are the field `span`: from
-    which byte of the file to which."""
+    """Return the bytes of a message without large values of tensors, at any depth. The field `span` has the first and
+    last byte of raw values in the file."""
     if depth > MAX_MESSAGE_DEPTH:
         raise RecursionError
     rules = FIELDS[kind]
     kept: list[bytes] = []
-    same = first  # from here on the bytes stay as they are
+    same = first  # start of the bytes that are copied unchanged
     for number, wire, start, begin, end in wire_spans(data, first, last, limit):
         rule = rules.get(number)
         cut: list[bytes] = []
@@ -451,7 +453,7 @@ def _message_classes() -> Mapping[type, Any]:
 
 
 class MessageDecoder:
-    """Decodes messages; equal small ones, such as types and settings, become one value."""
+    """Decodes messages; equal small messages, such as types and settings, become one object."""
 
     def __init__(self, budget: MemoryBudget) -> None:
         self.budget, self.depth = budget, 0
@@ -462,10 +464,10 @@ class MessageDecoder:
         }
 
     def _decoder(self, rule: FieldRule) -> Callable[[Any], Any]:
-        """Return the function that makes the value of a field from its content in a message of protobuf."""
+        """Return the function that converts the content of a field of a protobuf message."""
         kind: Any = rule.kind
         if kind is dict:
-            return self._counted  # as protobuf has them: a node has a handful of long ones, which are read once
+            return self._counted  # protobuf's own list: lists of a node are few and read once
         if kind is Scalar.TEXT:
             return (lambda listed: _texts_of(self._entries(listed))) if rule.many else text_of
         if isinstance(kind, Scalar):
@@ -476,7 +478,8 @@ class MessageDecoder:
         return (lambda listed: tuple(map(inner, self._entries(listed)))) if rule.many else inner
 
     def _entries(self, listed: Sequence[Any]) -> Sequence[Any]:
-        """Return the entries of a list, taken at once: an iterator of protobuf ends by an error that is formatted."""
+        """Return the entries of a list by a slice, because an iterator of protobuf ends with a slow, formatted
+        IndexError."""
         return self._counted(listed)[:]
 
     def _counted(self, listed: ListT) -> ListT:
@@ -486,14 +489,14 @@ class MessageDecoder:
         return listed
 
     def decode(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
-        """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
+        """Decode one message, and inner messages by recursion, at most as deep as protobuf allows."""
         if self.depth > MAX_MESSAGE_DEPTH:
             raise RecursionError
         self.depth += 1
         values: dict[str, Any] = {}
         decoders = self._decoders[kind]
         message = _message_classes()[kind].FromString(data)
-        del data  # the message is a copy
+        del data  # free the bytes: the message is a copy
         for field_descriptor, content in message.ListFields():
             name, decoder = decoders[field_descriptor.number]
             values[name] = decoder(content)
@@ -502,7 +505,7 @@ class MessageDecoder:
         return kind(**values)
 
     def _inner(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
-        """Return a message inside of one, decoded once for equal ones."""
+        """Return an inner message, decoded once per distinct bytes."""
         known: OnnxMessageT | None = self._decoded[kind].get(data)
         if known is None:
             known = self.decode(kind, data)
@@ -511,7 +514,7 @@ class MessageDecoder:
         return known
 
     def _values(self, kind: type[OnnxMessageT], messages: Sequence[Any]) -> tuple[OnnxMessageT, ...]:
-        """Return messages of a typed kind as values, made field by field: there are thousands."""
+        """Return messages of a kind in `TYPED_KINDS` as values, made field by field: there are thousands."""
         self.budget.take(len(messages) * (BYTES_OF_NODE if kind is NodeValue else BYTES_OF_MESSAGE))
         decoders = dict(self._decoders[kind].values())
         listed = list(messages)
@@ -530,5 +533,5 @@ def _texts_of(listed: Sequence[str | bytes]) -> tuple[str, ...]:
 
 
 def text_of(content: str | bytes) -> str:
-    """Return a text; protobuf gives the bytes of one that is not UTF-8."""
+    """Return a text; for invalid UTF-8, protobuf returns bytes."""
     return content if isinstance(content, str) else content.decode("utf-8", "replace")

@@ -1,8 +1,8 @@
-"""Where the ops of an ONNX model are in its program: modules that an exporter wrote, or names with slashes.
+"""Find the place of each op of an ONNX model in its program: modules that an exporter wrote, or names with slashes.
 
-PyTorch's newer exporter lists the modules around each node, with classes; its older one and those of other frameworks
-name nodes after the scope, `/encoder/layers.0/self_attn/MatMul`. Calls have no number: a run of nodes of one module is
-one call.
+PyTorch's newer exporter lists the modules around each node, with classes; its older exporter and other frameworks name
+nodes after the scope, `/encoder/layers.0/self_attn/MatMul`. Calls have no number: a run of nodes of one module is one
+call.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
 SIGNATURE_KEY = "pkg.torch.export.ExportedProgram.graph_signature"
 LISTED_PARAMETER = re.compile(r"^p_\w*: PARAMETER target='([^'\n]*)'$", re.MULTILINE)
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
-# A text without its end is read too: looking for the next one inside of it takes the square of its letters.
+# A text without a closing quote matches too: otherwise the search would go on inside it, in quadratic time.
 LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'?|"((?:[^"\\]|\\.)*+)"?""", re.DOTALL)
 WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pbc])_(\w+)"), re.compile(r"\W")
 ESCAPED = re.compile(r"\\(.)")
 NAMESPACE_ENTRY = re.compile(r"(?:^|(?<=/))([^/:]*+): ([\w.]+)(?:/|$)")
 MAX_LISTED_LETTERS = 20_000
-# Names that an exporter makes up for values without one in the program.
-MADE_NAME = re.compile(
+# Names that an exporter generates for values without a name in the program.
+GENERATED_NAME = re.compile(
     r"(?:onnx::\w+|_?val_\d+|\d+|_v_\d+|node_\w+|const\w*|expand(?:_\d+)?|scalar_tensor\w*|.*_output_\d+)?",
     re.IGNORECASE,
 )
-MAX_CACHED_NAMES = 256  # what asks for a name asks for it a few times in turn
+MAX_CACHED_NAMES = 256  # a name is looked up a few times in a row
 QUANTIZED_END = re.compile(r"(?:_quantized|_DequantizeLinear(?:_Output)?|_dequantized)$")
-FOLDED_BIAS = re.compile(r"\.weight_bias$")  # where a norm is folded into a convolution that had no bias
+FOLDED_BIAS = re.compile(r"\.weight_bias$")  # of a norm folded into a convolution without a bias
 WEIGHT_ATTRIBUTES = {"kernel": "weight", "embeddings": "weight", "scale": "weight", "slope": "weight", "offset": "bias"}
 DIMENSIONAL = {"Conv": "Conv{}d", "ConvTranspose": "ConvTranspose{}d"}
 PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
@@ -62,13 +62,13 @@ class NodePlace(NamedTuple):
 
 
 @lru_cache(maxsize=MAX_CACHED_NAMES)
-def is_made_name(name: str) -> bool:
-    """Return whether an exporter made a name up, for a value that has none in the program.
+def is_generated_name(name: str) -> bool:
+    """Return whether an exporter generated a name, for a value without a name in the program.
 
-    >>> is_made_name("val_3"), is_made_name("fc.weight")
+    >>> is_generated_name("val_3"), is_generated_name("fc.weight")
     (True, False)
     """
-    return MADE_NAME.fullmatch(name) is not None
+    return GENERATED_NAME.fullmatch(name) is not None
 
 
 def lists_modules(node: NodeValue) -> bool:
@@ -88,7 +88,7 @@ def place_of_node(node: NodeValue) -> NodePlace:
     parts = tuple(part for part in node.name.split("/") if part)
     if len(parts) > 1 or (parts and node.name.startswith("/")):
         return NodePlace((), parts[:-1], parts[-1])
-    return NodePlace(name=node.op_type if is_made_name(node.name) else node.name)
+    return NodePlace(name=node.op_type if is_generated_name(node.name) else node.name)
 
 
 def stack_trace(node: NodeValue) -> str:
@@ -97,8 +97,8 @@ def stack_trace(node: NodeValue) -> str:
 
 
 def stored_kind(node: NodeValue, value: str) -> str:
-    """Return whether a stored value that a node takes is a parameter ("p"), a buffer ("b") or a constant tensor ("c")
-    of the program, as the exporter says in the call that the node was made from; "" if it says none of them.
+    """Return whether a stored input of a node is a parameter ("p"), a buffer ("b") or a constant tensor ("c") of the
+    program, according to the exporter's record of the call; "" if there is no such record.
 
     >>> call = {"pkg.torch.onnx.fx_node": "%add : call_function(args = (%x, %p_pos_embed))"}
     >>> stored_kind(NodeValue(metadata=call), "pos.embed"), stored_kind(NodeValue(), "pos")
@@ -109,8 +109,8 @@ def stored_kind(node: NodeValue, value: str) -> str:
 
 
 def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> str:
-    """Return the name of a weight by the call that its user was made from; "" if that says nothing. The exporter stores
-    equal weights once, and those that it turned under a new name, but the call has the parameter.
+    """Return the name of a weight by the recorded call of its user; "" if there is none. The exporter stores equal
+    weights once, and transposed weights under a new name, but the call names the parameter.
 
     >>> call = {"pkg.torch.onnx.fx_node": "%linear : call_function(args = (%x, %p_mlp_0_weight, %p_mlp_0_bias))"}
     >>> place = NodePlace((ModuleCall("", "Net"), ModuleCall("mlp.0", "Linear")))
@@ -119,7 +119,7 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
     """
     if not place.path or stored.rpartition(".")[0] == place.path:
         return ""
-    own, made = f"{name_form_in_calls(place.path)}_", is_made_name(stored)
+    own, made = f"{name_form_in_calls(place.path)}_", is_generated_name(stored)
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
     last = stored.rpartition(".")[2]
     for name in _weights_of_call(node):
@@ -129,19 +129,19 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
 
 
 def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> str:
-    """Return the name of a weight of another module by the call that its user was made from; `names` are those of
-    stored weights by the form that calls give them."""
+    """Return the name of a weight of another module by the recorded call of its user; `names` are the names of stored
+    weights by their form in calls."""
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
     return next((names[name] for name in _weights_of_call(node) if name.endswith(attribute) and name in names), "")
 
 
 def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
-    """Return the names of stored weights by the form that calls give them."""
-    return {name_form_in_calls(name): name for name in stored if not is_made_name(name)}
+    """Return the names of stored weights by their form in calls: `fc_weight` for `fc.weight`."""
+    return {name_form_in_calls(name): name for name in stored if not is_generated_name(name)}
 
 
 def parameters_of_call(node: NodeValue) -> frozenset[str]:
-    """Return the parameters in the call that a node was made from, in the form of names in calls."""
+    """Return the parameters in the recorded call of a node, by their form in calls."""
     return frozenset(name for name, kind in _weights_of_call(node).items() if kind == "p")
 
 
@@ -157,11 +157,11 @@ def parameters_of_program(graph: GraphValue) -> dict[str, str]:
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
-    """Return the weights in the call that a node was made from, by name in small letters: "p", "b" or "c"."""
+    """Return the kind ("p", "b" or "c") of each weight in the recorded call of a node, by name in lower case."""
     return _weights_in_text(text_of(node.metadata.get(CALL_KEY, "")))
 
 
-@lru_cache(maxsize=64)  # each weight that a node takes asks for its call
+@lru_cache(maxsize=64)  # looked up once for each weight of a node
 def _weights_in_text(call: str) -> dict[str, str]:
     found = WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
     kinds: dict[str, str] = {}
@@ -176,21 +176,21 @@ def name_form_in_calls(name: str) -> str:
 
 
 def has_call_record(node: NodeValue) -> bool:
-    """Return whether the exporter wrote the call that a node was made from."""
+    """Return whether the exporter recorded the call of a node."""
     return CALL_KEY in node.metadata
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
     if not metadata:
         return ()
-    # The last of each is the op: without it the lists of all ops of a module are equal.
+    # Without the last entry, the op itself, the lists of all ops of a module are equal.
     paths = _without_last_name(text_of(metadata.get(SCOPES_KEY, "")))
     classes = _classes_of_modules(text_of(metadata.get(CLASSES_KEY, "")))
     return _listed_modules(paths, classes, "" if paths else text_of(metadata.get(NAMESPACE_KEY, "")))
 
 
 def _without_last_name(listed: str) -> str:
-    """Return a list of texts with an empty one in place of the last.
+    """Return a list of texts with an empty last text.
 
     >>> _without_last_name("['', 'enc.0', 'linear']")
     "['', 'enc.0', '']"
@@ -202,7 +202,7 @@ def _without_last_name(listed: str) -> str:
 _classes_of_modules = lru_cache(maxsize=1024)(_without_last_name)  # modules of one kind list the same classes
 
 
-@lru_cache(maxsize=1024)  # the nodes of a module follow each other
+@lru_cache(maxsize=1024)  # consecutive nodes are of one module
 def _listed_modules(path_list: str, class_list: str, namespace: str) -> tuple[ModuleCall, ...]:
     """Return the modules that texts list: all but the last entry, which is the op."""
     paths, classes = _listed_texts(path_list), _listed_texts(class_list)
@@ -233,8 +233,8 @@ def _listed_texts(text: str) -> list[str]:
 
 
 def with_module_of_kernel(place: NodePlace, op: str, kernel: str, rank: int) -> NodePlace:
-    """Return the place of a convolution or a product by the name of its kernel: where a batch norm is folded into it,
-    the exporter gives it the module of the norm.
+    """Return the place of a convolution or a product by the name of its kernel: if a batch norm was folded into it, the
+    exporter records the module of the norm.
 
     >>> net, norm = ModuleCall("", "Net"), ModuleCall("bn1", "BatchNorm2d")
     >>> with_module_of_kernel(NodePlace((net, norm)), "Conv", "conv1.weight", 4).modules[-1]
@@ -247,14 +247,15 @@ def with_module_of_kernel(place: NodePlace, op: str, kernel: str, rank: int) -> 
     own = path.removeprefix(f"{around}.") if around else path
     if path == inner.path or path.startswith(f"{inner.path}.") or "." in own or (around and own == path):
         return place
-    if "Norm" not in inner.class_name:  # any other module that takes the weight of a neighbour shares it
+    if "Norm" not in inner.class_name:  # any other module with the weight of a neighbour shares it
         return place
     kind = DIMENSIONAL[op].format(rank - 2) if op in DIMENSIONAL else PLAIN_CLASSES.get(op, op)
     return NodePlace((*place.modules[:-1], ModuleCall(path, kind)), name=place.name)
 
 
 def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
-    """Return the name of a weight in the program. One without a name is called after the module that takes it.
+    """Return the name of a weight in the program; a weight with a generated name is named after the module that uses
+    it.
 
     >>> name_of_weight("conv1.weight_quantized", None, "kernel"), name_of_weight("onnx::MatMul_12", None, "kernel")
     ('conv1.weight', 'onnx::MatMul_12')
@@ -262,6 +263,6 @@ def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
     'mlp.0.weight'
     """
     name = FOLDED_BIAS.sub(".bias", QUANTIZED_END.sub("", stored))
-    if not is_made_name(name) or place is None or not place.path:
+    if not is_generated_name(name) or place is None or not place.path:
         return name
     return f"{place.path}.{WEIGHT_ATTRIBUTES.get(slot, slot or 'weight')}"

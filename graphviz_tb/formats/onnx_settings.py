@@ -1,4 +1,4 @@
-"""Settings of ONNX ops as plain values: attributes, and small stored tensors that an op takes as settings.
+"""Settings of ONNX ops as plain values: attributes, and small stored tensors at inputs that are settings.
 
 Conv   kernel_shape = [3, 3]      attribute       ─▶ kernel_shape = [3, 3]
 Clip   x, min, max                stored numbers  ─▶ min = 0.0, max = 6.0
@@ -22,13 +22,13 @@ from graphviz_tb.proto import AttrValue
 LIST_SETTINGS = frozenset(
     ("axes", "pads", "split", "starts", "ends", "steps", "repeats", "roi", "scales", "sizes", "shape", "image_shape")
 )
-SIZE_SETTING = "shape"  # the setting that a size input is
+SIZE_SETTING = "shape"  # name of the setting at a size input
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def setting_slots(op: str) -> frozenset[int]:
-    """Return the inputs of an op that are settings where they are constants.
+    """Return the inputs of an op that are settings if they are constants.
 
     >>> sorted(setting_slots("onnx::Clip")), sorted(setting_slots("onnx::Relu"))
     ([1, 2], [])
@@ -37,7 +37,7 @@ def setting_slots(op: str) -> frozenset[int]:
 
 
 def input_as_setting(op: str, slot: int, numbers: Sequence[Any]) -> tuple[str, Any] | None:
-    """Return the setting that the numbers of an input are: its name and value; None if it is none, or is too long.
+    """Return name and value of the setting at an input with these numbers; None if it is not a setting, or too long.
 
     >>> input_as_setting("onnx::Reshape", 1, [1, -1])
     ('shape', [1, -1])
@@ -51,7 +51,8 @@ def input_as_setting(op: str, slot: int, numbers: Sequence[Any]) -> tuple[str, A
 
 
 def attribute_value(attribute: Attribute) -> Any:
-    """Return the value of an attribute; None for a graph, and for one of the function around."""
+    """Return the value of an attribute; None for a graph, and for a reference to an attribute of the function
+    around."""
     if attribute.ref_name or attribute.g is not None or attribute.graphs:
         return None
     for single in (attribute.i, attribute.f):
@@ -84,7 +85,7 @@ def _tensor_attribute(tensor: TensorValue) -> AttrValue:
 
 
 def small_tensor_elements(tensor: TensorValue) -> list[Any] | None:
-    """Return the numbers of a small tensor: whole ones, floats or truth values.
+    """Return the integers, floats or bools of a small tensor.
 
     >>> small_tensor_elements(TensorValue(dims=(2,), data_type=7, int64_data=(3, -1)))
     [3, -1]

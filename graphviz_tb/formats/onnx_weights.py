@@ -1,12 +1,12 @@
 """Find the weights of an ONNX model: the stored tensors that arrive at a weight input of an op.
 
     kernel (int8) ─▶ DequantizeLinear ─▶ Conv          the table of ops says that input 1 is the kernel
-    bias ─▶ Add ◀─ MatMul ◀─ kernel                    what is added to a product with a weight is its bias
+    bias ─▶ Add ◀─ MatMul ◀─ kernel                    a tensor added to a product with a weight is its bias
     conv.bias ─▶ Identity ─▶ norm.bias                 equal tensors are stored once
 
-Initialisers and `Constant` nodes are alike. Any other tensor with a name of the program
-("encoder.pos_embedding") is a weight too; other numbers are constants. Whether the weights of a file are the parameters
-of its program is judged at the end.
+Initialisers and `Constant` nodes are alike. Any other tensor with a name of the program ("encoder.pos_embedding") is a
+weight too; other tensors are constants. `StoredNumbers` judges whether the weights of a file are the parameters of its
+program.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from graphviz_tb.formats.onnx_scopes import (
     FOLDED_BIAS,
     WEIGHT_ATTRIBUTES,
     has_call_record,
-    is_made_name,
+    is_generated_name,
     parameters_of_call,
     stored_kind,
 )
@@ -70,7 +70,7 @@ def op_type(node: NodeValue) -> str:
     return _with_framework(node.op_type)
 
 
-@lru_cache(maxsize=MAX_CACHED_OP_TYPES)  # one text for thousands of nodes: its hash is known
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)  # thousands of nodes share a text, whose hash is cached
 def _with_framework(own: str) -> str:
     return f"onnx::{own}"
 
@@ -86,12 +86,12 @@ def _graphs_of(attribute: Attribute) -> list[tuple[str, GraphValue]]:
 
 
 def is_constant(node: NodeValue) -> bool:
-    """Return whether a node gives a stored tensor."""
+    """Return whether the output of a node is a stored tensor."""
     return node.op_type == "Constant" and node.domain in OWN_DOMAINS
 
 
 def _constant_of_node(node: NodeValue) -> TensorValue:
-    """Return the tensor that a `Constant` node gives."""
+    """Return the tensor of a `Constant` node."""
     for attribute in node.attributes:
         if attribute.name == "value" and attribute.t is not None:
             return attribute.t
@@ -125,8 +125,8 @@ def _stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]
 
 
 class StoredTensorUses:
-    """Users of the stored tensors of a model, through carriers and into functions; `bodies` are the graphs of those
-    nodes that have some."""
+    """Users of the stored tensors of a model, through carriers and into functions; `bodies` are the graphs of nodes
+    with bodies."""
 
     def __init__(self, model: ModelValue) -> None:
         self.from_pytorch = model.producer == "pytorch"
@@ -144,8 +144,8 @@ class StoredTensorUses:
     def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
         users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
         waiting: list[GraphValue | FunctionValue] = [first]
-        followed: set[str] = set()  # values whose users are asked for
-        plain: set[int] = set()  # attributes without graphs: equal ones are one object
+        followed: set[str] = set()  # values whose users are recorded
+        plain: set[int] = set()  # ids of attributes without graphs; equal attributes are one object
         while waiting:
             graph = waiting.pop()
             found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
@@ -168,11 +168,11 @@ class StoredTensorUses:
                         waiting += [inner for _, inner in bodies]
 
     def stored_in_graph(self, graph: GraphValue | FunctionValue) -> Mapping[str, TensorValue]:
-        """Return the stored tensors of a graph by the values that they give, not those of graphs inside."""
+        """Return the stored tensors of a graph by value, without those of inner graphs."""
         return self._stored_by_graph[id(graph)]
 
     def _first_users(self, block: BlockKey, value: str) -> Sequence[tuple[NodeValue, int]]:
-        """Return the first nodes that take a value, and at which input."""
+        """Return the first nodes that use a value, each with the number of the input."""
         users = self._users[block].get(value, ())
         return users if len(users) <= MAX_FOLLOWED_CARRIERS else users[:MAX_FOLLOWED_CARRIERS]
 
@@ -198,19 +198,19 @@ class StoredTensorUses:
                     and (dequantized or not quantized or _takes_quantized(op))
                     and not _is_neutral(value, names[slot], tensor)
                 ):
-                    return WeightUse(_slot_said(node, value) or names[slot], node)
+                    return WeightUse(_recorded_slot(node, value) or names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
                     more = dequantized or node.op_type == "DequantizeLinear"
                     self._follow(waiting, seen, (here, node.outputs[0], more))
                 elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
                     joined = "bias" if node.op_type in ("Add", "Sub") else "scale"
-                    return WeightUse(_slot_said(node, value) or joined, node)
+                    return WeightUse(_recorded_slot(node, value) or joined, node)
         numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(value)  # a number of the program
         return self._use_by_name(value) if block is None and not quantized and not numbered else None
 
     def captured_values(self, graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
-        """Return the values from outside that a graph and those inside of it take, but for stored tensors; in the order
-        of their use."""
+        """Return the values from outside that a graph and its inner graphs use, in the order of their use, without
+        stored tensors."""
         given: set[str] = set()
         taken: dict[str, None] = {}
         waiting: list[GraphValue] = [graph]
@@ -225,7 +225,7 @@ class StoredTensorUses:
         return [value for value in taken if value not in given and value not in stored]
 
     def is_in_calls(self, value: str) -> bool:
-        """Return whether ops that take a value say the call that they were made from."""
+        """Return whether the exporter recorded the calls of the ops that use a value."""
         return any(has_call_record(node) for node, _ in self._first_users(None, value))
 
     def is_looked_up(self, block: BlockKey, value: str) -> bool:
@@ -242,14 +242,14 @@ class StoredTensorUses:
             waiting.append(step)
 
     def _use_by_name(self, value: str) -> WeightUse | None:
-        """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
+        """Return the use of a tensor that has a name in the program: the exporter recorded or did not generate it."""
         taken = self._first_users(None, value)
         users = [node for node, slot in taken if not setting_input_name(op_type(node), slot)]
-        if not users or is_made_name(value):
+        if not users or is_generated_name(value):
             return None
         said = next((node for node in users if stored_kind(node, value)), None)
         named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
-        return WeightUse(_slot_said(said, value) if said else "", users[0]) if said or named else None
+        return WeightUse(_recorded_slot(said, value) if said else "", users[0]) if said or named else None
 
     def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""
@@ -271,7 +271,8 @@ class StoredTensorUses:
         return False
 
     def _may_be_stored(self, block: BlockKey, value: str) -> bool:
-        """Return whether a value is a stored one, dequantized or turned, or an argument of a function."""
+        """Return whether a value is a stored tensor, possibly dequantized or transposed, or an argument of a
+        function."""
         for _ in range(MAX_FOLLOWED_CARRIERS):
             maker = self._makers[block].get(value)
             if maker is None or maker.op_type not in CARRIERS or not maker.inputs:
@@ -282,18 +283,18 @@ class StoredTensorUses:
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def kernel_slot(op: str) -> int:
-    """Return the input of an op that takes its kernel; -1 if none does."""
+    """Return the number of an op's kernel input; -1 if it has none."""
     return next((slot for slot, name in weight_input_names(op).items() if name == "kernel"), -1)
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _takes_quantized(op: str) -> bool:
-    """Return whether an op takes quantised weights as they are stored, with their zero points."""
+    """Return whether an op accepts quantised weights as they are stored, with their zero points."""
     return any("zero_point" in setting_input_name(op, slot) for slot in input_names(op))
 
 
 def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
-    """Return shape and type of a stored tensor. One with several numbers in a byte has the sizes that its op states.
+    """Return shape and type of a stored tensor; if a byte packs several numbers, the op states the sizes.
 
     >>> from graphviz_tb.formats.onnx_messages import Attribute
     >>> sizes = tuple(Attribute(name, i=size) for name, size in (("K", 32), ("N", 8), ("bits", 4)))
@@ -307,16 +308,17 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
     return Value(shortened_sizes(tensor.dims), tensor.dtype)
 
 
-def _slot_said(node: NodeValue, value: str) -> str:
-    """Return "buffer" for a stored value if the exporter says in the call of a node that it is not a parameter.
-    Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is not a parameter."""
+def _recorded_slot(node: NodeValue, value: str) -> str:
+    """Return "buffer" for a stored value if the recorded call of a node says that it is not a parameter. Constant
+    tensors are buffers, as in programs of torch.export: a computed table is not a parameter."""
     return "buffer" if node.metadata and stored_kind(node, value) in ("b", "c") else ""
 
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
-    """Return whether a vector without a name leaves a normalised value as it is: ones times it, or zeros added."""
+    """Return whether a vector with a generated name has no effect on a normalised value: a scale of ones, or an offset
+    of zeros."""
     form = NEUTRAL_FORMS.get(slot)
-    content = tensor.content() if form is not None and is_made_name(value) else None
+    content = tensor.content() if form is not None and is_generated_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))
 
 
@@ -324,18 +326,18 @@ def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
 #
 #   bn.weight, bn.bias ─▶ (folded) ─▶ conv.weight        the call of the op has the parameter, the file does not
 #   bn (no weights)    ─▶ (folded) ─▶ conv.weight_bias   the call of the op has no bias, the file does
-#   wpe.weight ─▶ (worked out) ─▶ onnx::Add_900          numbers that an exporter made, of weights or of literals
-#   wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, turned: once more in the file
-#   pos ─▶ Add, without calls in the file                a parameter, or a table that the program worked out: a buffer
+#   wpe.weight ─▶ (computed) ─▶ onnx::Add_900            the exporter computed it from weights or from literals
+#   wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, stored again, transposed
+#   pos ─▶ Add, without calls in the file                a parameter, or a buffer: a table that the program computed
 #   head.weight ─▶ no output                             dropped, and the older exporter of PyTorch lists no parameters
 #
-# The first, the third and the last make the count of the file a lower bound, the fourth and the fifth an upper one, the
-# table unless its numbers are there and differ; equal ones are one weight. The second is a buffer; without calls in the
-# file the bias is in doubt both ways.
+# The first, third and last case make the number of weights in the file a lower bound, the fourth and fifth an upper
+# bound. If the values of the shared table are in the file they decide: equal tables are one weight. The bias of the
+# second case is a buffer; without calls in the file it makes the number a lower and an upper bound.
 
 LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
 PARAMETER_NAMES = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias"))
-FEWEST_WEIGHTS = 2
+MIN_WEIGHT_ELEMENTS = 2
 ROWS_COMPARED_AT_ONCE = 1024
 
 
@@ -348,12 +350,12 @@ class StoredNumbers:
         self._tables: dict[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]] | None = None
 
     def may_hold_weights(self, value: str, tensor: TensorValue) -> bool:
-        """Return whether a constant may be worked out from weights: numbers under a name that an exporter made, and not
-        only one or two, as those of a mask."""
-        if "float" not in tensor.dtype or prod(tensor.dims) < FEWEST_WEIGHTS or LITERAL_NAME.fullmatch(value):
+        """Return whether a constant may be computed from weights: it has a generated name, and more than two distinct
+        values (a mask has one or two)."""
+        if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or LITERAL_NAME.fullmatch(value):
             return False
-        # An exporter that writes calls gives what it works out the name of a call: `neg_1`.
-        if not is_made_name(value) and not self.uses.is_in_calls(value):
+        # An exporter that records calls names a computed constant after a call: `neg_1`.
+        if not is_generated_name(value) and not self.uses.is_in_calls(value):
             return False
         numbers = self._elements(tensor)
         if numbers is None:
@@ -364,37 +366,37 @@ class StoredNumbers:
 
     def may_lack_unused(self, listed: Mapping[str, str]) -> bool:
         """Return whether the program may have parameters that no output needs: PyTorch's exporters leave them out, and
-        only the newer one lists the parameters of the program."""
+        only the newer exporter lists all parameters."""
         return self.uses.from_pytorch and not listed
 
     def is_folded(self, value: str, use: WeightUse) -> bool:
         """Return whether the kernel of a convolution has another name than in the program: a norm is folded into it."""
-        made = self.uses.from_pytorch and is_made_name(value)
+        made = self.uses.from_pytorch and is_generated_name(value)
         return made and has_role(op_type(use.node), Role.CONVOLUTION)
 
-    def is_made_bias(self, value: str, use: WeightUse) -> bool:
+    def is_norm_bias(self, value: str, use: WeightUse) -> bool:
         """Return whether a bias is that of a norm without weights, folded into a convolution without a bias."""
         if not FOLDED_BIAS.search(value) or not has_call_record(use.node):
             return False
         return not any(name.endswith(WEIGHT_ATTRIBUTES["offset"]) for name in parameters_of_call(use.node))
 
-    def may_be_made_bias(self, value: str, use: WeightUse) -> bool:
-        """Return whether a bias may be that of a norm without weights; the exporter says nothing of its calls."""
+    def may_be_norm_bias(self, value: str, use: WeightUse) -> bool:
+        """Return whether a bias may be that of a norm without weights: the exporter recorded no call."""
         return use.slot == "bias" and self.is_folded(value, use) and not has_call_record(use.node)
 
     def may_be_buffer(self, value: str, use: WeightUse) -> bool:
-        """Return whether a stored tensor may be a table that the program worked out: nothing says that it is a
-        parameter, neither the input that takes it, nor its name, nor the exporter. What PyTorch's older exporter stores
-        under a name of the program and joins to a product is a bias, or a buffer."""
+        """Return whether a stored tensor may be a table that the program computed: neither the input, nor the name, nor
+        the exporter says that it is a parameter. A named tensor that PyTorch's older exporter joins to a product may be
+        a bias or a buffer."""
         own = value.rpartition(".")[2]
         joined = self.uses.from_pytorch and use.slot not in weight_input_names(op_type(use.node)).values()
-        says_nothing = not use.slot or (joined and not is_made_name(value))
+        says_nothing = not use.slot or (joined and not is_generated_name(value))
         return says_nothing and own not in PARAMETER_NAMES and not has_call_record(use.node)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
-        """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;
-        None if there is none of that size, or if its numbers differ."""
-        if len(tensor.dims) != 2 or not is_made_name(value) or not has_role(op_type(use.node), Role.PRODUCT):
+        """Return the name of a lookup's table that a product uses as a second copy, possibly transposed, and whether
+        equal values prove it; None if no table has this size, or the values differ."""
+        if len(tensor.dims) != 2 or not is_generated_name(value) or not has_role(op_type(use.node), Role.PRODUCT):
             return None
         unproven: tuple[str, bool] | None = None
         for block, name in self._tables_by_size().get((tensor.dtype, tuple(sorted(tensor.dims))), ()):
@@ -407,7 +409,7 @@ class StoredNumbers:
         return unproven
 
     def _tables_by_size(self) -> Mapping[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]]:
-        """Return the tables that lookups take, by type and sizes."""
+        """Return the tables of lookups, by type and sorted sizes."""
         if self._tables is None:
             self._tables = {}
             for key, tensor in self.uses.stored.items():
@@ -416,8 +418,8 @@ class StoredNumbers:
         return self._tables
 
     def _are_equal(self, table: TensorValue, other: TensorValue) -> bool | None:
-        """Return whether two matrices have the same numbers, perhaps transposed; None if the file lacks the numbers, or
-        all of them are equal."""
+        """Return whether two matrices have the same numbers, perhaps transposed; None if the values are missing from
+        the file, or all equal."""
         one, two = self._elements(table), self._elements(other)
         if one is None or two is None or not (one != one[0]).any():
             return None
@@ -432,7 +434,7 @@ class StoredNumbers:
         return all(np.array_equal(block, across.transpose(1, 0, 2)) for block, across in blocks)
 
     def _elements(self, tensor: TensorValue) -> Bytes | None:
-        """Return the bytes of each element, a line an element; None if the file does not have them, or where too many
+        """Return the bytes of the elements, one row per element; None if the file does not contain them, or too many
         were compared before."""
         content: memoryview | bytes | None = tensor.content()
         if content is None and tensor.span and not tensor.is_external:

@@ -1,6 +1,6 @@
 """A binary GraphDef as columns; the message of a node is decoded on demand.
 
-Messages take four times the bytes of their file, and a picture needs those of one node in twenty.
+Messages take four times the bytes of their file, and a picture needs one node in twenty.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from graphviz_tb.sources.bounds import check_empty_messages, has_too_many_nodes
 from graphviz_tb.unwrap.artifacts import may_have_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order
 
-DECODE_ALL_RATIO = 4  # decode the whole message once more than one node in so many was asked for
-MAX_MEAN_NODE_BYTES = 4096  # bytes per node on average: above, constants dominate, which are not columns
+DECODE_ALL_RATIO = 4  # decode the whole message once more than one node in so many was decoded
+MAX_MEAN_NODE_BYTES = 4096  # above this average, constants dominate, and columns save nothing
 NODE_TAG = 0x0A  # the tag of a node: field 1, bytes
 OWN_FIELD_TAGS = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
 OP_TAG = 0x12  # the tag of a node's op type
@@ -78,7 +78,7 @@ class LazyNodes(ABC, Sequence[NodeDef]):
         return node
 
     def decode_together(self, positions: Sequence[int]) -> None:
-        """Decode nodes that are about to be asked for, which takes less than one by one."""
+        """Decode nodes in advance, which is faster than one by one."""
         if self._message is None:
             missing = [at for at in positions if at not in self._kept]
             encoded = b"".join([self.encoded_range(at, at + 1) for at in missing])
@@ -115,7 +115,7 @@ class PackedNodes(LazyNodes):
 
     @property
     def data(self) -> bytes:
-        """The bytes of the graph, with what is behind its nodes."""
+        """The bytes of the graph, including everything after its nodes."""
         return self._data
 
     def encoded_range(self, first: int, stop: int) -> bytes:
@@ -196,7 +196,7 @@ def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | Pa
 def _pack_graph(data: bytes) -> PackedGraph | None:
     """Return the packed graph; None if it must be decoded as a message.
 
-    That is a graph without nodes, with implausibly many or large ones, with nodes after other fields, or one that
+    That is a graph without nodes, with implausibly many or large nodes, with nodes after other fields, or a graph that
     reading will change.
     """
     stops = _node_end_offsets(data)
@@ -213,7 +213,7 @@ def _pack_graph(data: bytes) -> PackedGraph | None:
 
 
 def _op_and_attributes(data: bytes, position: int, stop: int) -> tuple[bytes, int]:
-    """Return the field of the op type of a node between two offsets, and where its attributes start: behind the fields
+    """Return the field of the op type of a node between two offsets, and where its attributes start: after the fields
     of name, op, inputs and device.
 
     >>> node = NodeDef(name="x", op="Relu", input=["y"], device="/cpu:0", attr={"T": {"type": 1}})

@@ -243,7 +243,7 @@ def _is_numeric_column(texts: Sequence[str]) -> bool:
 
 
 TENSORS_FILE = "tensors.tsv"  # as torch calls it: points without metadata, too
-# As gensim (`X_tensor.tsv`, `X_metadata.tsv`) and tutorials (`vecs.tsv`, `meta.tsv`) call them.
+# Names that gensim (`X_tensor.tsv`, `X_metadata.tsv`) and tutorials (`vecs.tsv`, `meta.tsv`) use.
 POINTS_NAME = re.compile(r"(.*?)(?:tensors?|vectors?|vecs?|embeddings?)\.tsv", re.IGNORECASE | re.DOTALL)
 METADATA_NAME = re.compile(r"(.*?)(?:metadata|meta|labels)\.tsv", re.IGNORECASE | re.DOTALL)
 # Names of optimizer state, which has the shape of a variable: of tf.train.Checkpoint, and of Keras 3.
@@ -351,8 +351,8 @@ class EmbeddingFinder:
         return replace(one, metadata=metadata, sprite=sprite)
 
     def _resolve_moved(self, folder: Path, named: bytes, where: str) -> Path:
-        """The file of a configuration; if it is absent, as after a log was moved, the file of that name
-        beside the configuration. Raises FileRefused."""
+        """Return the file that a configuration names; if it is absent, because the log was moved, the file of that name
+        next to the configuration. Raises FileRefused."""
         try:
             return _resolve_inside(self.top, folder, named, where)
         except FileRefused as refused:
@@ -495,7 +495,7 @@ def _resolve_inside(top: Path, folder: Path, named: bytes, where: str) -> Path:
     try:
         path = Path(os.path.realpath(folder / os.fsdecode(named)))
         there = path.is_file()
-    except (OSError, ValueError):  # a name that is too long, or has a zero in it
+    except (OSError, ValueError):  # a name that is too long, or contains a NUL
         raise FileRefused(
             "no-file", f"{where} names {word[:SHOWN_PATH_LETTERS]!r}, which no file can be called", where
         ) from None

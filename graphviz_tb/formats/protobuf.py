@@ -114,7 +114,8 @@ class MessageFit(NamedTuple):
 
 
 def judge_fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> MessageFit:
-    """Judge how well bytes fit a message type, by up to `budget` fields. `cut`: they are only a beginning.
+    """Judge how well bytes fit a message type, by up to `budget` fields. `cut`: the bytes are only the beginning of a
+    message.
 
     Fields of the first few nested messages are judged too, since field numbers alone say little; no message may take
     the whole budget.

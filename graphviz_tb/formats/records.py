@@ -1,7 +1,7 @@
 """Read TFRecord frames forward: length, its checksum, payload, its checksum.
 
-A file that is still written ends within a record, which is not an error. A wrong length checksum is: the records after
-it cannot be found.
+A file that is still written may end within a record, which is not an error. A wrong checksum of a length is an error,
+since the records after it cannot be found.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Read TensorFlow Lite: the graph of one signature, with the subgraphs that it calls as functions.
 
-A tensor has a name, an operator has none: it is named by what it gives. The converter fuses ops, and lists the names of
-all of them: `relu/Relu;bn/add_1;conv/convolution`. The op is drawn where its kernel is from, or else by the part that
-names its own kind; the card has the whole name. Its weights are drawn next to it, as `kernel` and `bias`.
+Tensors have names, operators do not: an operator is named by its output. The converter fuses ops, and joins their
+names: `relu/Relu;bn/add_1;conv/convolution`. The operator is drawn in the scope of its kernel, else of the part of the
+name that fits its type; the card has the whole name. Its weights are drawn next to it, as `kernel` and `bias`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from graphviz_tb.sources.bounds import check_listed_nodes
 from graphviz_tb.sources.streams import OpenedSource
 
 PREFIX = "tfl::"
-FLEX = "Flex"  # before the type of an op that TensorFlow itself runs
+FLEX = "Flex"  # prefix of the type of an op that TensorFlow runs
 FORMAT_NAME = "TensorFlow Lite"
 DEFAULT_SIGNATURE = "serving_default"
 HANDLE_OP, READ_OP, ASSIGN_OP = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"
 KERNEL_WORDS = ("kernel", "embeddings")
-# The last segments of the names of an op, where they are not its type.
+# The last segments in the names of an op, if these are not its type.
 NAMES_OF_OPS = {
     "FULLY_CONNECTED": ("matmul", "einsum", "tensordot", "dense"),
     "BATCH_MATMUL": ("matmul", "einsum", "batchmatmul"),
@@ -53,11 +53,11 @@ NAMES_OF_OPS = {
     "LOGISTIC": ("sigmoid", "logistic"),
 }
 NAME_OF_RESULT = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?|Identity(?:_\d+)?|tfl\.\w+|arith\.\w+")
-MAX_NAME_LETTERS = 20_000  # of the name of a tensor; the longest that converters write have a tenth
-READ_SEGMENT = "ReadVariableOp"  # of a weight, never of an op
+MAX_NAME_LETTERS = 20_000  # of the name of a tensor: ten times the longest that converters write
+READ_SEGMENT = "ReadVariableOp"  # the last segment of a weight, never of an op
 FOLDED_NORM = re.compile(r"/batchnorm/|/FusedBatchNorm")
-# Numbers that are worked out of the statistics of a norm alone, which has no factor or no shift: `rsqrt(variance)`,
-# `mean * rsqrt(variance)`. With a factor they are named `mul`, with a shift `sub`.
+# Constants that the converter computed from only the statistics of a norm without a scale or without an offset:
+# `rsqrt(variance)`, `mean * rsqrt(variance)`. With a scale their name is `mul`, with an offset `sub`.
 STATISTICS_OF_NORM = re.compile(r"[^;]*/batchnorm/(?:Rsqrt|mul_\d+)")
 BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "cond_subgraph_index": "cond",
@@ -86,7 +86,7 @@ def read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
 
 
 def _content(model: LiteModel, signatures: tuple[Signature, ...], name: str, asked: str | None) -> GraphContent:
-    """Return the graph of the signature that was asked for, else of the default one, else of the first subgraph."""
+    """Return the graph of the requested signature, else of the default signature, else of the first subgraph."""
     keys = [signature.key for signature in model.signatures]
     if asked is not None and not signatures:
         raise RequestError("no signature can be chosen here: the source has none")
@@ -112,22 +112,22 @@ def _signature(model: LiteModel, signature: LiteSignature) -> Signature:
 
 
 class _ProgramReader:
-    """Describes a subgraph, and those that it calls, to the builder."""
+    """Describes a subgraph, and the subgraphs that it calls, to the builder."""
 
     def __init__(self, model: LiteModel, name: str, signature: LiteSignature | None) -> None:
         self.model, self.name, self.signature = model, name, signature
         self.builder = ProgramBuilder()
         self.variables = _variables(model)
         self.bodies: dict[int, str] = {}  # subgraph ─▶ name of its function
-        self.waiting: list[int] = []  # the same subgraphs, in the order in which they are described
-        self.weights: dict[tuple[int, int], StoredWeight] = {}  # bytes in the file ─▶ the first weight that has them
+        self.waiting: list[int] = []  # these subgraphs, in the order in which they are read
+        self.weights: dict[tuple[int, int], StoredWeight] = {}  # range of bytes in the file ─▶ its first weight
 
     def build_content(self) -> GraphContent:
         first = self.signature.subgraph if self.signature else 0
         if first >= len(self.model.subgraphs):
             raise self._damage_error(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")
         self._add_subgraph(self.model.subgraphs[first])
-        for number in self.waiting:  # longer with each body that calls others
+        for number in self.waiting:  # grows while bodies call others
             self.builder.body = self.bodies[number]
             self._add_subgraph(self.model.subgraphs[number], in_body=True)
         self.builder.body = ""
@@ -157,7 +157,7 @@ class _ProgramReader:
             self.builder.add_output(keys.get(number, f"output_{place}"), str(number))
 
     def _add_stored(self, subgraph: _SubgraphNames, number: int) -> None:
-        """Add a tensor that no op gives: a weight, a constant or a state."""
+        """Add a tensor that is not an output: a weight, a constant or a state."""
         tensor = subgraph.graph.tensors[number]
         scope, own = subgraph.place_of_stored(number)
         if not tensor.variable and not self._is_weight(subgraph, number):
@@ -165,12 +165,12 @@ class _ProgramReader:
             content = self.model.read_bytes(tensor) if small else None
             self.builder.add_constant(str(number), scope, own, _value(tensor), content)
             return
-        named = tensor.name.endswith(f"/{own}")  # not by its place at an op, as a kernel is
+        named = tensor.name.endswith(f"/{own}")  # by its own name, not by its role at an op, such as `kernel`
         weight = StoredWeight(
             tensor.name or f"tensor {number}",
             _value(tensor),
             buffer=tensor.variable or (named and STATISTICS_OF_NORM.fullmatch(tensor.name) is not None),
-            attributes={**_storage_attributes(tensor), **subgraph.doubts_of_stored(number)},
+            attributes={**_storage_attributes(tensor), **subgraph.uncertainty_attributes(number)},
             place=(scope, own),
         )
         if tensor.data is not None:  # equal numbers are stored once
@@ -178,17 +178,19 @@ class _ProgramReader:
         self.builder.add_weight(str(number), weight)
 
     def _is_weight(self, subgraph: _SubgraphNames, number: int) -> bool:
-        """Return whether a constant is a weight: real numbers, several of them or where an op takes a weight, but not
-        the initial value of a loop or a variable."""
+        """Return whether a constant is a weight: floats, several of them or at a weight input, but not the initial
+        value of a loop or a variable."""
         tensor = subgraph.graph.tensors[number]
         if tensor.dtype not in NON_INTEGER_DTYPES and tensor.quantization is None:
             return False
-        uses = [use for use in subgraph.uses.get(number, ()) if use[0].op != ASSIGN_OP and not self._begins_loop(use)]
+        uses = [
+            use for use in subgraph.uses.get(number, ()) if use[0].op != ASSIGN_OP and not self._initialises_loop(use)
+        ]
         several = tensor.shape is not None and prod(tensor.shape) > 1
         return bool(uses) and (several or any(_weight_word(operator, slot) for operator, slot in uses))
 
-    def _begins_loop(self, use: OperatorInput) -> bool:
-        """Return whether a value goes into a loop that replaces it."""
+    def _initialises_loop(self, use: OperatorInput) -> bool:
+        """Return whether a value is the initial value of a loop variable that the loop changes."""
         operator, slot = use
         number = operator.bodies.get("body_subgraph_index", -1)
         if not has_role(PREFIX + operator.op, Role.LOOP) or not 0 <= number < len(self.model.subgraphs):
@@ -206,7 +208,7 @@ class _ProgramReader:
             return
         scope, own = subgraph.place_of_operator(place)
         attributes = {key: value for key, value in operator.options.items() if value != ""}
-        named = subgraph.given_name(place)
+        named = subgraph.output_name(place)
         if ";" in named:
             attributes["fused_ops"] = named
         quantised = [text for number in operator.outputs if (text := subgraph.storage_text(number))]
@@ -223,7 +225,7 @@ class _ProgramReader:
             ["" if number == ABSENT else str(number) for number in operator.inputs],
             ["" if number == ABSENT else str(number) for number in operator.outputs],
             tuple([_value(tensors[number]) for number in operator.outputs]),
-            marshal.dumps(attributes, 2),  # equal for equal settings, and made in a third of the time of a text
+            marshal.dumps(attributes, 2),  # equal for equal settings; takes a third of the time of `repr`
             lambda: attributes,
             name=own,
             functions={BODY_ATTRIBUTES.get(key, key): self._body(number) for key, number in operator.bodies.items()},
@@ -248,8 +250,8 @@ class _SubgraphNames:
 
     def __init__(self, graph: LiteSubgraph) -> None:
         self.graph, self._inputs = graph, frozenset(graph.inputs)
-        self.uses: dict[int, list[OperatorInput]] = {}  # tensor ─▶ the operators that take it
-        self._maker: dict[int, int] = {}  # tensor ─▶ position of the operator that gives it
+        self.uses: dict[int, list[OperatorInput]] = {}  # tensor ─▶ the operators that use it
+        self._maker: dict[int, int] = {}  # tensor ─▶ position of the operator with this output
         for place, operator in enumerate(graph.operators):
             for slot, number in enumerate(operator.inputs):
                 if number != ABSENT:
@@ -257,11 +259,11 @@ class _SubgraphNames:
             for number in operator.outputs:
                 self._maker.setdefault(number, place)
         self._place_by_operator = {id(operator): place for place, operator in enumerate(graph.operators)}
-        # One tensor may be that of many operators: each question about it is answered once.
+        # Caches: a tensor may belong to many operators.
         self._known: dict[int, tuple[str, str]] = {}
         self._storage_texts: dict[int, str] = {}
         self._scopes_of_kernels: dict[tuple[int, str], str] = {}
-        self._taken_as_weight: dict[int, bool] = {}
+        self._used_as_weight: dict[int, bool] = {}
 
     def place_of_operator(self, place: int) -> tuple[str, str]:
         """Return the scope and the name of an operator."""
@@ -269,14 +271,14 @@ class _SubgraphNames:
             self._known[place] = self._find_place(place)
         return self._known[place]
 
-    def given_name(self, place: int) -> str:
-        """Return the name of the first tensor that an operator gives; "" if an operator before gives it."""
+    def output_name(self, place: int) -> str:
+        """Return the name of an operator's first output; "" if it is the output of an earlier operator."""
         outputs = self.graph.operators[place].outputs
         own = bool(outputs) and outputs[0] != ABSENT and self._maker[outputs[0]] == place
         return self.graph.tensors[outputs[0]].name if own else ""
 
     def storage_text(self, number: int) -> str:
-        """Return how a tensor is quantised; "" if it is not, or is not given."""
+        """Return how a tensor is quantised; "" if it is not, or is absent."""
         if number not in self._storage_texts:
             self._storage_texts[number] = "" if number == ABSENT else _storage_text(self.graph.tensors[number])
         return self._storage_texts[number]
@@ -284,7 +286,7 @@ class _SubgraphNames:
     def _find_place(self, place: int) -> tuple[str, str]:
         operator = self.graph.operators[place]
         first = operator.outputs[0] if operator.outputs else ABSENT
-        parts = _name_parts(self.given_name(place))
+        parts = _name_parts(self.output_name(place))
         if operator.op in ("DEQUANTIZE", "DENSIFY") and operator.inputs and operator.inputs[0] not in self._maker:
             used = self._final_use(first)
             return (self.place_of_operator(used[0])[0] if used else "", operator.op.lower())
@@ -320,7 +322,7 @@ class _SubgraphNames:
         return None
 
     def place_of_stored(self, number: int) -> tuple[str, str]:
-        """Return the scope and the name of a constant: next to the op that takes it, named by what it is there."""
+        """Return the scope and the name of a constant: the scope of the op that uses it, and its role there."""
         used = self._final_use(number)
         parts = _name_parts(self.graph.tensors[number].name)
         leaf = _best_part(parts, "").rpartition("/")[2] if parts else "constant"
@@ -329,9 +331,10 @@ class _SubgraphNames:
         place, slot = used
         return self.place_of_operator(place)[0], _weight_word(self.graph.operators[place], slot) or leaf
 
-    def doubts_of_stored(self, number: int) -> dict[str, str | bool]:
-        """Return what a weight leaves open. The bias of a convolution may be made of a norm, or be the zeros of an op
-        without one; numbers that the converter named and several ops take may be several equal weights, stored once."""
+    def uncertainty_attributes(self, number: int) -> dict[str, str | bool]:
+        """Return attributes for the uncertainty about a weight. The bias of a convolution may contain a norm, or be the
+        zeros of an op without a bias; a tensor that the converter named and several ops use may be several equal
+        weights, stored once."""
         name, used = self.graph.tensors[number].name, self._final_use(number)
         made = NAME_OF_RESULT.fullmatch(name) is not None
         is_bias = used is not None and _weight_word(self.graph.operators[used[0]], used[1]) == "bias"
@@ -340,18 +343,18 @@ class _SubgraphNames:
         return {KEEPS_MORE_ATTR: True} if made and len(self.uses.get(number, ())) > 1 else {}
 
     def is_read_as_weight(self, handle: int) -> bool:
-        """Return whether an op takes the value of a variable where it takes a weight."""
+        """Return whether an op uses the value of a variable as a weight."""
         read = [operator.outputs for operator, _ in self.uses.get(handle, ()) if operator.op == READ_OP]
-        return any(self._is_taken_as_weight(number) for number in dict.fromkeys(chain.from_iterable(read)))
+        return any(self._is_used_as_weight(number) for number in dict.fromkeys(chain.from_iterable(read)))
 
-    def _is_taken_as_weight(self, number: int) -> bool:
-        if number not in self._taken_as_weight:
+    def _is_used_as_weight(self, number: int) -> bool:
+        if number not in self._used_as_weight:
             uses = self.uses.get(number, ())
-            self._taken_as_weight[number] = any(_weight_word(operator, slot) for operator, slot in uses)
-        return self._taken_as_weight[number]
+            self._used_as_weight[number] = any(_weight_word(operator, slot) for operator, slot in uses)
+        return self._used_as_weight[number]
 
     def _final_use(self, number: int) -> tuple[int, int] | None:
-        """Return the first operator that takes a value, past operators that only dequantize it, and the position of its
+        """Return the first operator that uses a value, past operators that only dequantize it, and the position of the
         input."""
         for _ in range(4):
             if number not in self.uses:
@@ -364,8 +367,8 @@ class _SubgraphNames:
 
 
 def _name_parts(name: str) -> list[str]:
-    """Return the names of the ops that a tensor is from; none for the name of a result. A number at the end makes a
-    name unique.
+    """Return the names of the fused ops in the name of a tensor; none for the name of a result. A number at the end
+    makes a name unique.
 
     >>> _name_parts("relu/Relu;conv/convolution;1"), _name_parts("StatefulPartitionedCall:0")
     (['relu/Relu', 'conv/convolution'], [])
@@ -377,7 +380,7 @@ def _name_parts(name: str) -> list[str]:
 
 
 def _best_part(parts: Sequence[str], op: str) -> str:
-    """Return the part that names an op of this type, else the last: the op that the others were fused into.
+    """Return the part that names an op of this type, else the last: the op into which the others were fused.
 
     >>> _best_part(["bn/batchnorm/add", "conv/convolution", "bn/batchnorm/sub"], "CONV_2D")
     'conv/convolution'
@@ -398,7 +401,7 @@ def _clean_scope(scope: str) -> str:
 
 
 def _weight_word(operator: LiteOperator, slot: int) -> str:
-    """Return the name of a weight at an input of an operator; "" if it takes none there."""
+    """Return the name of the weight at an input of an operator; "" if the input is not a weight."""
     return weight_input_names(PREFIX + operator.op).get(slot, "")
 
 
@@ -431,7 +434,7 @@ def _storage_attributes(tensor: LiteTensor) -> dict[str, str | bool]:
 
 
 def _variables(model: LiteModel) -> dict[str, Value]:
-    """Return shape and type of each variable: those of a value that is read from it or written into it."""
+    """Return shape and type of each variable, from a value that is read from it or written to it."""
     found: dict[str, Value] = {}
     for graph in model.subgraphs:
         handles = {

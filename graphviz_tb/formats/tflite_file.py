@@ -1,8 +1,8 @@
 """The parts of a TensorFlow Lite file: subgraphs, tensors, operators, signatures. Read without any package.
 
-A file is a flatbuffer: a table points back to its list of slots, which says where each field is; vectors, texts and
-tables within tables are pointed to, always forwards. Parts may be shared, so a small file may claim a long list again
-and again: a meter counts whatever is taken. `tflite.tsv` has the numbers of ops and the fields of their options.
+A file is a flatbuffer: a table points back to its list of slots, which has the position of each field; pointers to
+vectors, texts and inner tables lead forwards. Parts may be shared, so a small file may repeat a long list many times: a
+meter counts all values that are read. `tflite.tsv` has the numbers of ops and the fields of their options.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from graphviz_tb.sources.bounds import MAX_BYTES_HINT, check_listed_nodes
 SCHEMA_VERSION = 3
 DAMAGED_HINT = "it may be cut short: copy or convert it again"
 TOO_NEW_HINT = "convert it with a release of TensorFlow up to 2.21"
-VALUES_PER_BYTE = 4  # values and letters that may be taken for each byte, as equal lists are stored once
-ABSENT = -1  # the number of an input that is not given
+VALUES_PER_BYTE = 4  # values and letters that may be read for each byte, since equal lists may be stored once
+ABSENT = -1  # the number of an omitted input
 NO_VECTOR: tuple[Any, ...] = ()
-MAX_SLOTS = 16  # of the tables whose fields are read here
+MAX_SLOTS = 16  # slots of the tables that are read here
 TYPE_BY_KIND = {**dict.fromkeys("bBHiIqQ", int), "f": float, "?": bool}  # by letters of `struct`
 UNPACK_BY_KIND = {kind: struct.Struct(f"<{kind}").unpack_from for kind in TYPE_BY_KIND}
 SIZE_BY_KIND = {kind: struct.calcsize(f"<{kind}") for kind in TYPE_BY_KIND}
@@ -45,7 +45,7 @@ WORDS: dict[str, Sequence[str]] = {
     "combiner": ("sum", "mean", "sqrtn"),
     "dtype": DTYPES,
 }
-SUBGRAPH = "subgraph"  # the kind of a field that is the number of a subgraph
+SUBGRAPH = "subgraph"  # the kind of a field with the number of a subgraph
 
 
 class Quantization(NamedTuple):
@@ -57,8 +57,8 @@ class Quantization(NamedTuple):
 
 
 class LiteTensor(NamedTuple):
-    """A tensor of a subgraph. -1 is a dynamic size, a shape of None an unknown rank; `data` (first byte, end) is a
-    constant; `sparse` if its zeros are left out."""
+    """A tensor of a subgraph. -1 is a dynamic size, a shape of None an unknown rank; a constant has `data` (first byte,
+    end); `sparse` if its zeros are not stored."""
 
     name: str
     dtype: str
@@ -170,7 +170,7 @@ class _Flatbuffer:
             raise self.damage_error(min(at, len(self.data))) from None
 
     def slots(self, at: int) -> tuple[int, ...]:
-        """Return where the fields of tables are that share the list of slots at a place; 0 for one that has its
+        """Return the offsets of the fields of all tables with the list of slots at a position; 0 for a field with its
         default."""
         known = self._slots.get(at)
         if known is None:
@@ -182,7 +182,7 @@ class _Flatbuffer:
         return known
 
     def root(self) -> _Table:
-        """Return the table that holds all others."""
+        """Return the outermost table."""
         return _Table(self, self.unpack("I", 0))
 
 
@@ -197,7 +197,7 @@ class _Table:
         self._offsets = file.slots(at - file.unpack("i", at))
 
     def _place(self, slot: int) -> int | None:
-        """Return where a field is, None for one that has its default."""
+        """Return the position of a field; None if it has its default."""
         offset = self._offsets[slot]
         return self._at + offset if offset else None
 
@@ -261,7 +261,7 @@ def decode_tflite(data: bytes, name: str, bounded: bool) -> LiteModel:
 def _op_name(table: _Table, name: str) -> tuple[str, bool]:
     """Return the name of an op and whether it is a custom one."""
     ops, _ = _tflite_table()
-    # Files of before 2021 have the field of one byte only; later ones have the larger of both.
+    # Files from before 2021 have only the field of one byte; in later files the larger of both fields is the number.
     code = max(table.number(0, "b"), table.number(3, "i"))
     known = ops.get(code)
     if known is None:
@@ -270,9 +270,9 @@ def _op_name(table: _Table, name: str) -> tuple[str, bool]:
 
 
 def _buffer_place(table: _Table, file: _Flatbuffer) -> tuple[int, int] | None:
-    """Return where a buffer is; None for the empty one, which variables and values share."""
+    """Return the range of a buffer; None for the empty buffer, which all tensors that are not constants share."""
     start, length = table.vector(0, 1)
-    if not length and table.number(1, "Q") > 1:  # of a large file, behind the tables; 1 means none
+    if not length and table.number(1, "Q") > 1:  # buffers of a large file follow the tables; 1 means none
         start, length = table.number(1, "Q"), table.number(2, "Q")
         if start + length > len(file.data):
             raise file.damage_error(min(start, len(file.data)))
@@ -297,7 +297,7 @@ def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None]) -> LiteTen
     code, buffer = table.number(1, "b"), table.number(2, "I")
     sizes: tuple[int, ...] = table.numbers(7, "i") or table.numbers(0, "i")
     data = buffers[buffer] if buffer < len(buffers) else None
-    # Without sizes it is a scalar if the file says so; in files of before 2022 any rank unless its value is there.
+    # A tensor without sizes is a scalar if the file says so; in files from before 2022, if it is a constant.
     known = bool(sizes) or bool(table.number(8, "?")) or data is not None
     scales = table.table(4)
     return LiteTensor(
@@ -324,7 +324,7 @@ def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffe
     options: dict[str, Any] = {}
     bodies: dict[str, int] = {}
     if custom and (own := bytes(table.numbers(5, "B"))):
-        # Only the op itself can read them; another text is another op.
+        # Only the op can read these bytes; the checksum shows whether they differ.
         options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(_with_sorted_attributes(own)):08x}"
     _, known = _tflite_table()
     for union, kind, place in ((1, 3, 4), (2, 11, 12)):
@@ -336,8 +336,8 @@ def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffe
 
 
 def _with_sorted_attributes(own: bytes) -> bytes:
-    """Return the settings of an op of TensorFlow, its type and whole node, with the attributes of the node in order:
-    each conversion writes them in another one. Return other settings as they are.
+    """Return the settings of a TensorFlow op (its type and its NodeDef) with the attributes in sorted order, which
+    varies between conversions. Other settings are returned unchanged.
 
     >>> ways = [b"\\x01X\\0\\x0b\\x12\\x01X" + both for both in (b"*\\2aa*\\2bb", b"*\\2bb*\\2aa")]
     >>> ways[0] == _with_sorted_attributes(ways[0]) == _with_sorted_attributes(ways[1]), _with_sorted_attributes(b"a")
@@ -345,7 +345,7 @@ def _with_sorted_attributes(own: bytes) -> bytes:
     """
     op = own[1 : own[0] + 1]
     start = own.find(b"\x12%c%s" % (own[0], op), len(op)) if 0 < len(op) == own[0] < 0x80 else -1
-    for width in (1, 2, 4) if start > 0 else ():  # of the length in front of the node
+    for width in (1, 2, 4) if start > 0 else ():  # width of the length before the node
         stop = start + int.from_bytes(own[start - width : start], "little")
         with suppress(CutError):
             fields = sorted((field.number, own[field.start : field.last]) for field in wire_fields(own, start, stop))
@@ -355,7 +355,7 @@ def _with_sorted_attributes(own: bytes) -> bytes:
 
 
 def _add_options(table: _Table, fields: Sequence[_Option], options: dict[str, Any], bodies: dict[str, int]) -> None:
-    """Add the fields of the options of an op, all of them: a default is not written."""
+    """Add all fields of the options of an op, also defaults, which the file omits."""
     for slot, kind, name, default in fields:
         if kind == SUBGRAPH:
             bodies[name] = table.number(slot, "i")
@@ -370,7 +370,7 @@ def _add_options(table: _Table, fields: Sequence[_Option], options: dict[str, An
             value = table.number(slot, kind if words is None else "b", default)
             value = value if words is None else words[value] if 0 <= value < len(words) else str(value)
             shared, _, place = name.partition(".")
-            if place:  # as the attributes of TensorFlow, one size for each dimension
+            if place:  # like the attribute of TensorFlow, one size for each dimension
                 sizes = options.setdefault(shared, [1, 1])
                 sizes.extend([1] * (int(place) + 2 - len(sizes)))
                 sizes[int(place)] = value

@@ -1,4 +1,4 @@
-"""Read the programs of `torch.export.save`: a zip archive, whose JSON alone is read. No pickle is opened.
+"""Read the programs of `torch.export.save`: a zip archive, of which only the JSON is read. No pickle is opened.
 
 from 2.8    NAME/archive_format "pt2", NAME/models/PROGRAM.json, NAME/data/weights/PROGRAM_weights_config.json
 up to 2.7   serialized_exported_program.json, version
@@ -47,7 +47,7 @@ def is_export_archive(names: Sequence[str]) -> bool:
 
 
 def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> SourceContents:
-    """Return the programs of an archive. Raises UnknownFormat for one that holds compiled programs only."""
+    """Return the programs of an archive. Raises UnknownFormat if it contains only compiled programs."""
     names = archive.namelist()
     programs = _programs(names)
     if not programs:
@@ -88,8 +88,8 @@ def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, n
 
 
 def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
-    """Return the list of weights without those that have no numbers, which all are in one empty file, tied or not: of
-    the device `meta`; of fake tensors, whose file has weights of unlike sizes."""
+    """Return the list of weights without weights that have no values: those of the device `meta`, and fake tensors. All
+    of these share one empty file, tied or not; that of fake tensors has weights of different sizes."""
     if not isinstance(listed, dict):
         return listed
     files: dict[str, set[str]] = {}  # kinds of the weights in each empty file

@@ -12,13 +12,13 @@ from graphviz_tb.formats.exported import ModuleCall
 from graphviz_tb.formats.wire_nodes import TensorSize
 from graphviz_tb.limits import MAX_SOURCE_LINES
 
-# Modules: `key,path,class;key,path,class;…`, outermost first. Paths may have the separators in them; the key ends in
-# the path, so the path is the part that occurs twice.
+# Modules: `key,path,class;key,path,class;…`, outermost first. Paths may contain the separators; the key ends in the
+# path, so the path is the part that occurs twice.
 
 MAX_STACK_LETTERS = 20_000
 CLASS_NAME = re.compile(r"[A-Za-z_][\w.<>]*")
 KEY_START = "L__self__"
-MAX_CALL_DIGITS = 6  # of the number of a call behind a key: `@12`
+MAX_CALL_DIGITS = 6  # digits of the number of a call after a key: `@12`
 OLD_PATH = re.compile(r"L\['self'\]\.?|^L__self__\.?")
 CALL_SUFFIX = re.compile(r"@\d+$")
 HOOK_END = "_hook"
@@ -44,7 +44,7 @@ def module_calls(stack: str, paths: Set[str]) -> tuple[ModuleCall, ...]:
     return tuple(calls)
 
 
-@lru_cache(maxsize=1024)  # the modules around are those of the stack before
+@lru_cache(maxsize=1024)  # consecutive stacks share modules
 def _module_call(key: str, path: str, kind: str) -> ModuleCall | None:
     """Return the call of a module by an entry of a stack; None for a hook."""
     name = kind.rpartition(".")[2]
@@ -73,7 +73,8 @@ def _entries_with_separators(parts: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _repeated_path(both: str) -> str | None:
-    """Return the path of a key and a path, `L__self__PATH@1,PATH`: the length of both says where the comma is."""
+    """Return the path of a key and a path, `L__self__PATH@1,PATH`: the length of both determines the position of the
+    comma."""
     for number_letters in range(MAX_CALL_DIGITS + 2):
         letters, odd = divmod(len(both) - len(KEY_START) - 1 - number_letters, 2)
         comma = len(both) - letters - 1
@@ -96,8 +97,8 @@ LIBRARY_FRAME = re.compile(
 
 @lru_cache(maxsize=1024)  # blocks of one class have the same lines
 def source_lines(trace: str) -> tuple[str, ...]:
-    r"""Return the lines of the program in a stack trace, outermost first: `model.py:41 x = self.attn(x)`; no folders.
-    Those of PyTorch itself are left out.
+    r"""Return the lines of the program in a stack trace, outermost first, without folders: `model.py:41 x =
+    self.attn(x)`. Lines of PyTorch itself are left out.
 
     >>> source_lines('File "/home/me/model.py", line 41, in forward\n    x = self.attn(x)')
     ('model.py:41 x = self.attn(x)',)
@@ -119,8 +120,8 @@ BATCH = "batch"
 
 
 class SizeNames:
-    """Names of unknown sizes, in the order of their appearance: `batch`, `s0`, `s1`, …; the names of a program are
-    another set of numbers in each export."""
+    """Names of unknown sizes, in the order of their appearance: `batch`, `s0`, `s1`, …; the names in a program have
+    other numbers in each export."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -169,7 +170,7 @@ class SizeNames:
 
 
 def _in_words(node: ast.expr) -> str:
-    """Return an expression of sympy as it is written in a program."""
+    """Return an expression of sympy in the notation of Python."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         words = [_in_words(argument) for argument in node.args]
         sign = SIGNS.get(node.func.id)

@@ -1,7 +1,7 @@
 """Nodes and tensors of an exported program, made while its JSON is parsed.
 
-A tensor takes 2 KB as JSON, a node more, and thousands of tensors have a few dozen descriptions, as the settings of ops
-have: as bytes that are equal for equal JSON, each is understood once.
+A tensor takes 2 KB as JSON, a node more, but thousands of tensors have only a few dozen distinct descriptions, and so
+have the settings of ops. They are packed to bytes that are equal for equal JSON, so that each is interpreted once.
 """
 
 from __future__ import annotations
@@ -37,32 +37,32 @@ def json_text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
-Form = bytes  # equal for equal JSON: 1, 1.0 and true differ
+PackedJson = bytes  # equal for equal JSON: 1, 1.0 and true differ
 
 
-def _form(value: Any) -> Form:
-    return marshal.dumps(value, 2)  # from version 3 on, what is referred to once is written otherwise
+def _pack_json(value: Any) -> PackedJson:
+    return marshal.dumps(value, 2)  # version 3 and later write an object with one reference differently
 
 
 @lru_cache(maxsize=1024)
-def read_form(form: Form) -> Any:
-    """Return the JSON of a form, one object for all who ask."""
-    return marshal.loads(form)
+def unpack_json(packed: PackedJson) -> Any:
+    """Return packed JSON, as one object that all callers share."""
+    return marshal.loads(packed)
 
 
 class ProgramNode(NamedTuple):
     """A node of a program.
 
-    `inputs` are the tensors that it takes by place ("": a place without one), `settings` its other arguments: a list of
-    place, name and content; `has_symbols` says whether these name values. `given` are the values that it gives,
-    `modules` the stack of modules around it, `source` its lines. With bodies it has `graphs`, and all its `arguments`.
+    `inputs` are its tensors by position ("": no tensor), `settings` its other arguments: a list of position, name and
+    content; `has_symbols` is true if these name values. `outputs` are the names of its outputs, `modules` the stack of
+    modules around it, `source` its lines. A node with bodies has `graphs`, and all its `arguments`.
     """
 
     op: str
     inputs: list[str]
-    settings: Form
+    settings: PackedJson
     has_symbols: bool
-    given: Sequence[str]
+    outputs: Sequence[str]
     modules: str
     source: tuple[str, ...]
     arguments: Sequence[Any]
@@ -70,7 +70,7 @@ class ProgramNode(NamedTuple):
 
 
 def read_node(node: Any) -> ProgramNode:
-    """Return a node by its JSON; what is not as it should be counts as empty."""
+    """Return a node by its JSON; malformed parts count as empty."""
     node = json_object(node)
     inputs: list[str] = []
     settings: list[tuple[int, str, Json]] = []
@@ -96,7 +96,7 @@ def read_node(node: Any) -> ProgramNode:
     return ProgramNode(
         _op_type(json_text(node.get("target"))),
         inputs,
-        _form([] if graphs else settings),
+        _pack_json([] if graphs else settings),
         has_symbols,
         value_names(node.get("outputs")),
         json_text(metadata.get("nn_module_stack")),
@@ -106,17 +106,17 @@ def read_node(node: Any) -> ProgramNode:
     )
 
 
-def tensor_form(meta: Any) -> Form:
-    """Return the form of type, sizes and `requires_grad` of a tensor."""
+def pack_tensor(meta: Any) -> PackedJson:
+    """Return type, sizes and `requires_grad` of a tensor as packed JSON."""
     held = json_object(meta)
-    return _form([held.get("dtype"), held.get("sizes"), held.get("requires_grad")])
+    return _pack_json([held.get("dtype"), held.get("sizes"), held.get("requires_grad")])
 
 
 def parse_program(walk: JsonWalk) -> Any:
-    """Parse the JSON of a program: its nodes as `ProgramNode`, its tensors as forms."""
+    """Parse the JSON of a program: its nodes as `ProgramNode`, its tensors as `PackedJson`."""
     graph: dict[str, ParseStep] = {
         "nodes": lambda walk: walk.parse_array(read_node),
-        "tensor_values": lambda walk: walk.parse_members(tensor_form),
+        "tensor_values": lambda walk: walk.parse_members(pack_tensor),
     }
     module: dict[str, ParseStep] = {"graph": lambda walk: walk.parse_object(graph)}
     return walk.parse_object({"graph_module": lambda walk: walk.parse_object(module)})
@@ -136,7 +136,7 @@ def _op_type(target: str) -> str:
 
 
 def argument_name(argument: Json) -> str:
-    """Return the name of the value that an argument is; "" for a plain one."""
+    """Return the name of the value of an argument; "" for a plain argument."""
     for kind in ("as_tensor", "as_custom_obj"):
         if name := json_text(json_object(argument.get(kind)).get("name")):
             return name
@@ -164,7 +164,7 @@ def tensor_names(argument: Json) -> list[str]:
 
 
 def value_names(arguments: Any) -> list[str]:
-    """Return the names of the values that a list of arguments is; "" for a plain one."""
+    """Return the names of the values of arguments; "" for a plain argument."""
     found: list[str] = []
     for argument in map(json_object, json_array(arguments)):
         tensors = tensor_names(argument)

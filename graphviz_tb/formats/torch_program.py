@@ -1,8 +1,8 @@
 """Describe the JSON of one exported program to the builder: inputs, weights, ops, bodies of control flow.
 
-A program has a flat list of nodes; its modules are in the metadata of each. Left out are the numbers that it works with
-beside its tensors: sizes, which shapes and attributes say by name, and assertions about them. Blocks that only set a
-mode (`no_grad`, `autocast`) are opened in place.
+A program has a flat list of nodes; the metadata of each node names its modules. Ops on sizes, which shapes and
+attributes show by name, and assertions about sizes are left out. Blocks that only set a mode (`no_grad`, `autocast`)
+are replaced by their content.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from graphviz_tb.formats.exported import (
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
 from graphviz_tb.formats.torch_nodes import (
     SYMBOL_ARGUMENTS,
-    Form,
     Json,
+    PackedJson,
     ProgramNode,
     argument_name,
     json_array,
     json_object,
     json_text,
-    read_form,
+    pack_tensor,
     read_node,
-    tensor_form,
     tensor_names,
+    unpack_json,
     value_names,
 )
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
@@ -64,7 +64,7 @@ DTYPES = {
     34: "uint32",
     35: "uint64",
 }
-MAX_CONSTANT_BYTES = 256  # of a constant whose elements are shown
+MAX_CONSTANT_BYTES = 256  # largest constant whose elements are shown
 CHECK_OPS = re.compile(r"aten::(_assert\w*|sym_constrain_range\w*|_check\w*)")
 SIZE_OPS = re.compile(r"(aten::sym_\w+|operator::\w+|math::\w+|torch::sym_\w+)")
 MODE_OPS = frozenset(
@@ -77,7 +77,8 @@ LIST_ARGUMENTS = ("as_ints", "as_floats", "as_bools", "as_strings")
 
 
 class ProgramReader:
-    """Reads one program: `stored` lists its weights and constants by name, `constants` gives the bytes of one."""
+    """Reads one program: `stored` lists its weights and constants by name, `constants` returns the bytes of a
+    constant."""
 
     def __init__(
         self, parsed: Json, title: str, stored: Mapping[str, Any], constants: Callable[[str, int], bytes | None]
@@ -87,7 +88,7 @@ class ProgramReader:
         self.constants = constants
         self.builder = ProgramBuilder(title)
         self.sizes = SizeNames()
-        self._kinds: dict[Form, Value] = {}
+        self._kinds: dict[PackedJson, Value] = {}
         self.weights: dict[str, StoredWeight] = {}  # by value
         self.root: tuple[ModuleCall, ...] = ()
         self.modules: dict[str, tuple[ModuleCall, ...]] = {}
@@ -139,7 +140,7 @@ class ProgramReader:
                 self.sizes.name_input_size(json_object(size), place)
 
     def _read_weights(self, specs: Sequence[Json], main: GraphReader) -> None:
-        """Add parameters, buffers and constants; several names of the same numbers are one weight."""
+        """Add parameters, buffers and constants; names with shared storage are one weight."""
         first: dict[Any, str] = {}
         names: dict[str, list[str]] = {}
         found: list[tuple[str, str, bool, Value, bool]] = []
@@ -163,7 +164,7 @@ class ProgramReader:
             self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases.get(name, ()))
 
     def _storage(self, name: str) -> Any:
-        """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
+        """Return a key for the storage of a weight, equal for tied weights; None if the file does not state it."""
         path = self._stored_path(name)
         if not path or self._weights_by_file[path] == 1:
             return path or None
@@ -171,7 +172,7 @@ class ProgramReader:
         return path, repr([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")])
 
     def _stored_path(self, name: str) -> str:
-        """Return the file of a weight; "" where the program does not say it."""
+        """Return the file of a weight; "" if the program does not state it."""
         return json_text(json_object(self.stored.get("weights", {}).get(name)).get("path_name"))
 
     def _add_small_constant(self, value: str, name: str, main: GraphReader) -> bool:
@@ -191,8 +192,8 @@ class ProgramReader:
         return True
 
     def _tied_by_use(self, main: GraphReader) -> dict[str, StoredWeight]:
-        """Return the weights that the file does not say to be tied, but whose use does: an op in a module takes the
-        weight of another, and the module has one of the same shape that nothing takes."""
+        """Return weights whose use shows that they are tied, where the file does not state it: an op in a module uses
+        the weight of another module, and its module has an unused weight of equal shape."""
         if all(weight.buffer or self._stored_path(weight.name) for weight in self.weights.values()):
             return {}
         users: dict[str, list[str]] = {}
@@ -209,7 +210,7 @@ class ProgramReader:
         for value, weight in self.weights.items():
             for path in users.get(value, ()):
                 for other in idle.pop((path, weight.value), [])[:1]:
-                    # The first name in the order of the program counts.
+                    # The weight has the first of the two names in the order of the program.
                     names = [self.weights[each].name for each in sorted({value, other}, key=order.__getitem__)]
                     tied = StoredWeight(names[0], weight.value, weight.trainable, weight.buffer, tuple(names[1:]))
                     made[value] = made[other] = tied
@@ -230,23 +231,23 @@ class ProgramReader:
             return keys
         return [f"output_{place}" if place else "output" for place in range(count)]
 
-    def kind_of(self, form: Form) -> Value:
+    def kind_of(self, form: PackedJson) -> Value:
         """Return shape and type of a tensor."""
         kind = self._kinds.get(form)
         if kind is None:
-            dtype, sizes, _ = read_form(form)
+            dtype, sizes, _ = unpack_json(form)
             known = type(sizes) is list and len(sizes) <= MAX_DIMENSIONS
             kind = Value(tuple(map(self.sizes.size_of, sizes)) if known else None, _dtype_name(dtype))
             self._kinds[form] = kind
         return kind
 
     def new_block_name(self) -> str:
-        """Return a short name for a block that is opened in place: hostile ones are long, and each value has it."""
+        """Return a short name for a block that is opened in place, since all its values repeat the name."""
         self._opened_blocks += 1
         return f"block {self._opened_blocks}"
 
     def module_calls(self, stack: str) -> tuple[ModuleCall, ...]:
-        """Return the modules around a node; those of the program itself if it does not say."""
+        """Return the modules around a node; those of the program itself if the node states none."""
         calls = self.modules.get(stack)
         if calls is None:
             calls = self.modules[stack] = module_calls(stack, self.paths)
@@ -255,17 +256,17 @@ class ProgramReader:
 
 
 class GraphReader:
-    """Reads the nodes of one graph of a program: the main one, a body, or a block that is opened in place, whose values
-    have other names outside (`local`)."""
+    """Reads the nodes of one graph of a program: the main graph, a body, or a block that is opened in place, whose
+    values have other names outside (`local`)."""
 
     def __init__(self, program: ProgramReader, graph: Json, depth: int, prefix: str = "") -> None:
         if depth > MAX_PROGRAM_DEPTH:
             raise UnknownFormat(f"the program has more than {MAX_PROGRAM_DEPTH} levels of bodies within bodies")
         self.program, self.graph, self.depth, self.prefix = program, graph, depth, prefix
         self.builder = program.builder
-        # Graphs inside of others are still JSON.
-        self.tensors: dict[str, Form] = {
-            name: held if isinstance(held, bytes) else tensor_form(held)
+        # Inner graphs are not parsed to `PackedJson`.
+        self.tensors: dict[str, PackedJson] = {
+            name: held if isinstance(held, bytes) else pack_tensor(held)
             for name, held in json_object(graph.get("tensor_values")).items()
         }
         self.numbers = {
@@ -275,13 +276,13 @@ class GraphReader:
         }
         self.local: dict[str, str] = {}
         self.weights: dict[str, StoredWeight] = program.weights if not depth else {}
-        self.made_numbers: set[str] = set()  # numbers that a drawn op gives
+        self.made_numbers: set[str] = set()  # numbers that are outputs of a drawn op
         nodes = json_array(graph.get("nodes"))
         self.calls: list[ProgramNode] = [node if isinstance(node, ProgramNode) else read_node(node) for node in nodes]
 
     def tensor_meta(self, name: str) -> Sequence[Any]:
-        """Return type, sizes and `requires_grad` of a tensor, as the file has them."""
-        return read_form(self.tensors[name]) if name in self.tensors else (None, None, None)
+        """Return type, sizes and `requires_grad` of a tensor, as in the file."""
+        return unpack_json(self.tensors[name]) if name in self.tensors else (None, None, None)
 
     def value(self, name: str) -> Value:
         """Return shape and type of a value."""
@@ -291,7 +292,7 @@ class GraphReader:
         return self.program.kind_of(meta)
 
     def read_nodes(self) -> None:
-        """Add all nodes but those whose indices nothing takes."""
+        """Add all nodes except those with unused indices."""
         unused = self._unused_places()
         self.builder.left_out += len(unused)
         for place, call in enumerate(self.calls):
@@ -299,25 +300,27 @@ class GraphReader:
                 self._read_node(call)
 
     def _unused_places(self) -> set[int]:
-        """Return the places of nodes that only give whole numbers or truth values that nothing takes, as `vmap` leaves
-        them behind in a program."""
+        """Return the positions of nodes with only integer or bool outputs that are not used; `vmap` leaves such nodes
+        in a program."""
         taken = set(value_names(self.graph.get("outputs")))
         unused: set[int] = set()
         for place in range(len(self.calls) - 1, -1, -1):
             call = self.calls[place]
             in_place = call.op.endswith("_")
-            if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs:
+            if not in_place and taken.isdisjoint(call.outputs) and self._gives_indices(call) and not call.graphs:
                 unused.add(place)
             else:
                 taken.update(call.inputs)
         return unused
 
     def _gives_indices(self, call: ProgramNode) -> bool:
-        """Return whether all that a node gives are tensors of whole numbers or truth values."""
-        return bool(call.given) and all(_dtype_name(self.tensor_meta(name)[0]) in INDEX_DTYPES for name in call.given)
+        """Return whether all outputs of a node are integer or bool tensors."""
+        return bool(call.outputs) and all(
+            _dtype_name(self.tensor_meta(name)[0]) in INDEX_DTYPES for name in call.outputs
+        )
 
     def _read_node(self, call: ProgramNode) -> None:
-        op, given = call.op, call.given
+        op, given = call.op, call.outputs
         if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
@@ -344,18 +347,19 @@ class GraphReader:
         self.builder.add_op(op, scope, inputs, self._outer_names(given), kinds, form, settings, source=call.source)
 
     def _outer_names(self, given: Sequence[str]) -> Sequence[str]:
-        """Return the names that the builder knows values by; from here on they are known as well."""
+        """Return the builder's names for new values, and remember them."""
         if self.prefix:
             self.local.update({name: f"{self.prefix}{name}" for name in given})
         return [self.local[name] for name in given] if self.prefix else given
 
     def _attributes(self, op: str, call: ProgramNode, inputs: list[str]) -> dict[str, Any]:
-        """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
+        """Return the arguments that are not tensors as settings; a number that an op computes is added to `inputs`
+        instead."""
         attributes: dict[str, Any] = {}
-        for place, name, content in read_form(call.settings):
+        for place, name, content in unpack_json(call.settings):
             for kind, value in content.items():
                 number = json_text(json_object(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
-                if number in self.made_numbers:  # an op gives it, such as `item`
+                if number in self.made_numbers:  # the output of an op such as `item`
                     inputs[place] = self.local.get(number, number)
                 elif kind not in SILENT_ARGUMENTS and (held := self._attribute(kind, value)) is not None:
                     attributes[name or "argument"] = held
@@ -364,7 +368,7 @@ class GraphReader:
         return attributes
 
     def _attribute(self, kind: str, value: Any) -> Any:
-        """Return the value of an argument that is not a tensor; None for one that says nothing."""
+        """Return the value of an argument that is not a tensor; None for an argument without information."""
         if kind == "as_scalar_type":
             return dtype_attribute(DTYPES.get(value, "") if isinstance(value, int) else "")
         if kind in PLAIN_ARGUMENTS:
@@ -382,7 +386,7 @@ class GraphReader:
         return None
 
     def _number(self, argument: Json) -> Any:
-        """Return a number, or the name of an unknown one."""
+        """Return a number, or the name of an unknown number."""
         for kind in ("as_int", "as_bool", "as_float"):
             if isinstance(argument.get(kind), int | float):
                 return argument[kind]
@@ -393,7 +397,8 @@ class GraphReader:
     # Bodies
 
     def _operands(self, arguments: Sequence[Any], *, after_graph: bool) -> list[str]:
-        """Return the names of the values that a call passes: tensors and numbers, those after its graphs if asked."""
+        """Return the names of the tensors and numbers that a call passes; with `after_graph`, only those after its
+        graphs."""
         found: list[str] = []
         for argument in (json_object(json_object(each).get("arg")) for each in arguments):
             if "as_graph" in argument:
@@ -408,7 +413,7 @@ class GraphReader:
         return found
 
     def _open_in_place(self, call: ProgramNode, held: Json) -> None:
-        """Add the nodes of a block that only sets a mode as if they were outside of it."""
+        """Add the nodes of a block that only sets a mode, as if they were outside of it."""
         graph = json_object(held.get("graph"))
         inner = GraphReader(self.program, graph, self.depth + 1, f"{self.program.new_block_name()}/")
         inner.made_numbers = self.made_numbers
@@ -418,11 +423,11 @@ class GraphReader:
             if operand in self.weights:
                 inner.weights[given] = self.weights[operand]
         inner.read_nodes()
-        for name, result in zip(call.given, value_names(graph.get("outputs")), strict=False):
+        for name, result in zip(call.outputs, value_names(graph.get("outputs")), strict=False):
             self.local[name] = inner.local.get(result, result)
 
     def _add_call(self, call: ProgramNode, scope: str, kinds: tuple[Value, ...]) -> None:
-        """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
+        """Add an op with bodies. Weights are added to the bodies that use them, and are not passed as inputs."""
         plain = call.op.rpartition("::")[2]
         operands = self._operands(call.arguments, after_graph=plain == "cond")
         chooser = self._operands(call.arguments[:1], after_graph=False) if plain == "cond" else []
@@ -433,7 +438,7 @@ class GraphReader:
             attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
             functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
         inputs = [self.local.get(name, name) for name in (*chooser, *(operands[place] for place in passed))]
-        given = self._outer_names(call.given)
+        given = self._outer_names(call.outputs)
         self.builder.add_op(call.op, scope, inputs, given, kinds, source=call.source, functions=functions)
 
     def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
@@ -466,5 +471,5 @@ def _is_size_op(op: str) -> bool:
 
 
 def _dtype_name(number: Any) -> str:
-    """Return the element type of a tensor; one without a name here is "type 45"."""
+    """Return the element type of a tensor; an unknown type is "type 45"."""
     return DTYPES.get(number) or f"type {number}" if type(number) is int and number else ""

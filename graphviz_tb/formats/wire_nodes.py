@@ -1,5 +1,5 @@
-"""Write the nodes of a GraphDef as wire bytes. A message for each node takes most of the time of a reader that makes
-thousands of them; most of their attributes are equal, and are encoded once.
+"""Write the nodes of a GraphDef as wire bytes. Making a message per node would take most of a reader's time; most
+attributes are equal, and are encoded once.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
 from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
-TensorSize = int | str | None  # a number, the name of an unknown number, unknown
-Sizes = tuple[TensorSize, ...] | None  # None: the rank is unknown; a few more than a tensor can have: as well
+TensorSize = int | str | None  # a number, the name of an unknown size, or None
+Sizes = tuple[TensorSize, ...] | None  # None, or more sizes than a tensor can have: the rank is unknown
 NODE_FIELD, NAME_FIELD, OP_FIELD, INPUT_FIELD, ATTRIBUTE_FIELD = b"\x0a", b"\x0a", b"\x12", b"\x1a", b"\x2a"
 KEY_FIELD, VALUE_FIELD, TEXT_FIELD = b"\x0a", b"\x12", b"\x12"
 LENGTHS = [encode_varint(length) for length in range(1024)]
-MAX_CACHED_CONTENT_BYTES = 64  # of a constant that is encoded once
+MAX_CACHED_CONTENT_BYTES = 64  # largest constant that is encoded once
 
 
 def _field(tag: bytes, content: bytes) -> bytes:
@@ -46,8 +46,8 @@ class Value(NamedTuple):
 
 @dataclass(slots=True)
 class NodeLists:
-    """Nodes as columns: names, op types, attributes as wire bytes, of which equal ones are one object, and the inputs
-    of all of them: those of node `at` end at `stops[at]`."""
+    """Nodes as columns: names, op types, attributes as wire bytes (equal bytes are one object), and the inputs of all
+    nodes: those of node `at` end at `stops[at]`."""
 
     names: list[str] = field(default_factory=list)
     ops: list[str] = field(default_factory=list)
@@ -114,7 +114,7 @@ class EncodedNodes(LazyNodes):
 
 
 def pack_nodes(nodes: NodeLists, name: str) -> PackedGraph:
-    """Return the graph of nodes; it is not decoded to list its columns. Raises TooLarge."""
+    """Return the packed graph of nodes, without decoding them. Raises TooLarge."""
     check_message_size(sum(map(len, chain(nodes.names, nodes.inputs, nodes.attributes))), name)
     columns = NodeColumns()
     append_graph_columns(columns, nodes.names, nodes.ops, nodes.inputs, nodes.stops)
@@ -122,7 +122,7 @@ def pack_nodes(nodes: NodeLists, name: str) -> PackedGraph:
 
 
 def encode_attribute(key: str, content: Any) -> bytes:
-    """Return an attribute: a number, a text, a truth value, a list of one of these, a message.
+    """Return an attribute: a number, text, bool, a list of one of these types, or a message.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> NodeDef.FromString(encode_attribute("pads", [1, 1]) + encode_attribute("mode", "same")).attr["mode"].s
@@ -177,7 +177,7 @@ def _encode_message(key: str, content: Any) -> bytes:
 
 
 def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
-    """Write a list of one kind; of several kinds it is one of texts."""
+    """Write a list; values of several types become texts."""
     kinds = {type(value) for value in content}
     message.list.SetInParent()
     if kinds <= {bool} and content:
@@ -196,7 +196,7 @@ def dtype_attribute(name: str) -> AttrValue:
 
 @lru_cache(maxsize=256)
 def encode_dtype(key: str, name: str) -> bytes:
-    """Return an attribute that is a type; one that TensorFlow lacks is a text."""
+    """Return an attribute with a dtype; a dtype that TensorFlow lacks is written as text."""
     return (
         encode_attribute(key, name)
         if name and name not in DTYPE_NUMBERS
@@ -273,12 +273,12 @@ def _encode_constant(dtype: str, sizes: Sizes, content: bytes | None) -> bytes:
 
 
 def shortened_sizes(sizes: Sizes) -> Sizes:
-    """Return sizes; of more than a tensor can have, one too many shows that."""
+    """Return sizes, at most one more than a tensor can have."""
     return sizes if sizes is None or len(sizes) <= MAX_DIMENSIONS else sizes[: MAX_DIMENSIONS + 1]
 
 
 def set_shape(message: TensorShapeProto, sizes: Sizes) -> None:
-    """Write sizes into a message; those that are unknown are -1, with their name."""
+    """Write sizes into a message; an unknown size is -1, with its name."""
     if sizes is None or len(sizes) > MAX_DIMENSIONS:
         message.unknown_rank = True
         return

@@ -1,4 +1,4 @@
-"""The embeddings of a source: discovery, values, labels, and what is odd about them."""
+"""The embeddings of a source: discovery, values, metadata and notices."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Join the tags of a log to the rows of a hierarchy.
 
-JOIN_RULES are tried in order; the first that finds rows counts. A tag that none finds belongs to the run.
+The `JOIN_RULES` are tried in order; the first that finds rows counts. A tag without rows belongs to the run.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ ASPECT_BY_WORD = {
 
 @dataclass(frozen=True, slots=True)
 class LookedUpTag:
-    """A tag: the `forms` under which it is looked up, least cut first, its `core` (without suffixes always cut), and
-    the aspect that its words state (None: none)."""
+    """A tag: the `forms` under which it is looked up, the longest first, its `core` (without the suffixes that are
+    always cut), and the aspect that its words state, or None."""
 
     name: str
     forms: tuple[str, ...]
@@ -78,7 +78,7 @@ def _parse_tag(name: str) -> LookedUpTag:
 
 
 def _aspect_in_words(name: str) -> MeasuredAspect | None:
-    """Return the aspect that the words of a tag state; None for none.
+    """Return the aspect that the words of a tag state, or None.
 
     >>> (
     ...     _aspect_in_words("grad_norm/fc/bias").value,
@@ -158,8 +158,8 @@ def _variable_users_by_name(graph: Graph) -> dict[str, tuple[int, ...]]:
 
 
 def _preferred_users(graph: Graph, users: Sequence[int]) -> tuple[int, ...]:
-    """Return the users of a variable that take it as a weight and are not downstream of gradients; if none, those that
-    have gradients; if none, all not downstream of gradients; else all."""
+    """Return the users of a variable that belong to the model: by preference the users with it as a weight that are not
+    downstream of gradients, then those that have gradients, then those not downstream of gradients, then all."""
     flow = graph.meaning.flow()
     ahead = [node for node in users if not (len(flow.behind) and flow.behind[node])]
     weighted = [node for node in ahead if weight_input_names(graph.op_types[graph.op[node]])]
@@ -285,7 +285,7 @@ def _is_specific_match(path: PathTree, count: int, parts: Sequence[str], paramet
 
 
 def _best_matches(walked: MatchedPaths, places: range) -> list[PathTree]:
-    """Return the paths with most parts in the tag, of these the shortest; several if they tie."""
+    """Return the paths with the most parts in the tag, of these the shortest; several if they tie."""
     found = {path: count for place in places for path, count in walked.get(place, {}).items()}
     rank = {path: (-count, len(path.parts)) for path, count in found.items()}
     least = min(rank.values(), default=None)
@@ -404,7 +404,7 @@ def _aspect_of_node(graph: Graph, node: int) -> MeasuredAspect:
 
 
 class InputTracer:
-    """Traces a value back from an input to the node that made it, also out of functions."""
+    """Traces a value back from an input to the node that computed it, also out of functions."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -413,7 +413,7 @@ class InputTracer:
         self.source, self.slot = graph.source[data[order]], graph.slot[data[order]]
         self.calls: dict[int, Call] = {}
         for call in graph.calls:
-            self.calls.setdefault(call.function, call)  # a summary measures the same in each call
+            self.calls.setdefault(call.function, call)  # a summary measures the same op in each call
 
     def sources_by_slot(self, node: int) -> Iterator[tuple[int, int]]:
         run = slice(self.start[node], self.start[node + 1])
@@ -426,7 +426,7 @@ class InputTracer:
         return self.graph.op_types[int(self.graph.op[node])]
 
     def previous_node(self, node: int) -> int:
-        """Return the node whose value a node passes on or takes as an argument; -1 if it computes its own."""
+        """Return the node whose value a node passes on, or receives as an argument; -1 if it computes a value."""
         if self.type_of_node(node) == INPUT_ARG_OP:
             call = self.calls.get(int(self.graph.function[node]))
             if call is None:

@@ -124,7 +124,7 @@ class Log(HelpfulAttributes):
         return [decode_log_text(self.read(series.run, place)) for place in self.places(series, point)]
 
     def tensor(self, series: Series, point: int) -> NDArray[Any]:
-        """Return a tensor's values. Raises ReadError if it is damaged or claims far more than it holds."""
+        """Return a tensor's values. Raises ReadError if it is damaged or claims far more values than it contains."""
         self._check_point(series, point)
         if not isinstance(series.data, TensorPoints):
             raise RequestError(f"'{series.tag}' holds no tensors but is of the kind {series.kind}")

@@ -67,7 +67,7 @@ def row_values_at(
 def _condition_and_value(
     points: Sequence[tuple[TagValues, int]], median: float, gather: GatherRule
 ) -> tuple[ValueCondition, int, float]:
-    """Return the condition of a row, the step since when, and its own value."""
+    """Return the condition of a row, the step since which it is in it, and the value of its own tags."""
     return *_row_condition(_condition_points(points, gather), median), _gather_values(_point_values(points), gather)
 
 
@@ -121,8 +121,8 @@ def _root_of_squares(values: Sequence[float]) -> float:
 
 
 def _row_condition(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[ValueCondition, int]:
-    """Return the condition of a row and the step since when: NaN, then exploded, if any of its tags is; zero or
-    vanished only if all are."""
+    """Return the condition of a row and the step since which it is in it: NaN or exploded if any of its tags is, zero
+    or vanished only if all are."""
     if not points:
         return ValueCondition.NONE, 0
     states = [_condition_since(tag, point, median) for tag, point in points]

@@ -22,7 +22,7 @@ from graphviz_tb.read.source import list_profiles
 if TYPE_CHECKING:
     from graphviz_tb.model.profile import Profile
 
-# joined with a profile that comes without a graph: no trace has this name
+# a graph for a profile without a graph; no trace has the name of its node
 PLACEHOLDER_GRAPH = b'node { name: "" op: "NoOp" }'
 
 
@@ -48,7 +48,7 @@ def join_baseline_statistics(source: Any, loaded: LoadedGraph, hierarchy: Hierar
 def statistics_by_step(
     source: Any, loaded: LoadedGraph, hierarchy: Hierarchy, options: Options
 ) -> dict[str, Callable[[], Stats]]:
-    """Return a loader per step. Joining is deferred: all rows of all steps may fill memory."""
+    """Return a loader per step. Joining is deferred, since the rows of all steps may fill memory."""
     chosen = _select_traces(source, loaded, options)
     return {name: partial(_join_traces, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
 
@@ -111,10 +111,10 @@ def _steps_of_profile(steps: Mapping[str, RunMetadata], name: str | None) -> Map
 
 
 def _statistics_in_file(file: Any, options: ReadOptions) -> Mapping[str, RunMetadata]:
-    """Return the statistics in a file given for them. Raises `ReadError` if it has none."""
+    """Return the statistics in a file of statistics. Raises `ReadError` if it has none."""
     try:
         return list_profiles(file, ReadOptions(max_bytes=options.max_bytes))
-    except NoGraph as error:  # it is not a graph that is missing
+    except NoGraph as error:  # the message should name statistics, not a graph
         hint = "give a RunMetadata, an xplane.pb or a log directory"
         raise ReadError(error.message, hint=hint) from None
 

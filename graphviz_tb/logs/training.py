@@ -43,7 +43,7 @@ ASPECT_NOUNS = {
     MeasuredAspect.LOSS: "losses",
 }
 LEARNT_ASPECTS = frozenset((MeasuredAspect.GRADIENT, MeasuredAspect.WEIGHT))
-MAX_COMPARED_STEPS = 32  # number of steps from which the scale of a comparison is taken
+MAX_COMPARED_STEPS = 32  # steps that determine the scale of a comparison
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +160,7 @@ def _select_joins(training: TrainingLog, options: PictureOptions) -> dict[str, T
 
 
 def _select_run(training: TrainingLog, chosen: Mapping[str, TagJoin], name: str | None, asked: bool) -> str:
-    """Return the run to show: the one asked for, the graph's own, or the only one that logged the tags."""
+    """Return the run to show: the requested run, that of the graph, or the only run that logged the tags."""
     if name is not None and asked:
         return _check_run_name(training, name)
     runs = list(dict.fromkeys(run.name for run in training.logged.runs if training.numeric_series(run.name, chosen)))

@@ -46,9 +46,9 @@ class NodeEdits:
     """Node-level edits, enough to make the new graph from the old one.
 
     Node ids and scope rows; pairs are (old, new). `added` are new nodes, `removed` old nodes, `scopes` and `nodes`
-    renamed ones, `ops` nodes whose type changed, `attributes` changed attributes with their key, `inputs` rewired
-    nodes; `functions` are indices of functions with a changed signature, `added_functions` and `removed_functions`
-    indices too; `versions` is true if the versions of the graph changed.
+    those that were renamed, `ops` nodes whose type changed, `attributes` changed attributes with their key, `inputs`
+    rewired nodes; `functions` are indices of functions with a changed signature, `added_functions` and
+    `removed_functions` indices too; `versions` is true if the versions of the graph changed.
     """
 
     added: tuple[int, ...] = ()
@@ -67,12 +67,12 @@ class NodeEdits:
         return concat_node_edits((self, other))
 
     def unmatched_nodes(self, new: bool) -> tuple[int, ...]:
-        """Return the nodes of one graph, the new one or the old one, that the other has not."""
+        """Return the nodes of the new or the old graph that are missing from the other."""
         return self.added if new else self.removed
 
     def nodes_of(self, new: bool) -> list[int]:
-        """Return the nodes of one graph, the new one or the old one, that are edited themselves: added or removed, or
-        of another op or other attributes."""
+        """Return the nodes of the new or the old graph that were added or removed, or whose op or attributes
+        changed."""
         pairs = (*self.ops, *((old, other) for old, other, _ in self.attributes))
         return [*self.unmatched_nodes(new), *(pair[new] for pair in pairs)]
 
@@ -93,9 +93,9 @@ class NodeEdits:
 class Change:
     """One change.
 
-    `old` and `new` are names (None if it exists on one side only), `ops` the number of nodes concerned, `content` what
-    it says by its kind, `also` further places with an equal change, `inside` the changes in a function, `consequences`
-    changes that only follow from this one: shapes of later weights, gradients, updates, saving.
+    `old` and `new` are names (None if it exists on one side only), `ops` the number of nodes concerned, `content` its
+    details, `also` further places with an equal change, `inside` the changes in a function, `consequences` changes that
+    only follow from this one: shapes of later weights, gradients, updates, saving.
     """
 
     kind: ChangeKind
@@ -176,7 +176,7 @@ class Change:
         return 1 + len(self.also)
 
     def inverse(self) -> Change:
-        """Return the change as seen from the new graph: old and new exchanged."""
+        """Return the change from the new graph to the old one."""
         return replace(
             self,
             kind=INVERSE_CHANGE_KINDS.get(self.kind, self.kind),

@@ -1,6 +1,6 @@
 """Contents of changes, by kind: typed, and as the plain values of docs/diff.md.
 
-Fields called `old` and `new` are the two sides; what they hold is data of the program.
+Fields called `old` and `new` are the two sides; their values are data of the program.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ class Sides:
 
 
 def exchange_sides(value: Any) -> Any:
-    """Return a content, or a part of one, as seen from the new graph: the fields `old` and `new` are exchanged, their
-    values stay as they are.
+    """Return a content, or a part of one, with the fields `old` and `new` exchanged; their values are not changed.
 
     >>> exchange_sides(Setting("gate", {"old": 1, "new": 5}, None))
     Setting(key='gate', old=None, new={'old': 1, 'new': 5}, constant=False, attributes=(), weights=(), beside=(), \
@@ -43,8 +42,8 @@ links=(), casts=None)
 
 @dataclass(frozen=True, slots=True)
 class InputWire:
-    """An input with another source: its position (None for a control input), the old and the new tensor (None for
-    none), and the old and new node that takes it if that is not the change's own."""
+    """An input with another source: its position (None for a control input), the old and the new tensor (None: no
+    input), and the old and new node with this input, unless it is the node of the change."""
 
     slot: int | None
     old: str | None
@@ -53,7 +52,7 @@ class InputWire:
 
     @property
     def taker(self) -> str:
-        """Taker of the input, by its new name; "" for the change's own node."""
+        """The new name of the node with this input; "" for the node of the change."""
         return (self.node.new or self.node.old or "") if self.node else ""
 
     def source(self, new: bool) -> str:
@@ -82,11 +81,11 @@ class SettingPart:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Another value of a setting, or another op: `old` and `new` are data of the program.
+    """A changed value of a setting, or a changed op type; `old` and `new` are data of the program.
 
-    `constant`: a constant gives it. `attributes`: the attributes that it is, where these are not called `key`.
-    `weights`: old and new shapes of weights that show it. `beside`: further settings of the same edit, `links` its
-    other wires. `casts`: casts that were added or removed with another type, None for any other setting.
+    `constant`: the value is that of a constant. `attributes`: the attributes of the setting, unless it is `key`.
+    `weights`: old and new shapes of the weights in which it shows. `beside`: further settings of the same edit;
+    `links`: its rewired inputs. `casts`: casts that a changed type added or removed, None for any other setting.
     """
 
     key: str
@@ -101,7 +100,7 @@ class Setting:
 
     @property
     def as_parts(self) -> tuple[SettingPart, ...]:
-        """The setting and those changed together with it."""
+        """This setting and the settings that changed with it."""
         return (SettingPart("", self.key, self.old, self.new), *self.beside)
 
     def to_json(self) -> dict[str, Any]:
@@ -121,8 +120,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class LayerExpression:
-    """A layer as a call in a program: its class or name, its arguments, and the number of equal ones, also for a
-    block."""
+    """A layer or block as a call in a program: its class or name, its arguments, and the number of equal layers."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -139,8 +137,9 @@ class Unit:
     """Ops, a scope or a whole `function` that was added or removed: the number of ops of each type, and the wires of
     other ops that led to it (None: not looked for).
 
-    `equal`: neighbours of which nothing says which one it was. `parts`: the parts of a chain. `reads`: layers whose
-    weights it reads. `training`: its part in the training. `layers`: the layers that it is.
+    `equal`: equal neighbours, any of which may be the one that was added or removed. `parts`: the parts of a chain.
+    `reads`: layers whose weights it reads. `training`: its part in the training. `layers`: the layers that it consists
+    of.
     """
 
     scope: bool = False
@@ -181,7 +180,7 @@ class WholeSignature:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Exchanged part of names (`old`, `new`), or a `series` with other numbers alone."""
+    """The part of names that changed (`old`, `new`), or a `series` of which only the numbers changed."""
 
     old: str = ""
     new: str = ""
@@ -209,7 +208,8 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class LayerOrder:
-    """Layers in the order in which data ran and runs through them; `blocks`: in how many blocks, None for one place."""
+    """Layers in the old and the new order of the data flow; `blocks`: the number of blocks with this change, None for
+    one place."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -218,8 +218,8 @@ class LayerOrder:
 
 @dataclass(frozen=True, slots=True)
 class Rewiring:
-    """Inputs with other sources; `reordered` if they are the same in another order; the `order` of layers that they
-    show."""
+    """Inputs with other sources; `reordered` if only their order changed; `order`: the order of layers that changed
+    with them."""
 
     inputs: tuple[InputWire, ...]
     reordered: bool = False
@@ -249,7 +249,7 @@ class FunctionBody:
 
 @dataclass(frozen=True, slots=True)
 class SignaturePort:
-    """An input or output of a signature with another type, shape or tensor, None where it is not there."""
+    """An input or output of a signature whose type, shape or tensor changed; None on a side where it is missing."""
 
     side: str
     key: str
@@ -281,7 +281,7 @@ class FunctionSignature:
     returned: Sides | None = None
 
     def by_word(self) -> dict[str, Sides]:
-        """Return the lists that differ, by the word for them."""
+        """Return the lists that differ, by their name."""
         pairs = {"arguments": self.arguments, "results": self.results, "returned": self.returned}
         return {word: pair for word, pair in pairs.items() if pair is not None}
 

@@ -56,7 +56,8 @@ def run_bounds(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def group_by_key(keys: NDArray[Any], count: int) -> tuple[Longs, Longs]:
-    """Sort positions by key. Return them and the start of each key 0 … `count - 1` in them: `count + 1` numbers.
+    """Sort positions by key. Return the positions and the start of each key 0 … `count - 1` among them, then the end of
+    the last.
 
     >>> order, start = group_by_key(np.array([2, 0, 2]), 3)
     >>> order.tolist(), start.tolist()
@@ -77,7 +78,8 @@ def key_starts(keys: NDArray[Any], count: int) -> Longs:
 
 
 def prefix_sums(values: NDArray[Any]) -> Longs:
-    """Return the sum of all values before each place, and of all: the sum of `values[a:b]` is `sums[b] - sums[a]`.
+    """Return the sum of the values before each position, then the total: the sum of `values[a:b]` is `sums[b] -
+    sums[a]`.
 
     >>> prefix_sums(np.array([2, 3])).tolist(), prefix_sums(np.array([True, False])).tolist()
     ([0, 2, 5], [0, 1, 1])
@@ -86,7 +88,7 @@ def prefix_sums(values: NDArray[Any]) -> Longs:
 
 
 def places_of_runs(start: NDArray[Any], size: NDArray[Any]) -> Longs:
-    """Return the places of runs, one run behind the other: each begins at a `start` and has a `size`.
+    """Return the positions in all runs, one run after the other; a run begins at its `start` and has `size` positions.
 
     >>> places_of_runs(np.array([7, 0]), np.array([2, 3])).tolist()
     [7, 8, 0, 1, 2]
@@ -108,7 +110,7 @@ def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def positions_of_rows(rows: Sequence[int], column: NDArray[Any]) -> Longs:
-    """Return the position of each value of a column in a list of distinct rows; if it is not listed, that of the
+    """Return the position of each value of a column in a list of distinct rows; for a value not listed, that of the
     nearest smaller row.
 
     >>> positions_of_rows([7, 2, 4], np.array([2, 7, 5], np.int32)).tolist()

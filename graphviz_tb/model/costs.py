@@ -24,24 +24,24 @@ class Cost:
 
     parameters: int = 0  # elements of weights
     macs: int = 0  # multiply-adds
-    flops: int = 0  # floating point operations, two of them a multiply-add
-    activation_bytes: int = 0  # what the outputs take
-    weight_bytes: int = 0  # what the parameters take
+    flops: int = 0  # floating point operations; a multiply-add is two
+    activation_bytes: int = 0  # size of the outputs
+    weight_bytes: int = 0  # size of the parameters
     # Ops that these numbers leave out or estimate.
     uncounted: int = 0  # ops without a rule that counts their operations
     guessed: int = 0  # ops with an unknown size, which counts as the batch
     unsized: int = 0  # weights of unknown size
     copied: int = 0  # elements of averages and of copies of parameters
     unshaped: int = 0  # ops with an output of unknown rank, or of an unknown size that is not the batch
-    partial: int = 0  # ops that take more operations than are counted: such a size, or a loop of unknown rounds
-    non_trainable: int = 0  # parameters that are kept and not trained
-    undecided: int = 0  # weights of which nothing says whether they are trained
+    partial: int = 0  # ops of which a part is not counted: an unknown size, or a loop of unknown length
+    non_trainable: int = 0  # parameters that are not trained
+    undecided: int = 0  # weights that may or may not be trained
     doubtful: int = 0  # constants, and ops of unknown types, that may hold parameters that are not counted
-    branched: int = 0  # calls that run one of several unequal branches, of which the dearest counts
-    repeated: int = 0  # elements that may be those of another weight, stored once more
+    branched: int = 0  # calls that run one of several unequal branches: the most expensive counts
+    repeated: int = 0  # elements that may be a second copy of another weight
 
     def __post_init__(self) -> None:
-        # Rare: only then a loop over the names.
+        # Too large a number is rare: loop over the names only then.
         if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MAX_QUANTITY:
             for name in COST_QUANTITIES:
                 object.__setattr__(self, name, min(MAX_QUANTITY, getattr(self, name)))
@@ -57,7 +57,7 @@ class Cost:
         return {name: getattr(self, name) for name in COST_QUANTITIES}
 
     def repeat(self, times: int) -> Cost:
-        """Return the cost of running `times` times; weights count once.
+        """Return the cost of `times` runs; weights count once.
 
         >>> cost = Cost(parameters=7, flops=3, uncounted=1).repeat(20)
         >>> cost.parameters, cost.flops, cost.uncounted
@@ -85,12 +85,12 @@ class Cost:
         return tuple(name for name in COST_QUANTITIES if self.is_lower_bound(name))
 
     def upper_bounds(self) -> tuple[str, ...]:
-        """Return the quantities that may be larger than what runs."""
+        """Return the quantities that may be larger than the true numbers."""
         return tuple(name for name in COST_QUANTITIES if self.is_upper_bound(name))
 
     def is_upper_bound(self, quantity: str) -> bool:
-        """Return whether a quantity may be smaller: one of several branches runs, parameters may be stored twice, or
-        some of `trainable` may not be trained."""
+        """Return whether the true quantity may be smaller: one of several branches runs, parameters may be stored
+        twice, or some of `trainable` may not be trained."""
         if quantity == TRAINABLE:
             return self.is_lower_bound("non_trainable") or self.is_upper_bound("parameters")
         return any(getattr(self, count) for count in EXCESS_OF_QUANTITY[quantity])
@@ -102,8 +102,8 @@ class Cost:
         return any(getattr(self, count) for count in GAPS_OF_QUANTITY[quantity])
 
     def bound_word(self, quantity: str) -> str:
-        """Return "at least" before a number that lacks some part, "at most" before one of the dearest branches, "about"
-        where neither is proven.
+        """Return the word before a quantity: "at least" if a part is not counted, "at most" if it may be smaller,
+        "about" if both.
 
         >>> Cost(uncounted=1).bound_word("flops"), Cost(branched=1).bound_word("flops"), Cost().bound_word("flops")
         ('at least ', 'at most ', '')
@@ -111,7 +111,7 @@ class Cost:
         return BOUND_WORDS[self.bound_index(quantity)]
 
     def bound_index(self, quantity: str) -> int:
-        """Return the index of the word in `BOUND_WORDS`, as the page has it."""
+        """Return the index of the word in `BOUND_WORDS`, which the page stores."""
         return LOWER_BOUND * self.is_lower_bound(quantity) + UPPER_BOUND * self.is_upper_bound(quantity)
 
 
@@ -128,11 +128,11 @@ GAPS_OF_QUANTITY = {
     "weight_bytes": ("unsized", "doubtful"),
     "non_trainable": ("undecided", "unsized", "doubtful"),
 }
-TRAINABLE = "trainable"  # parameters without those that are not trained
-LOWER_BOUND, UPPER_BOUND = 1, 2  # bits of an index into the words
+TRAINABLE = "trainable"  # parameters except those that are not trained
+LOWER_BOUND, UPPER_BOUND = 1, 2  # bits of an index into `BOUND_WORDS`
 BOUND_WORDS = ("", "at least ", "at most ", "about ")
-WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
-# Quantity → the counts of what may be in it twice, or not run.
+WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # do not depend on the batch
+# Quantity → the counts of parts that may be counted twice, or may not run.
 EXCESS_OF_QUANTITY = {
     quantity: ("repeated",) if quantity in WEIGHT_QUANTITIES else ("branched",) for quantity in GAPS_OF_QUANTITY
 }
@@ -142,9 +142,9 @@ EXCESS_OF_QUANTITY = {
 class Costs:
     """Costs of all rows of a hierarchy.
 
-    `own[row]` is the cost of an op; that of a call is the cost of its functions with its arguments. `counted[row]` is
-    the value that sums use: the weights of a variable count at the op that uses it. `uncounted` maps op types without a
-    cost rule to their number of ops. `role[row]` is an index into `COST_ROLES`.
+    `own[row]` is the cost of an op; for a call, the cost of its functions with its arguments. `counted[row]` is the
+    cost that sums use, in which the weights of a variable count at the op that uses it. `uncounted` maps op types
+    without a cost rule to their number of ops. `role[row]` is an index into `COST_ROLES`.
     """
 
     own: Sequence[Cost]
@@ -194,7 +194,7 @@ class Costs:
             values = list(map(COST_VALUES, costs.values()))
             many = np.bincount(which).tolist()
             most = max((sum(map(mul, column, many)) for column in zip(*values, strict=True)), default=0)
-            # Python's integers where sums pass 2^63.
+            # Python's integers if sums may exceed 64 bits.
             own = np.array(values, np.int64 if most <= MAX_QUANTITY else object).reshape(-1, len(COST_FIELDS))[which]
             if role >= 0:
                 own[np.array(self.role) != role] = 0

@@ -131,7 +131,7 @@ class Facts:
     _computed: set[int] = field(default_factory=set, init=False, repr=False)  # nodes that are known to compute data
 
     def of_rows(self, hierarchy: Hierarchy) -> Facts:
-        """Return the facts of another hierarchy of the graph, with what is inferred so far; without those of rows."""
+        """Return the facts for another hierarchy of the graph: keep what was inferred, drop facts by row."""
         cost = None if self.costs_of is None else partial(self.costs_of, hierarchy)
         return Facts(self.graph, self.decode, self.definition, self.known, self.alike, odd=self.odd, cost=cost)
 
@@ -147,20 +147,20 @@ class Facts:
         return tensor
 
     def is_index(self, node: int, key: int) -> bool:
-        """Return whether an output has indices, sizes or masks, or is computed from nothing but these and constants, as
-        a mask of numbers is; with weights they become data. So has one that no input of the program reaches."""
+        """Return whether an output has indices, sizes or masks, or is computed from these and constants only (a mask of
+        floats). An output that uses weights is data. An output that no input of the program reaches is an index."""
         if self.tensor(node, key).dtype in INDEX_DTYPES or not self.graph.meaning.from_inputs()[node]:
             return True
         graph, makers, found, seen = self.graph, self._data_makers, False, {node: None}
         for current in (queue := [node]):
             if current in makers or current in self._computed or len(queue) > MAX_INDEX_OPS:
-                self._computed.add(node)  # asked next are those that are computed from it
+                self._computed.add(node)  # spares the search for outputs computed from it
                 return False
             start, stop = sorted_value_range(graph.target, current, current + 1)
             data = [edge for edge in range(start, stop) if not graph.control[edge]]
             sources = graph.source[data].tolist()
             given = not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS
-            if given or not makers.isdisjoint(sources):  # before anything is decoded
+            if given or not makers.isdisjoint(sources):  # needs no decoding
                 self._computed.add(node)
                 return False
             for source, output in zip(sources, graph.key[data].tolist(), strict=True):
@@ -173,7 +173,7 @@ class Facts:
 
     @property
     def _data_makers(self) -> frozenset[int]:
-        """Nodes that use weights, and calls, whose functions may."""
+        """Nodes that use weights, or may: calls."""
         if not self._makers:
             graph, beside = self.graph, self.graph.beside
             users = beside.host[beside.inward & (graph.mark[beside.mark] == WEIGHT_MARK)].tolist()
@@ -201,7 +201,8 @@ class FoldedGraph:
         self.loaded = loaded
         self.source = source
         given = source, *options.read.run_metadata, *options.read.against
-        # Absolute: files that are read later, and that no output may overwrite, under any of their names.
+        # Input files, which are read later and which no output may overwrite: absolute paths, and stats to recognise
+        # other names.
         self.files: tuple[Any, ...] = (*absolute_sources(given), *regular_file_stats(given))
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 # Numbers for readers: three digits and a fitting unit.
 
-# Powers of 1024 under the short names that TensorBoard gives them.
+# Powers of 1024, with the short names that TensorBoard uses.
 BYTE_UNITS = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))
 MICROSECOND_UNITS = (
     ("µs", 1),
@@ -157,7 +157,7 @@ def json_integer(number: int | None) -> int | str | None:
 
 
 def printable(words: str) -> str:
-    """Escape what is not printable, so that a name cannot end its line or control the terminal.
+    """Escape unprintable characters, so that a name cannot end its line or control the terminal.
 
     >>> printable("a\\nb\\x1b[31m")
     'a\\\\nb\\\\x1b[31m'

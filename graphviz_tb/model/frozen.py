@@ -1,10 +1,11 @@
-"""A faster `dataclass(slots=True)`, frozen or not: every start pays its cost per class, every picture per object.
+"""A faster `dataclass(slots=True)`, frozen or not: it saves time per class at every start, and per object in every
+picture.
 
 The standard decorator writes and compiles up to six methods per class, looks for `ClassVar` and `InitVar` in every
 annotation (this package has none) and makes the class twice: half of the time to import this package. Here only
-`__init__` is compiled, once that costs less than to do without; the other methods are closures. A frozen object is
-then made in 60 % of the time: its `__init__` sets each field through its slot, where the standard one has
-`object.__setattr__` find that by name.
+`__init__` is compiled, after the first few objects; the other methods are closures. A frozen object is made in 60 % of
+the time, because its `__init__` sets each field through its slot, where the standard one calls `object.__setattr__`,
+which looks the slot up by name.
 
 Everything else is unchanged; a class with cached properties has a `__dict__` for them. Classes without slots use the
 standard decorator.
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
 FIELD = dataclasses._FIELD  # type: ignore[attr-defined]  # marks a field that is not a `ClassVar` nor an `InitVar`
-MAX_UNCOMPILED_OBJECTS = 8  # compiling `__init__` takes as long as to make a hundred objects without it
+MAX_UNCOMPILED_OBJECTS = 8  # compiling `__init__` takes as long as making a hundred objects without it
 
 
 def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = True) -> type[AnyClass]:
@@ -39,14 +40,14 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
         "__repr__": _make_repr([field.name for field in fields if field.repr]),
         "__match_args__": tuple(field.name for field in fields if field.init),
     }
-    # `pprint` and classes that inherit look for the first, `copy.replace` of Python 3.13 for the second.
+    # `pprint` and subclasses use the first, `copy.replace` of Python 3.13 the second.
     members["__dataclass_params__"] = SimpleNamespace(
         init=True, repr=True, eq=eq, order=False, unsafe_hash=False, frozen=frozen
     )
     members["__replace__"] = dataclasses.replace
     if frozen:
         members["__setattr__"], members["__delattr__"] = _refuse_setting, _refuse_deleting
-        # Pickle and copy would set attributes, which is refused.
+        # Pickle and copy would set attributes, which a frozen class refuses.
         members["__getstate__"] = lambda self: [getattr(self, name) for name in self.__dataclass_fields__]
         members["__setstate__"] = _restore_fields
     if eq:
@@ -54,16 +55,17 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
         hashed = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
         values_of = _field_getter(hashed)
         members["__hash__"] = (lambda self: hash(values_of(self))) if frozen else None
-    # Keep what the class defines. `__hash__` is None if it defines only `__eq__`: then it is made.
+    # Keep the methods that the class defines. `__hash__` is None if the class defines only `__eq__`: then make one.
     own = {name: value for name, value in vars(cls).items() if value is not None and name not in by_name}
     members = {name: value for name, value in (members | own).items() if name not in ("__dict__", "__weakref__")}
-    members["__slots__"] = *by_name, *_slot_of_cache(cls)  # a class gets its slots when it is made
+    members["__slots__"] = *by_name, *_slot_of_cache(cls)  # slots must be present when the class is created
     members["__dataclass_fields__"] = by_name
     return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return, misc]
 
 
 def _slot_of_cache(cls: type[Any]) -> Sequence[str]:
-    """Return the slot in which properties of a class are cached, if it has some and inherits none."""
+    """Return the slot in which properties of a class are cached, if it has such properties and inherits no slot for
+    them."""
     caches = any(isinstance(value, cached_property) for value in vars(cls).values())
     return ["__dict__"] if caches and not any(base.__dictoffset__ for base in cls.__bases__) else []
 
@@ -103,7 +105,7 @@ class _InitOnDemand:
 
     def _set_fields(self, one: Any, /, *given: Any, **named: Any) -> None:
         values = dict(zip([field.name for field in self._fields if field.init], given)) | named  # noqa: B905
-        odd = len(values) < len(given) + len(named)  # too many, or one given twice
+        odd = len(values) < len(given) + len(named)  # too many arguments, or one passed twice
         for field in self._fields:
             value = values.pop(field.name, MISSING) if field.init else MISSING
             if value is MISSING:
@@ -112,7 +114,7 @@ class _InitOnDemand:
                 object.__setattr__(one, field.name, value)
             odd |= value is MISSING and field.init
         if odd or values:
-            self._compile()(one, *given, **named)  # says what is wrong
+            self._compile()(one, *given, **named)  # raises the usual TypeError
         elif hasattr(self._cls, "__post_init__"):
             one.__post_init__()
 

@@ -109,12 +109,12 @@ class Graph:
     (position in the node list of the main graph or of the function's body; -1 for an `input_arg` node), `kept` (false
     for a node left out of the picture: only TensorBoard's preset does so).
 
-    Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot`
-    (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; inputs
-    that name none are reported in `notices`. `beside` pairs marks with the nodes next to which they are drawn;
-    `within[mark]` are the marks that own a mark which touches no ordinary node. `index` maps names to nodes, in the
-    main graph and in each function; the last of several nodes with one name. `labels` replaces unhelpful names in
-    pictures; `missing` names the function that a node calls and the file lacks.
+    Edges: `source`, `target` (node ids), `key` (id into `keys`: "0", "1", … or "name:0" inside functions), `slot` (the
+    input's position at its target), `control`, `reference`. Every input that names a node is one edge; inputs that name
+    no node are reported in `notices`. `beside` pairs marks with the nodes next to which they are drawn; `within[mark]`
+    are the marks that own a mark which touches no ordinary node. `index` maps names to nodes, in the main graph and in
+    each function; the last of several nodes with one name. `labels` replaces unhelpful names in pictures; `missing`
+    names the function, missing from the file, that a node calls.
 
     `layers` maps names of nodes or scopes of the main graph to their Keras layers; `meaning` is the result of
     `interpret`, which also determines the marks.
@@ -156,21 +156,21 @@ class Graph:
 
     @property
     def is_value_trace(self) -> bool:
-        """Return whether every number, list and parameter is a node, named after the value that it gives ("530"), as
-        `SummaryWriter.add_graph` traces a module."""
+        """Return whether every number, list and parameter is a node named by its output value ("530"), as in traces of
+        `SummaryWriter.add_graph`."""
         return any(has_role(op, Role.TRACE_VALUE) for op in self.op_types)
 
     @property
     def is_exported(self) -> bool:
         """Return whether the ops are those of another framework, with its name before their types (`aten::conv2d`), as
-        `formats/exported.py` writes them; cached, as each node may ask."""
+        written by `formats/exported.py`. Cached, since it is called per node."""
         if not self._exported:
             self._exported.append(not self.is_value_trace and any(map(has_framework, self.op_types)))
         return self._exported[0]
 
     @property
     def lacks_weight_shapes(self) -> bool:
-        """Return whether the graph has weights but no weight shapes, as the traces of `add_graph`."""
+        """Return whether the graph has weights but no weight shapes, like traces of `add_graph`."""
         return self.is_value_trace
 
     @property
@@ -230,13 +230,14 @@ class Graph:
         return definition
 
     def decode_together(self, nodes: Sequence[int]) -> None:
-        """Decode the messages of many nodes that are about to be asked for, where that takes less than one by one."""
+        """Decode the messages of many nodes in advance, if that is faster than one by one."""
         decode = getattr(self.graph_def.node, "decode_together", None)
         if decode is not None:
             decode([int(self.definition[node]) for node in nodes])
 
     def nodes_having(self, attribute: str, nodes: Sequence[int]) -> list[int]:
-        """Return those of some nodes that have an attribute; of a packed graph only those are decoded that may."""
+        """Return the nodes, among some, that have an attribute. In a packed graph only nodes that may have it are
+        decoded."""
         may_have = getattr(self.graph_def.node, "may_have_attribute", None)
         if may_have is not None:
             nodes = [node for node in nodes if may_have(attribute, int(self.definition[node]))]
@@ -275,7 +276,7 @@ DATASET_FUNCTION_ORDER = (
     "key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func",
     "shard_func", "reader_func",
 )  # fmt: skip
-MAX_OUTPUT_NUMBER = 10**18  # more than any op has
+MAX_OUTPUT_NUMBER = 10**18  # larger than the number of any output
 InputRun = tuple[int, int, int]  # first input, first argument, how many
 
 
@@ -284,7 +285,7 @@ class CallWiring:
     """The wiring of a call to one of its functions.
 
     `runs` map inputs to arguments one by one, `elements` (an input, first argument, count) one input to several
-    arguments; `gives` names the outputs that a result leads to: the one at its position, all, or none; `named` if
+    arguments. `gives` says to which outputs a result leads: the output at its position, all, or none. `named`: the
     outputs have the names of the function's results.
     """
 
@@ -332,7 +333,7 @@ class CallWiring:
         return inner + [slot - start + to for start, to, many in self.runs if start <= slot < start + many]
 
     def result_sources(self, function: Function, keys: Sequence[str]) -> list[list[tuple[int, str]]]:
-        """Return, for each output key of the call, the nodes and outputs that make its value."""
+        """Return, for each output key of the call, the nodes and outputs that compute its value."""
         if self.gives == "none":
             return [[] for _ in keys]
         if self.gives == "all":
@@ -407,8 +408,8 @@ def _wiring_of_dataset(definition: NodeDef, attr: str, count: int) -> CallWiring
 
 
 def _result_source(function: Function, key: str, position: Mapping[str, int]) -> tuple[int, str] | None:
-    """Return the node and output that make output `key` of the call: by name, if the name has a position among the
-    results, else by number.
+    """Return the node and output that compute output `key` of the call: by name, if it is a result's name, else by
+    number.
 
     >>> f, position = Function("f", 0, (1,), ((5, "0"), (7, "z:0")), ("output", "b")), {"output": 0, "b": 1}
     >>> (
@@ -427,9 +428,8 @@ def _result_source(function: Function, key: str, position: Mapping[str, int]) ->
 
 
 def parse_output_number(digits: str) -> int:
-    """Parse the number of an output in an input. Numbers of more than 18 digits become `MAX_OUTPUT_NUMBER`, past any
-    output,
-    since `int` refuses thousands of digits.
+    """Parse the output number in an input. A number of more than 18 digits becomes `MAX_OUTPUT_NUMBER`, since `int`
+    refuses thousands of digits.
 
     >>> parse_output_number("7"), parse_output_number("007"), parse_output_number("9" * 5000) == MAX_OUTPUT_NUMBER
     (7, 7, True)

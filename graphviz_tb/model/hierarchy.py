@@ -24,7 +24,7 @@ from graphviz_tb.model.notice import Notice
 
 
 class RemadeValues(dict[int, Any]):
-    """Values that can be made again: none in a copy."""
+    """Cached values, which a copy or pickle leaves out."""
 
     def __reduce__(self) -> tuple[type[RemadeValues], tuple[()]]:
         return RemadeValues, ()
@@ -54,30 +54,30 @@ class GroupOrigin(IntEnum):
     REGION = 2  # a stretch of the flow between two narrow places
     STAGE = 3  # a head and the repeats after it
     REPEAT = 4  # equal structures, in sequence or in parallel
-    BRANCH = 5  # one of several ways between two places
+    BRANCH = 5  # one of several parallel paths between two places
     SEGMENT = 6  # a stretch of a level that is too long
     LOOP = 7  # a cycle in the flow
     TRAINING = 8  # ops that train the model: gradients, updates
     EVALUATION = 9  # a second forward pass with the model's weights
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
     LAYER = 11  # a layer with its norm and activation
-    NORM = 12  # a norm that is several ops
+    NORM = 12  # a norm made of several ops
     ROTARY = 13  # a rotary embedding: positions that turn queries and keys
-    SINUSOIDS = 14  # sine and cosine of angles, as of positions
+    SINUSOIDS = 14  # sine and cosine of angles, such as positions
     ATTENTION = 15  # queries, keys and values: two products, and a softmax between them
-    ACTIVATION = 16  # an activation that is several ops, as GELU
+    ACTIVATION = 16  # an activation made of several ops, such as GELU
     L2_NORM = 17  # a vector divided by its length
-    FEED_FORWARD = 18  # a gated block: two layers of one tensor, the product of both, and the layer behind it
-    SCAN = 19  # a recurrence without weights, of which each step is written out
+    FEED_FORWARD = 18  # a gated block: the product of two layers of one tensor, and the layer after it
+    SCAN = 19  # an unrolled recurrence without weights
     GRU_CELL = 20  # a step of a GRU: its gates, and the layers before them
-    LSTM_CELL = 21  # the same of an LSTM
+    LSTM_CELL = 21  # a step of an LSTM
     POSITIONS = 22  # a table that is looked up by positions
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 SCAN_ORIGIN, CELL_ORIGINS = int(GroupOrigin.SCAN), (GroupOrigin.GRU_CELL, GroupOrigin.LSTM_CELL)
 LAYER_ORIGIN, L2_NORM_ORIGIN = int(GroupOrigin.LAYER), int(GroupOrigin.L2_NORM)
-# Groups that are called by what they are, unless the program has a name for them.
+# Groups that are named by their kind, unless the program names them.
 IDIOM_ORIGINS = (
     GroupOrigin.NORM,
     GroupOrigin.L2_NORM,
@@ -131,15 +131,15 @@ class Hierarchy:
     was dropped).
 
     `labels` are the labels of series and folds whose names have a suffix that makes them unique, and of layer scopes
-    to whose name the file adds a counter. `short` are shortened labels, in levels of long names with a common prefix.
+    whose names end in a counter that the file adds. `short` are shortened labels, in levels of long names with a common
+    prefix.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function`, `stack_inside` and `called_again` are caches by row, filled by `OpCounter`,
-    `sole_stack` and `repeatedly_called_scopes`; `known_layers` is what `layer_rows` found, `paper_words` the
-    `PaperWords` of each thread.
-    `grouping`, of a small graph, repeats the grouping with some series ungrouped. `joins_scopes`: open scopes that
-    contain nothing but one another are one frame. `legs` are groups that would be members of stacks, but are drawn one
-    by one: the two legs of a U; `stacked` is the same graph with these stacks.
+    `sole_stack` and `repeatedly_called_scopes`; `known_layers` is the result of `layer_rows`, `paper_words` the
+    `PaperWords` of each thread. `grouping`, of a small graph, repeats the grouping with some series ungrouped.
+    `joins_scopes`: open scopes that contain nothing but one another are one frame. `legs` are the groups on the two
+    legs of a U, which are drawn one by one instead of as stacks; `stacked` is the hierarchy with these stacks.
     """
 
     graph: Graph
@@ -192,7 +192,7 @@ class Hierarchy:
 
     @cached_property
     def stacks(self) -> frozenset[int]:
-        """Rows of series of groups; a series of calls is none, because calls are ops."""
+        """Rows of series of groups; a series of calls is not a stack, because calls are ops."""
         series = np.flatnonzero(self.kind == SERIES_ROW)
         series = series[self.child_start[series] < self.child_start[series + 1]]
         first = self.child_order[self.child_start[series]]
@@ -238,7 +238,7 @@ class Hierarchy:
         return int(self.op_prefix_sum[self.end[row]] - self.op_prefix_sum[row])
 
     def sole_op(self, row: int) -> int:
-        """Return the op that a scope has alone, -1 where it has more, or one that opens."""
+        """Return the only op of a scope; -1 if the scope contains more, or the op opens."""
         if self.kind[row] != SCOPE_ROW or self.op_count(row) != 1:
             return -1
         only = row + int(np.argmax(self.is_ordinary_op[row : self.end[row]]))
@@ -310,7 +310,7 @@ class Hierarchy:
 
     @cached_property
     def _kinds(self) -> bytes:
-        """The kind of each row as bytes, which give plain numbers without a call."""
+        """The kind of each row as bytes: indexing them gives plain ints, faster than indexing an array."""
         return self.kind.tobytes()
 
 

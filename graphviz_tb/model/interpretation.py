@@ -16,13 +16,13 @@ from graphviz_tb.model.tensors import Shape, shape_text
 
 # Weights: the trained numbers that an op uses, drawn as marks next to it.
 
-# A key of a state dict: modules, then the name of the parameter, maybe with its place in a list.
+# A key of a state dict: modules, then the name of the parameter, possibly with its index in a list.
 PARAMETER_OF_MODULE = re.compile(r"(?:\w+\.)+?([^\W\d]\w*(?:\.\d+)*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight given by a node marked `Mark.WEIGHT` to its users.
+    """The weight that a node marked `Mark.WEIGHT` passes to its users.
 
     `variable` is the name of the variable (of the constant, in a frozen graph) in the program; `dtype` the dtype of its
     value ("" if unknown), `shape` None if unknown. `role` is the input name of the op that uses it ("kernel", "bias",
@@ -58,16 +58,16 @@ class VariableUse(IntEnum):
     PARAMETER = 0  # the model computes with it
     COPY = 1  # an average or copy of parameters, the copy of a replica: counted with the parameters
     STATE = 2  # state of an optimizer, a metric, a counter
-    BUFFER = 3  # numbers of a module that are not parameters: statistics of a norm, a table of positions
+    BUFFER = 3  # values of a module that are not parameters: statistics of a norm, a table of positions
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of the program, or a constant that freezing made of one.
+    """A variable of the program, or a constant that replaces it in a frozen graph.
 
-    `node` makes it: a variable, its handle, an argument bound to one, a constant. `users` are the ops that use its
-    value, in file order, excluding ops that write or save it. `trainable` is true if training changes it, None if the
-    file does not say.
+    `node` represents it: a variable, its handle, an argument bound to it, or a constant. `users` are the ops that use
+    its value, in file order, excluding ops that write or save it. `trainable` is true if training changes it, None if
+    the file does not say.
     """
 
     node: int
@@ -100,11 +100,11 @@ COMPUTING_PARTS = (Part.MODEL, Part.COPY, Part.LOSS)  # forward computation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradientFlow:
-    """Node masks of a graph that trains; all false if nothing does.
+    """Node masks of a training graph; all false in a graph without training.
 
-    `gradient`: computes gradients, by its type, scope or function. `behind`: such an op, or downstream of one:
-    gradients and their uses. `forward`: has gradients, and is not in `behind`. `between`: a gradient op, or on a path
-    between two of them. `named`: is in a scope of gradients, marks included.
+    `gradient`: computes gradients, by its type, scope or function. `behind`: gradient ops and all ops downstream of
+    them. `forward`: ops that have gradients and are not in `behind`. `between`: gradient ops and ops on a path between
+    two of them. `named`: nodes in a scope of gradients, marks included.
     """
 
     gradient: Bools
@@ -118,16 +118,16 @@ class GradientFlow:
 class Interpretation:
     """Columns over the nodes of a graph.
 
-    `origin`: the variable, handle or constant whose value a node passes on as a weight; itself for the origin, -1 for
-    any other node. `weights`: the weight of every mark `WEIGHT` that is drawn next to an op. `variable`, `writes`,
-    `stores`, `sizes`: masks of ops that hold a variable, that change one, that store variables (write, save, restore,
-    check for initialisation), that give sizes or are filled by sizes.
+    `origin`: the variable, handle or constant whose value a node passes on as a weight (the node itself for the origin,
+    -1 for any other node). `weights`: the weight of every mark `WEIGHT` that is drawn next to an op. Masks of ops:
+    `variable` represents a variable, `writes` changes one, `stores` writes, saves, restores or checks variables,
+    `sizes` computes sizes or is filled by sizes.
 
-    `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
-    positions and shapes, `from_inputs` for those that depend on the values of an input, `model` for the nodes that
-    lead to a result or feed a gradient or a summary (all, where none does), `copies` for those that are `Part.COPY`,
-    `part` for the `Part` of each node, `variables` for all variables, `shapes` for their shapes alone, by the node that
-    makes each. `doubtful` are constants that may be weights and are not taken for such.
+    These are lazy: `flow` (ops before and after gradients), `indexes` (ops that compute masks, positions and shapes),
+    `from_inputs` (ops that depend on the values of an input), `model` (nodes that lead to a result or feed a gradient
+    or a summary; all nodes if none does), `copies` (nodes of `Part.COPY`), `part` (the `Part` of each node),
+    `variables` (all variables), and `shapes` (only their shapes, by node). `doubtful` are constants that may be weights
+    and do not count as such.
     """
 
     origin: Ints

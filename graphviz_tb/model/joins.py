@@ -29,8 +29,8 @@ class JoinRule(StrEnum):
 
 
 def runs_of_graph(graph: str | None, graph_runs: Iterable[str | None], runs: Iterable[str]) -> list[str]:
-    """Return the runs that log what is in the graph of run `graph`, among several runs with graphs: itself, and those
-    without a graph whose folder is nearest to it.
+    """Return the runs that belong to the graph of run `graph`: the run itself, and runs without a graph whose folder is
+    nearer to it than to the other runs with graphs.
 
     >>> runs_of_graph("a/train", ["a/train", "b/train"], ["a/train", "a/validation", "b/train", "c"])
     ['a/train', 'a/validation']

@@ -31,16 +31,14 @@ class LayerCall:
 class Layer:
     """One layer of a Keras model.
 
-    `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
-    `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
-    the shapes of its outputs (None: unknown), those of each call after those of the call before, `parameters` how many
-    numbers it trains or keeps, None where unknown, `non_trainable` how many of these it only keeps; `parts` how many
-    layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by path; `calls` are
-    those that its own model makes, each run `times` times for the runs of the models and steps around it (None:
-    unknown). `arguments` has for each of these calls the values that it is given besides tensors, by name or position,
-    and under `TENSOR_ARGUMENTS` as which arguments it takes those. `custom` is a layer of a class that is none of
-    Keras's own:
-    what it computes is in its code alone. `weight_bytes` is what its parameters take, None where unknown.
+    `class_name` is the class ("Conv2D"; for a custom class its registered name), `config` the whole `get_config()`,
+    `telling` the settings that differ from the class's defaults, in a few words ("32 · 3×3 · relu"). `outputs` are the
+    shapes of its outputs, call after call (None: unknown). `parameters` is the number of its weights, `non_trainable`
+    the number of those that are not trained, `weight_bytes` their size (None: unknown). `parts` is the number of layers
+    in a model (0 for a plain layer), `results` the layers that compute its outputs, by path. `calls` are its calls in
+    its model, each executed `times` times because of the models and steps around it (None: unknown). `arguments` has
+    for each call its arguments that are not tensors, by name or position, and under `TENSOR_ARGUMENTS` the names of
+    those that are. A `custom` class is not one of Keras: only its code says what it computes.
     """
 
     class_name: str

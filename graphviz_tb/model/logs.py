@@ -171,9 +171,9 @@ class SeriesExtent:
 class Series:
     """All points of one tag in one run, in the order of writing.
 
-    `tag` is unique in its run: if a tag has two kinds, the second series is called "TAG (KIND)" and `logged_as` is the
-    tag. `wall` is in seconds since 1970. `superseded` marks points that a restarted run wrote again; they are kept.
-    `value` has the scalars, float32 if the file has float32, else float64; other kinds use `data`, and `value` is
+    `tag` is unique in its run: if a tag has two kinds, the name of the second series is "TAG (KIND)", and `logged_as`
+    is the tag. `wall` is in seconds since 1970. `superseded` marks points that a restarted run wrote again; they are
+    kept. `value` has the scalars, float32 if the file has float32, else float64; other kinds use `data`, and `value` is
     empty. `generation` increases whenever points are added or read again. A reader short of memory drops the columns of
     a series: they are empty then, and `dropped` is their summary.
     """

@@ -1,8 +1,7 @@
 """Text width, from the advances of the font of the pictures; and shortening text to fit.
 
-All numbers are integers: advances in 1/2048 em, widths in pixels rounded up. Characters that the font lacks
-are given the room that a fallback face needs: one em for wide ones, nothing for combining ones, three
-quarters for the rest.
+All numbers are integers: advances in 1/2048 em, widths in pixels rounded up. Characters that the font lacks have the
+width of a fallback font: one em if wide, nothing if combining, else three quarters.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from functools import cache, lru_cache
 from pkgutil import get_data
 
 UNITS_PER_EM = 2048  # units of the font, Arimo
-# for characters that the font lacks; wider than most letters of any script
+# of characters missing from the font; wider than most letters of any script
 MISSING_GLYPH_ADVANCE = UNITS_PER_EM * 3 // 4
-EMOJI_ADVANCE = UNITS_PER_EM * 5 // 4  # emoji faces draw wider than one em
+EMOJI_ADVANCE = UNITS_PER_EM * 5 // 4  # emoji fonts draw wider than one em
 ELLIPSIS = "…"
 WORDS_DOT = " · "  # between words of a label
 NODE_FONT_PX, OP_FONT_PX, SMALL_FONT_PX = 12, 11, 10  # px: names of groups, names of ops, all other text
@@ -133,8 +132,8 @@ def truncate_middle(text: str, most: int) -> str:
 def elide_text(text: str, limit: int, size: int, semibold: bool = False, whole_words: bool = True) -> str:
     """Truncate `text` to at most `limit` pixels, with an ellipsis between head and tail.
 
-    The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`. Of words with dots between them
-    the last are left out if `whole_words`.
+    The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`. With `whole_words`, words
+    between dots are dropped from the end.
 
     >>> elide_text("batch_normalization_12", 100, 12)
     'batch_no…ion_12'
@@ -153,7 +152,7 @@ def elide_text(text: str, limit: int, size: int, semibold: bool = False, whole_w
         if text_width(shorter, size, semibold) <= limit:
             return shorter
     kept = sum(advance_of(char, semibold) for char in last)
-    if kept * 2 > room:  # a number that takes more than half leaves no name
+    if kept * 2 > room:  # a number wider than half would leave no name
         last, kept = "", 0
     middle = text[: len(text) - len(last)]
     tail = _tail(middle, (room - kept) // 4, semibold)

@@ -19,7 +19,7 @@ OutputPairs = tuple[tuple[int, int], ...]
 
 
 class EdgeBundles(Protocol):
-    """Bundles of lines, by number."""
+    """The bundle of each line of a level, by number."""
 
     def carried_tensors(self, number: int) -> CarriedTensors:
         """Return the distinct tensors of line `number`."""
@@ -107,7 +107,7 @@ StubKind = Literal["shortcut", "constant", "summary", "weight"]
 EdgeKind = Literal["data", "control", "reference"]
 
 
-# In `Metaedge.training`: to or from what trains the model, and goes without saying; the weights that training writes.
+# In `Metaedge.training`: implied lines to or from ops that train the model; weights that training writes.
 IMPLIED_LINE, WRITTEN_WEIGHTS = 4, 8
 
 
@@ -132,13 +132,12 @@ class BundledLine:
 class Metaedge(BundledLine):
     """All edges between two children of one group, in one direction.
 
-    `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
-    and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
-    body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
-    updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
-    and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub, and `WRITTEN_WEIGHTS` if it represents
-    `reference` weights of `source` that `target` writes, and is not an edge of the file: drawn if the skeleton has a
-    wire for it.
+    `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control and
+    reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's body to its
+    arguments, without a flat edge. `training`: which ends compute gradients or updates (`SOURCE_TRAINS` and so on in
+    `model.skeleton`), 0 if neither or all children do; such a line is thin and not on a main path. `IMPLIED_LINE` is
+    added if it is neither drawn nor a stub, `WRITTEN_WEIGHTS` if it represents `reference` weights of `source` that
+    `target` writes: not an edge of the file, and drawn if the skeleton has a wire for it.
     """
 
     source: int
@@ -167,10 +166,10 @@ class Bridge(BundledLine):
     """All edges between one child and one outside neighbour, as the parent level sees that neighbour.
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
-    target. `drawable` is false if a stub (an annotation of kind shortcut) replaces it even
-    after its child is moved by hand. `members`, in a member that represents its stack: how many of how many members
-    have it; (0, 0) if all do. `training`: it joins the model with gradients or updates outside; such lines begin and
-    end at the frame of the group, so it is neither drawn nor a stub.
+    target. `drawable` is false if a stub (an annotation of kind shortcut) replaces it even after its child is moved by
+    hand. `members`, in a member that represents its stack: the number of members with this bridge, and of all members;
+    (0, 0) if all have it. `training`: it joins the model with gradients or updates outside; such lines begin and end at
+    the frame of the group, so it is neither drawn nor a stub.
     """
 
     child: int
@@ -209,9 +208,8 @@ class Annotation:
     """A small stub next to a child that represents an edge not drawn, a constant or a summary.
 
     `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (maybe in another
-    group), `edges` the number of flat edges that it represents, `control` true if all are control edges,
-    `training` true if they are lines between the model and gradients or updates elsewhere, or go without saying: these
-    are not drawn.
+    group), `edges` the number of flat edges that it represents, `control` true if all are control edges, `training`
+    true if they are implied, or lines between the model and gradients or updates elsewhere: these are not drawn.
     """
 
     child: int
@@ -242,8 +240,8 @@ class DrawingMask:
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """Surplus ops (`nodes`) of another `member` of a stack: the member that is open has no partner for them.
-    `shared`: the other members take its result too."""
+    """Ops (`nodes`) of another `member` of a stack that have no partner in the open member. `shared`: the other members
+    use their result too."""
 
     member: int
     nodes: tuple[int, ...]
@@ -257,10 +255,10 @@ class Metagraph:
     `row` is its row, `children` the rows directly below, `units` their nominal widths in half units (op 2, scope 4,
     series and fold 3); `edges` all metaedges between them (drawn or not: see `mask`); `bridges` the edges that leave
     the group; `mask` the items drawn elsewhere, `automatic` that mask before `--main` and `--aux` (it decides the
-    drawing order, so that moving a node by hand moves no other node); `annotations` stubs and marks;
-    `loops` counts edges from a child to itself; `training` are the children that train the model or keep its books,
-    where others are the model. `surplus`: one of the children is no part of the group, but what another member of its
-    stack has more, as the row of that member.
+    drawing order, so that moving a node by hand moves no other node); `annotations` stubs and marks; `loops` counts
+    edges from a child to itself; `training` are the children that train the model or do bookkeeping, if others are the
+    model. `surplus`: one of the children is not a part of the group, but the surplus ops of another member of its
+    stack, with the row of that member.
     """
 
     row: int
@@ -277,12 +275,12 @@ class Metagraph:
     surplus: Surplus | None = None
 
     def own_children(self) -> list[int]:
-        """Return the rows of the children, without what another member has more."""
+        """Return the rows of the children, without the surplus of another member."""
         return [row for row in self.children if self.surplus is None or row != self.surplus.member]
 
     @property
     def surplus_position(self) -> int:
-        """The position of what another member has more; -1 for none."""
+        """The position of the surplus of another member; -1 for none."""
         return -1 if self.surplus is None else self.children.index(self.surplus.member)
 
     def core_edges(self) -> list[int]:
@@ -320,14 +318,14 @@ MetagraphLine = Metaedge | Bridge
 # The thickness of a line, by the number of elements that flow along it.
 
 THINNEST_TENTHS, THICKEST_TENTHS = 10, 35  # tenths of a pixel
-UNKNOWN_TENTHS = 20  # of a line of unknown size: neither small nor large
+UNKNOWN_TENTHS = 20  # a line of unknown size is neither thin nor thick
 
 
 def _least_elements(tenths: int) -> int:
     """Return the least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, computed in
     integers."""
     exponent = 16 * (2 * (tenths - THINNEST_TENTHS) - 1)  # n ** 100 >= 10 ** exponent
-    number = round(10 ** (exponent / 100)) - 1  # or its neighbour: whole numbers decide
+    number = round(10 ** (exponent / 100)) - 1  # the float may be off by one: integers decide
     while number**100 < 10**exponent:
         number += 1
     return number
@@ -337,8 +335,8 @@ THICKNESS_THRESHOLDS = tuple(_least_elements(tenths) for tenths in range(THINNES
 
 
 def line_thickness(edge: Metaedge | Bridge) -> int:
-    """Return the thickness in tenths of a pixel: by the number of elements, or one for all of unknown size; that of
-    control edges and of lines to what trains the model is the least.
+    """Return the thickness in tenths of a pixel: by the number of elements, `UNKNOWN_TENTHS` if unknown; control edges
+    and lines to ops that train the model are the thinnest.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.tensors import Tensor
@@ -353,7 +351,7 @@ def line_thickness(edge: Metaedge | Bridge) -> int:
 
 
 def main_path_weight(edge: Metaedge | Bridge) -> int:
-    """Return the thickness, negated for a line of indices, sizes and masks only, so that main paths avoid it.
+    """Return the thickness, negated for a line with only indices, sizes and masks, so that main paths avoid it.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.tensors import Tensor

@@ -31,14 +31,14 @@ class RowFill:
 
 
 def surplus_fill(theme: Theme) -> RowFill:
-    """Return the fill of the box of what only one member of a stack has: neutral, since its row is the whole member."""
+    """Return the fill of the surplus box of a stack: neutral, since its row is that of the whole member."""
     return RowFill(theme.neutral, theme.stroke, theme.text, theme.quiet)
 
 
 @dataclass(frozen=True, slots=True)
 class LegendRow:
     """One colour of the legend, with its meaning. `shape` is the drawing of its sample, `more` a second line, `kind`
-    the word for all rows of one hue, "" where a hue says no more than the row."""
+    the word for all rows of one hue, "" if the hue has no meaning beyond the row."""
 
     label: str
     fill: RowFill
@@ -50,7 +50,7 @@ class LegendRow:
 @dataclass(frozen=True, slots=True)
 class LineTint:
     """The `colour` and `dashes` of a line. `sign` is its change between two graphs (+ − ~ or nothing); `whole` is false
-    if only a part of what it represents changed."""
+    if only a part of its edges changed."""
 
     colour: str
     dashes: tuple[float, ...] = ()

@@ -54,13 +54,13 @@ def natural_name_key(name: str) -> tuple[tuple[int, int, str, str], ...]:
     ['a', 'a2', 'a10', 'b', '2']
     """
     parts = enumerate(DIGIT_RUN.split(name))
-    # Numbers compare by length, then by digits: no conversion that a hostile file could make too long.
+    # Numbers compare by length, then by digits: converting digits from a hostile file might take too long.
     keys = ((at % 2, part.lstrip("0") if at % 2 else "", part) for at, part in parts if part)
     return tuple((number, len(digits), digits, part) for number, digits, part in keys)
 
 
-MIN_JUDGED_NAMES = 20  # with fewer names there is no verdict
-SAME_FORM_SHARE = 0.9  # share of names that differ in digits only
+MIN_JUDGED_NAMES = 20  # with fewer names the answer is no
+SAME_FORM_SHARE = 0.9  # share of names that differ only in digits
 
 
 def are_names_numbers(names: Iterable[str], count: int) -> bool:
@@ -77,7 +77,7 @@ def are_names_numbers(names: Iterable[str], count: int) -> bool:
         form = DIGIT_RUN.sub("#", name)
         forms[form] += 1
         most = max(most, forms[form])
-        if count - (seen - most) <= SAME_FORM_SHARE * count:  # too many differ, even if all further names had one form
+        if count - (seen - most) <= SAME_FORM_SHARE * count:  # too many names differ, whatever the rest
             return False
     return True
 
@@ -134,8 +134,8 @@ def parent_path(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:
 def neighbour_path(hierarchy: Hierarchy, path: RowPath, row: int, inside: bool) -> RowPath:
     """Return the path of a row at the end of a line of open group `path`.
 
-    The row is in the function of the group, or of an enclosing call: the nearest such call counts, and the content of
-    the group itself first if the row may be `inside` it.
+    The row is in the function of the group or of an enclosing call; the nearest such call counts. With `inside`, the
+    row may also be in the content of the group, which counts first.
     """
     home = function_row_of(hierarchy, row)
     if inside and (path[-1], home) in hierarchy.call_attributes:
@@ -173,9 +173,9 @@ def path_address(hierarchy: Hierarchy, path: RowPath) -> str:
 
 
 def join_address(names: list[str]) -> str:
-    """Join names along calls to one address. A literal `::` is doubled; a colon or backslash at the edge of a name,
-    next to a border, is escaped by a backslash outside of it, and an empty name is a backslash. A single name is
-    escaped only if it is empty or all backslashes.
+    """Join names along calls to one address. A literal `::` is doubled; a colon or backslash at the start or end of a
+    name, next to a border, is escaped by a backslash between it and the border; an empty name is a backslash. A single
+    name is escaped only if it is empty or all backslashes.
 
     >>> join_address(["call", "body/x"]), join_address(["a::b"]), join_address(["a:", ":b", ""])
     ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
@@ -342,12 +342,12 @@ def box_of_path(hierarchy: Hierarchy, path: RowPath, members: Mapping[RowPath, R
     return stack_boxes(hierarchy, (*shown[:-1], stack))[-1] if stack >= 0 else shown
 
 
-# Scopes that hold nothing but one scope: open ones are drawn as one frame, `outer/middle/inner`.
+# Scopes that contain only one scope: when open, they are drawn as one frame, `outer/middle/inner`.
 
 
 def sole_scope(hierarchy: Hierarchy, row: int) -> int:
-    """Return the scope that is all a scope contains; -1 if it has more, or is a stack, or if each scope has a frame
-    (TensorBoard's preset)."""
+    """Return the scope that is the only content of a scope; -1 if there is more, if it is a stack, or if each scope has
+    a frame (TensorBoard's preset)."""
     if row <= 0 or hierarchy.kind[row] != SCOPE_ROW or not hierarchy.joins_scopes:
         return -1
     children = hierarchy.children(row)

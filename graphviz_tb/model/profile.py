@@ -47,9 +47,9 @@ class Lane:
 class Timeline:
     """Slices in columns, in the order of lane, level, start; times in nanoseconds, starts since `origin`.
 
-    `name` is a number in `names`, `node` one in `nodes` (paths in the graph) and `addresses`, -1 if no op of
-    the graph has the name; `kind` is a `SliceKind`; `parent` is the enclosing slice, -1 for none; `waited` is the
-    time between scheduling and start. `left_out` slices found no free level.
+    `name` is a number in `names`, `node` one in `nodes` (paths in the graph) and `addresses`, -1 if no op of the graph
+    has the name; `kind` is a `SliceKind`; `parent` is the enclosing slice, -1 for none; `waited` is the time between
+    scheduling and start. `left_out` is the number of slices without a free level.
     """
 
     lanes: tuple[Lane, ...]
@@ -80,8 +80,8 @@ class Timeline:
 @dataclass(frozen=True, slots=True)
 class OpTime:
     """One row of a table of ops: `self_time` excludes and `total` includes nested executions, both in nanoseconds;
-    `count` executions allocated `bytes`. `path` is empty for an op type, and for what is not `in_graph`: executions
-    whose name no op of the graph has."""
+    `count` executions allocated `bytes`. `path` is empty for an op type, and for executions that are not `in_graph`: no
+    op has their name."""
 
     name: str
     op: str
@@ -98,7 +98,7 @@ class StepShares:
     """The shares of a step of `length` nanoseconds, from its first start to its last end; the parts sum to it.
 
     `compute`: an op outside of the input pipeline runs; `input`: only ops of the input pipeline run; `launch`: the host
-    only hands over kernels; `idle`: nothing recorded runs.
+    only launches kernels; `idle`: nothing recorded runs.
     """
 
     length: int
@@ -110,8 +110,8 @@ class StepShares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryCurve:
-    """Bytes that the ops of a step hold of one allocator, relative to its start: `bytes[i]` from `time[i]` on
-    (nanoseconds since the origin of the timeline)."""
+    """Bytes of one allocator that the ops of a step have in use, relative to the start of the step: `bytes[i]` from
+    `time[i]` on (nanoseconds since the origin of the timeline)."""
 
     allocator: str
     time: Longs = field(repr=False)

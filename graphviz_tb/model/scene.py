@@ -66,9 +66,9 @@ class Box:
 
     `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind its front sheet (0 or 2, drawn
     inside the given rectangle), `connected` decides the direction of their offset, `member` is the kind of the front
-    sheet, `sign` what a circle shows in place of a name. `area` is "main", "in_extract", "out_extract" or "functions".
-    `title` is the full account for a tooltip. `surplus`: what another member of a stack has more than the one that is
-    open, with the row of that member; its outline is dashed. `bare`: an open box of which only the content is drawn.
+    sheet, `sign` the letter that a circle shows in place of a name. `area` is "main", "in_extract", "out_extract" or
+    "functions". `title` is the full text of a tooltip. `surplus`: the surplus ops of another member of an open stack,
+    with the row of that member; its outline is dashed. `bare`: an open box of which only the content is drawn.
     """
 
     address: str
@@ -99,8 +99,8 @@ class Route:
 
     `source`, `target` are box numbers (-1 if the end is a port of the frame `frame`); `source_port`, `target_port`
     number the port in `Scene.ports` at which the line crosses a frame, its own group's or an open child's (-1: none);
-    `thickness` is in tenths of a pixel; `title` the full account for a tooltip (one line);
-    `main` is true on the main path of its level; `parting` is where it leaves another line that begins with it.
+    `thickness` is in tenths of a pixel; `title` the full text of a tooltip (one line); `main` is true on the main path
+    of its level; `parting` is the point where it leaves another line that begins like it.
     """
 
     points: tuple[Point, ...]

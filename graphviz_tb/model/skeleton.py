@@ -23,8 +23,8 @@ class PortSlot:
     """A place on the group's frame where edges cross it.
 
     `first` is true on the side where the flow begins (the first rank), false where it ends. `others` are the rows of
-    the outside neighbours that share the port, as `(row, inbound)`: one, except for the "+N" port, which has all past
-    eight.
+    the outside neighbours that share the port, as `(row, inbound)`: one, except for the "+N" port, which has all
+    neighbours after the eighth.
     """
 
     first: bool
@@ -83,7 +83,7 @@ class Skeleton:
 
 
 def first_tie(skeleton: Skeleton) -> int:
-    """Return the number of the first wire that joins two neighbours of one rank: so are all after it.
+    """Return the number of the first wire that joins two neighbours of one rank; all wires after it do so too.
 
     >>> first_tie(Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0, 1),),), ((0,),), falling=(0,)))
     0
@@ -100,7 +100,7 @@ def first_tie(skeleton: Skeleton) -> int:
 
 
 def capped_wires(skeleton: Skeleton) -> set[int]:
-    """Return the wires that pass the box at their end and turn back to it: the last two items of their chain are on one
+    """Return the wires that pass the box at their end and turn back to it: the last two items of their chain are in one
     rank."""
     if not skeleton.falling:
         return set()
@@ -160,11 +160,11 @@ class LevelGaps:
 
     `siblings`: between boxes of a rank; `ranks`: between ranks, `labelled` if an edge label needs it; `box`: line to
     box; `edge`: line to line (white space, whatever their thickness); `parts`: between unconnected parts; `spread`:
-    between lines on one side of a box (a goal; at least 8 if the box is wide enough); `start`: the straight first run
+    between lines on one side of a box (an aim; at least 8 if the box is wide enough); `start`: the straight first run
     of a line; `straight`: its last run before an arrow head; `beyond`: from a port to the border; `column`: from a
-    column to the nearest line; `bar`: what the title bar adds to `beyond` on the first and the last side.
-    `upward`: the flow runs against the reading direction, so the last shelf of parts is at its start. `heading`: what
-    the heading of a rule takes across and along the flow.
+    column to the nearest line; `bar`: the room for the title bar, added to `beyond` on the first and the last side.
+    `upward`: the flow runs against the reading direction, so the last shelf of parts is at its start. `heading`: the
+    size of a rule's heading, across and along the flow.
     """
 
     siblings: int = 16
@@ -212,8 +212,8 @@ class LevelLayout:
 
     `positions` are the upper left corners of the children ((0, 0) if not drawn); `ports` the x of each port, whose y is
     0 on the first side and `height` on the last; `routes` a polyline for each wire from its source's border to its
-    target's border; at a port it ends `LevelGaps.beyond` and `LevelGaps.bar` outside the level. `rules` separate
-    the model from what trains it.
+    target's border; at a port it ends `LevelGaps.beyond` and `LevelGaps.bar` outside the level. `rules` separate the
+    model from the ops that train it.
     """
 
     positions: tuple[Point, ...]

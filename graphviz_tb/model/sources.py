@@ -27,7 +27,7 @@ URL_SEPARATOR = "://"  # in the name of a remote source
 
 
 def regular_file_stats(source: Any) -> tuple[os.stat_result, ...]:
-    """Return the stat results of regular files among several sources, to recognise them under another name."""
+    """Return the stat results of the regular files among some sources, to recognise these files under other names."""
     found = []
     for part in source:
         if isinstance(part, str | os.PathLike) and os.fspath(part) not in ("-", ""):
@@ -138,7 +138,7 @@ class SourceEntry:
     """One item of a source: a graph, or only the profile of a run (`kind` "profile").
 
     `variant` marks a second form of a graph that is listed, but read only if its tag is requested; `preferred` a graph
-    of a run that is drawn where no other is asked for.
+    of a run that is drawn by default.
     """
 
     kind: Literal["op", "conceptual", "profile"]
@@ -160,7 +160,7 @@ class SourceEntry:
 class LoadedGraph:
     """A graph, as chosen from a source. `run_metadata` decodes a profile when it is looked up.
 
-    `signature` names the signature whose body the graph is (None: the graph is as in the file), `left_out` is the
+    `signature` names the signature whose body is the graph (None: the graph is as in the file), `left_out` is the
     number of ops for saving, restoring and initialising that were removed; `layers` maps names of nodes or scopes to
     Keras layers; `described` is the JSON of the layers for a graph of layers, empty for a graph of ops. `run` is the
     run of a log that the graph is from, `graph_runs` are all of its runs with graphs; `format` names the form of the
@@ -188,6 +188,6 @@ class LoadedGraph:
 
 
 def as_graph_def(graph: GraphSource) -> GraphDef:
-    """Return the whole message of a graph; that of a packed graph is built."""
+    """Return the whole message of a graph; build it for a packed graph."""
     whole: Any = getattr(graph, "whole_message", lambda: graph)
     return whole()  # type: ignore[no-any-return]

@@ -175,14 +175,13 @@ class DeviceUse:
 class Stats:
     """Statistics of all rows.
 
-    `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none); `time`
-    (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians; `counts[row]` of the steps measured
-    anything under a row; `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether
-    anything under it (constants too) has; `shapes` of the outputs by row, `placed` the device of each; `inside` the
-    samples of each step by path,
-    for ops in functions (a path begins in the function where the call is not known); `unmatched` are names of the trace
-    that no op of the graph has, with their time; `joined` of the `executions` are of ops of the graph, `compiled` of
-    those left are of compiled code whose ops the trace does not name.
+    `steps` names the traces, `warm_up` a first trace that was left out because it was much slower ("" for none). `time`
+    (sum), `span` and `bytes` are over the steps, `cpu`, `accelerator` and `enqueue` their medians. `counts[row]` steps
+    measured anything under a row; `measured[row]` of `ops[row]` ordinary ops under it have statistics; `known[row]`: an
+    op or constant under it has. `shapes` are those of the outputs by row, `placed` the devices. `inside` are the
+    samples of each step by path, for ops in functions (a path begins in the function if the call is not known).
+    `unmatched` are names of the trace without an op in the graph, with their time. `joined` of the `executions` are of
+    ops of the graph, `compiled` of the rest are of compiled code whose ops the trace does not name.
     """
 
     steps: tuple[str, ...]

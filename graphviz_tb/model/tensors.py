@@ -85,7 +85,7 @@ def dtype_label(number: int) -> str:
 
 
 def element_size(name: str) -> int:
-    """Return the bytes of an element; 4 for an unknown type, as most have.
+    """Return the bytes of an element; 4 for an unknown type, the most common size.
 
     >>> element_size("bfloat16"), element_size("string"), element_size("float8_e4m3fnuz"), element_size("")
     (2, 0, 1, 4)
@@ -102,7 +102,7 @@ Shape = tuple[int | None, ...] | None
 ShapeOrigin = Literal["declared", "stated", "signature", "inferred", ""]
 TakenBranch = Literal["true", "false", ""]
 MAX_COUNTED_ELEMENTS = 2**63 - 1  # the largest element count
-MAX_OUTPUTS = 4096  # a number in the file may claim no more: lists kept for each op would fill memory
+MAX_OUTPUTS = 4096  # a file may claim no more, since lists per output would fill memory
 MAX_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 
 
@@ -111,9 +111,9 @@ class Tensor:
     """One output of a node: its shape (None: unknown), its dtype ("" if unknown) and the origin of the shape.
 
     `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's),
-    "inferred" (at least partly, from the ops before it) or "". `branch`, of an op that passes a tensor to one of two
-    branches, is the value of the condition for which it gives this output. `names` are those of unknown sizes, by axis
-    ("" without one; () where no size has one).
+    "inferred" (at least partly, from the ops before it) or "". `branch`, for an op that passes a tensor to one of two
+    branches, is the condition for which this output is used. `names` are the names of unknown sizes by axis ("": no
+    name; (): no names at all).
     """
 
     shape: Shape = None
@@ -135,7 +135,7 @@ class Tensor:
 
 
 class TensorSource(Protocol):
-    """Where the tensors of outputs are looked up when they are needed; `key` is an id into `Graph.keys`."""
+    """A lookup of the tensors of outputs, on demand; `key` is an id into `Graph.keys`."""
 
     def tensor(self, node: int, key: int) -> Tensor:
         """Return the tensor of an output."""
@@ -241,13 +241,13 @@ def shape_from_proto(message: Any) -> Shape:
 
 
 def size_names(message: Any) -> tuple[str, ...]:
-    """Return the names of the unknown sizes of a shape message, by axis; () where no size has one."""
+    """Return the names of the unknown sizes of a shape message, by axis; () if none has a name."""
     names = tuple(str(dim.name) if dim.size < 0 else "" for dim in message.dim[: MAX_DIMENSIONS + 1])
     return names if any(names) else ()
 
 
 def has_known_size(shape: Sequence[int | str | None] | None) -> bool:
-    """Return whether a shape says anything of the size of its tensor.
+    """Return whether any size of a shape is known; a scalar's is.
 
     >>> has_known_size((None, 28)), has_known_size(()), has_known_size((None, None)), has_known_size(None)
     (True, True, False, False)

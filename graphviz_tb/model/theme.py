@@ -9,11 +9,11 @@ from graphviz_tb.model.frozen import dataclass
 class Theme:
     """Colours as `#RRGGBB`.
 
-    `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box;
-    `frames` fill open groups by depth (the last two in turn); `main`, `data`, `reference`, `selected` are
-    edges; `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
-    neutral boxes and ops; `hues` the seven colours of categories, which colour-blind readers can distinguish; of kinds
-    of layers in the order of `color/structure.py`.
+    `secondary` is for text on the background or a frame, `quiet` for the second line of a neutral box; `frames` fill
+    open groups by depth (the last two in turn); `main`, `data`, `reference`, `selected` are edges; `mark` the disc of
+    the +/− mark and `sign` the sign in it; `rule` thin lines; `stroke` the border of neutral boxes and ops; `hues` the
+    seven colours of categories, which colour-blind readers can distinguish; for kinds of layers they are in the order
+    of `color/structure.py`.
     """
 
     name: str

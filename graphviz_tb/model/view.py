@@ -17,15 +17,15 @@ from graphviz_tb.model.skeleton import Skeleton
 class NodeLabel:
     """The texts on one child of an open group, and the kind of its box.
 
-    `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
-    empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
-    `member` is the kind of the members of a series or fold, drawn as its front sheet; `about` is text for the tooltip
-    only; `stacked` marks an open stack that shows the contents of one member. `sign` is drawn in a circle in place of
-    the name where the box has no second line: `+` for the sum of tensors, `×` for their product. `first` is what the
-    first member of a stack has more ("block1: /2"), the third line of its box; `semibold` marks a label of words that
-    say more than the name, `layers` a second line of the layers in a group. `surplus` marks what another member of a
-    stack has more than the one that is open; `shared`: its result is that of all members. `printed` marks a box of a
-    figure, which is as high as its lines.
+    `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms"; empty
+    for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none). `member` is the
+    kind of the members of a series or fold, drawn as its front sheet; `about` is text for the tooltip only; `stacked`
+    marks an open stack that shows the contents of one member. `sign` is drawn in a circle in place of the name where
+    the box has no second line: `+` for the sum of tensors, `×` for their product. `first` is the difference of a
+    stack's first member ("block1: /2"), the third line of its box; `semibold` marks a label of words in place of the
+    name, `layers` a second line that lists the layers of a group. `surplus` marks the surplus ops of another member of
+    an open stack; `shared`: all members use their result. `printed` marks a box of a figure, which is as high as its
+    lines.
     """
 
     row: int
@@ -72,7 +72,7 @@ class StubWords:
 
 @dataclass(frozen=True, slots=True)
 class LevelNote:
-    """One line about a level: its words, the full account, and the annotations it represents."""
+    """One line about a level: its words, its full text, and the annotations it represents."""
 
     content: str
     full: str
@@ -107,11 +107,11 @@ class View:
     """One open group: its metagraph, its drawing order, a label for each child, and the children that are open.
 
     `opened` maps positions of children to their own view. `names` gives the full name of every row that is an end of
-    annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these
-    are not the last segment of the name, `addresses` their addresses. `functions` is a label for each of
+    annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these are
+    not the last segment of the name, `addresses` their addresses. `functions` is a label for each of
     `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` are all texts
-    of the level. `narrow`: a figure with little room: with `MIXED_TRAINING` what trains the model is
-    among its ranks, not at the right of a rule, and its lines have no labels.
+    of the level. `narrow`: a figure with little room; with `MIXED_TRAINING`, ops that train the model are among the
+    ranks, not to the right of a rule, and their lines have no labels.
     """
 
     address: str
@@ -128,7 +128,7 @@ class View:
     narrow: int = 0
 
     def drawn_lines(self) -> dict[int, Metaedge | Bridge]:
-        """Return the wires that are drawn one by one: none if the level is too large for a layout."""
+        """Return the lines that are drawn one by one, by wire; empty if the level is too large for a layout."""
         return {} if self.skeleton.plain else {wire: self.line_of_wire(wire) for wire in self.drawn_wires()}
 
     def line_of_wire(self, wire: int) -> Metaedge | Bridge:

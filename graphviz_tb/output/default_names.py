@@ -1,7 +1,7 @@
-"""Names of outputs that nobody named, and what protects the files of a user from them.
+"""Default names of outputs, and the protection of a user's files from being overwritten by them.
 
-A file is known as an output of this program by its content: formats have a mark of their own, and a file without one
-is never written over unless `-o` names it.
+An output of this program is recognised by a mark in its content. A file without a mark is overwritten only if `-o`
+names it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from graphviz_tb.errors import CannotWrite
 from graphviz_tb.model.sources import URL_SEPARATOR
 from graphviz_tb.render.svg import FONT_STACK
 
-HEAD_BYTES, TAIL_BYTES = 300_000, 100_000  # in which the mark of a format is looked for; the style of a page is long
-# Where the mark of a format is, and the mark: of SVG, PNG, PDF, pages, DOT, JSON and Cytoscape.
+HEAD_BYTES, TAIL_BYTES = 300_000, 100_000  # parts of a file that are searched for a mark; the style of a page is long
+# Position and mark of each format: SVG, PNG, PDF, pages, DOT, JSON and Cytoscape.
 OUTPUT_MARKS = (
     ("start", f'font-family="{FONT_STACK}">\n<title>'.encode()),
     ("start", b"tEXtSoftware\0tbgraph"),
@@ -36,7 +36,7 @@ SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 
 
 def default_output(source: str, suffix: str) -> str:
-    """Return the name of an output that nobody named: that of the model, in the current folder.
+    """Return the default name of an output: that of the model, in the current folder.
 
     >>> default_output("models/conv.pb.gz", ".svg"), default_output("logs/run_1/", ".html"), default_output("-", ".svg")
     ('conv.svg', 'run_1.html', 'graph.svg')
@@ -50,7 +50,7 @@ def default_output(source: str, suffix: str) -> str:
 
 
 def _is_own_output(path: Path) -> bool:
-    """Return whether this program wrote the file at `path`, as far as its content shows; an empty one is nobody's."""
+    """Return whether this program wrote the file at `path`, judging by its content; an empty file counts as ours."""
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         head = stream.read(HEAD_BYTES)
@@ -63,7 +63,7 @@ def keep_foreign_files(targets: Iterable[str]) -> None:
     """Refuse to write over files that this program did not write. Raises `CannotWrite` before anything is done."""
     for target in targets:
         path = Path(target)
-        with suppress(OSError, ValueError):  # a name that no file can have: it is refused where it is written
+        with suppress(OSError, ValueError):  # an impossible name, which is refused when it is written
             if path.is_file() and not _is_own_output(path):
                 raise CannotWrite(
                     f"{target!r} is there already, and tbgraph did not write it",
@@ -71,7 +71,7 @@ def keep_foreign_files(targets: Iterable[str]) -> None:
                 )
 
 
-# Suffixes that no format has → the format of which it is another spelling.
+# Other spellings of suffixes → their format.
 SPELLED_SUFFIXES: dict[str, str] = {
     ".gv": "dot",
     ".htm": "html",
@@ -95,7 +95,7 @@ NEAR_SUFFIXES: dict[str, str] = {
 
 
 def nearest_output(target: str) -> str | None:
-    """Return what to write instead of an output whose suffix no format has; None where nothing is near.
+    """Return a hint about what to write instead of an output with an unknown suffix; None if nothing is similar.
 
     >>> nearest_output("figs/net.jpg"), nearest_output("net.xyz")
     ('pixels are written as PNG: -o figs/net.png', None)

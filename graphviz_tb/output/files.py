@@ -23,7 +23,7 @@ DESCRIPTOR_PATH = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|
 def write_output(target: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to `target` ("-": standard output), through a temporary file next to it.
 
-    Raises `CannotWrite`; then the target is as it was.
+    Raises `CannotWrite`; then the target is unchanged.
     """
     write_outputs([(target, data)])
 
@@ -44,7 +44,7 @@ def write_outputs(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> No
             else:
                 check_outputs_writable([str(path)])
                 ready.append((_write_draft(path, data, drafts), path))
-        # Streams first: writing to one may fail, renaming a finished draft hardly can.
+        # Streams first, since writing to them may fail, while renaming a finished draft hardly can.
         for stream, data in streams:
             _write_to_stream(stream, data)
         for temporary, path in ready:
@@ -118,7 +118,7 @@ def _write_draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
     with convert_file_errors(path), open(temporary, "xb", opener=_open_private) as file:
         drafts.callback(temporary.unlink, missing_ok=True)
         file.write(data)
-        # Buffered bytes are written here, so a full disk shows now at the latest.
+        # Write buffered bytes now, so that a full disk raises here.
         file.close()
         temporary.chmod(_output_permissions(path))
         return temporary
@@ -168,7 +168,7 @@ def check_outputs_writable(targets: Iterable[str]) -> None:
         # The folder must be writable: a draft is created in it and moved into place.
         if not os.access(path.parent, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
-        # Replacing it would work, but whoever made it read-only does not want that.
+        # Replacing a read-only file would work, but its owner does not want that.
         if path.exists() and not os.access(path, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: it is read-only", hint="choose another place with -o")
 
@@ -223,7 +223,7 @@ def _is_source_file(source: Any, file: os.stat_result) -> bool:
         return any(_is_source_file(part, file) for part in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):
         return False
-    with suppress(OSError, ValueError):  # what cannot be listed is not opened either
+    with suppress(OSError, ValueError):  # a folder that cannot be listed is not read
         if source == "-":
             return os.path.samestat(os.fstat(sys.stdin.fileno()), file)
         path = Path(source)

@@ -155,7 +155,8 @@ def find_renderer(format: str) -> Renderer:
 
 
 def output_format(target: str | os.PathLike[str], format: str | None = None) -> str:
-    """Return the format of an output: the one asked for, else by suffix. Standard output ("-") defaults to SVG.
+    """Return the format of an output: the requested format, else that of the suffix. Standard output ("-") defaults to
+    SVG.
 
     >>> output_format("a/b.SVG"), output_format("-", "png")
     ('svg', 'png')

@@ -1,4 +1,4 @@
-"""Blocks of data in a page, and answers of a server: numbers and JSON, as browsers take them without parsing."""
+"""Blocks of data in a page, and answers of a server: JSON, and numbers that browsers read without parsing."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class DataBlock:
 
     @cached_property
     def base64_text(self) -> str:
-        """Return the block as it is in the page: gzip, then base64."""
+        """Return the block as text for the page: gzip, then base64."""
         return b64encode(self.gzip_bytes()).decode("ascii")
 
     def gzip_bytes(self) -> bytes:
         """Return the block as a server sends it."""
-        packed = bytearray(gzip.compress(self.data, GZIP_LEVEL, mtime=0))  # no clock: the same bytes each time
+        packed = bytearray(gzip.compress(self.data, GZIP_LEVEL, mtime=0))  # no time stamp: equal data gives equal bytes
         packed[GZIP_SYSTEM_BYTE] = GZIP_UNKNOWN_SYSTEM
         return bytes(packed)
 
@@ -66,7 +66,7 @@ def json_block(name: str, value: Any) -> DataBlock:
 
 
 def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
-    # One by one: the names of a deep graph take hundreds of megabytes, which must not be copied.
+    # One by one, without a copy: the names of a deep graph take hundreds of megabytes.
     data = bytearray(b"[")
     for number, text in enumerate(texts):
         data += b"," * (number > 0) + text
@@ -75,7 +75,7 @@ def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
 
 
 def compact_json(value: Any) -> bytes:
-    # ASCII holds lone surrogates too, as escapes.
+    # ASCII can represent lone surrogates too, as escapes.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
@@ -102,7 +102,8 @@ NamedColumns = Sequence[tuple[str, NDArray[Any]]]
 
 
 def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | None = None) -> bytes:
-    """Pack named arrays into bytes; `more` is added to the head, and `exact`: integers that no double holds, as texts.
+    """Pack named arrays into bytes. The head also has `more`, and as `exact` the integers that no double can represent,
+    as texts.
 
     >>> pack_columns(1, [("1.step", np.array([7]))])[4:]
     b'{"n":1,"blocks":[{"name":"1.step","type":"i4","count":1,"at":0}]}   \\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
@@ -128,7 +129,7 @@ def _exceeds_doubles(array: NDArray[Any]) -> bool:
 
 
 def _as_sent_type(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Return an array in one of the types on the wire: integers as i4 if they fit, else as f8."""
+    """Return an array in a type that is sent: integers as i4 if they fit, else as f8."""
     if array.dtype == bool or array.dtype == np.uint8:
         return "u1", array.astype(np.uint8, copy=False)
     if array.dtype == np.float32:

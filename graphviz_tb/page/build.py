@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.page.log import SourceLog
 
-PAGE_SHELL_BYTES = 400_000  # bytes of a page without its blocks, about
+PAGE_SHELL_BYTES = 400_000  # approximate size of a page without its blocks
 LOG_SHARE_OF_PAGE = 0.5  # largest share of a page for the points of a log
 PROFILE_SHARE_OF_PAGE = 0.25  # largest share of a page for its profiles
 MAX_LOGGED_STEPS_IN_PAGE = 50  # logged steps in a page
-# cost of a step in rows, besides its own rows; and of each box inside calls
+# Fixed cost of a step, and cost of each box inside calls, in rows.
 STEP_COST_ROWS, CALL_BOX_COST_ROWS = 1000, 3
 PAGE_DATA_VERSION = 1  # of the data; a viewer refuses other versions
 REPLACEMENT_CHARS = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
@@ -177,8 +177,7 @@ def page_data(
 def _share_room(
     room: int, levels: list[DataBlock], attributes: list[DataBlock]
 ) -> tuple[list[DataBlock], list[DataBlock]]:
-    """Return the blocks for which there is room: levels first; the blocks of cards get half if they need it, and
-    whatever levels leave."""
+    """Return the blocks that fit: blocks of cards may use half of the room, and what the levels leave."""
     levels = _blocks_within(levels, room - min(_packed_size(attributes), room // 2))
     return levels, _blocks_within(attributes, room - _packed_size(levels))
 
@@ -208,10 +207,10 @@ def _add_page_levels(
     whole: bool,
     alone: bool,
 ) -> tuple[list[RowPath], list[RowPath], dict[int, int]]:
-    """Lay out all levels that a reader can open: as they are, with everything in the main graph, and, unless series
-    stay `whole`, with series ungrouped. `alone`: stacks show one member.
+    """Lay out all levels that a reader can open: as usual, with everything in the main graph, and, unless `whole`, with
+    series ungrouped. `alone`: stacks show one member.
 
-    Return the levels as they are, the groups inside calls, and the rank of each level that can be ungrouped
+    Return the usual levels, the groups inside calls, and the rank of each level that can be ungrouped
     (`add_ungrouped_levels`).
     """
     hierarchy = model.hierarchy
@@ -235,7 +234,7 @@ def _add_page_levels(
             if store.is_page_full:  # checked after adding: the root is always there
                 break
         add_differing_copies(store, copied, copied.copies, usual, "")
-        # Levels with everything in the main graph come last: they are the first to be left out.
+        # Levels with everything in the main graph come last, to be left out first.
         for path, level, skeleton in levels_without_aside(levels, away, arranger):
             if store.is_page_full:
                 break
@@ -309,7 +308,7 @@ def _step_statistics(model: BaseModel) -> dict[str, Callable[[], Stats]]:
 
 
 def _selected_address(model: BaseModel, options: PictureOptions) -> str:
-    """Return the address to select when the page is opened, "" for none: a page selects one."""
+    """Return the address to select when the page is opened, "" for none; a page selects at most one."""
     paths = (path for paths in model.names.find_each(options.select) for path in paths)
     return next((path_address(model.hierarchy, path) for path in paths), "")
 
@@ -360,7 +359,7 @@ def _row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     through calls (-1: infinite); `op` and `device` are texts.
     """
     graph, rows = hierarchy.graph, range(len(hierarchy))
-    # One more for rows that are not ops: their number is -1, the last.
+    # A last entry for rows that are not ops, whose number is -1.
     types, devices = (np.array([*map(words, texts), 0], np.int64) for texts in (graph.op_types, graph.devices))
     through = OpCounter(hierarchy)
     op, device = (np.append(column, -1)[hierarchy.node] for column in (graph.op, graph.device))
@@ -382,7 +381,7 @@ def _row_columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
 
 
 def _shortened_names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
-    """Return the name of each row, without the part that the enclosing scope has."""
+    """Return the name of each row, without the name of the enclosing scope."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
     # Rows are in preorder: an enclosing row comes first.
     base = [-1] * len(name)  # the scope around each row

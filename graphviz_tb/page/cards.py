@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Contents of constants for their cards: range, mean, zeros and a histogram, mostly of frozen weights.
 
 CONSTANT_BINS = 24
-MIN_HISTOGRAM_ELEMENTS = 8  # elements from which on a histogram says more than the elements
+MIN_HISTOGRAM_ELEMENTS = 8  # with fewer elements, the elements say more than a histogram
 
 
 def _constant_blocks(graph: Graph, number: Callable[[int], int]) -> Iterator[DataBlock]:
@@ -97,9 +97,8 @@ def _measure_constant(tensor: TensorProto, count: int) -> list[Any] | None:
 
 
 def _count_bins(numbers: np.ndarray, more: int, least: float, most: float) -> list[int]:
-    """Count the numbers in each of `CONSTANT_BINS` equal bins, the last number `more` times again; of very many
-    numbers, those
-    at equal distances."""
+    """Count the numbers in each of `CONSTANT_BINS` equal bins, the last number `more` times again. Very many numbers
+    are sampled at equal distances."""
     if len(numbers) < MIN_HISTOGRAM_ELEMENTS or not least < most or not np.isfinite(most - least):
         return []
     some = np.append(numbers[:: -(-len(numbers) // int(MAX_HISTOGRAM_ELEMENTS))], numbers[-1:]).astype(np.float64)
@@ -155,7 +154,7 @@ def card_blocks(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
 
 
 class AttributeTexts:
-    """Node attributes as JSON, worded once for equal definitions. `names` collects all attribute names."""
+    """Node attributes as JSON, encoded once for equal definitions. `names` collects all attribute names."""
 
     def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
         self.names: set[str] = set()
@@ -180,7 +179,7 @@ class AttributeTexts:
         return b"[%b]" % b",".join((*before, *self.colocation_texts(node), *behind, *given))
 
     def colocation_texts(self, node: int) -> list[bytes]:
-        """Return the colocation, encoded once: many nodes are often placed with one."""
+        """Return the colocation, encoded once: many nodes are often colocated with one node."""
         definition = self._hierarchy.graph.node_def(node)
         if definition is None or COLOCATION_ATTR not in definition.attr:
             return []
@@ -213,10 +212,10 @@ def _layer_block(hierarchy: Hierarchy) -> DataBlock:
 
 
 def _program_block(hierarchy: Hierarchy) -> DataBlock:
-    """Return the lines of the program behind each group: that of the call that made all of it, and the lines inside
-    with the number of ops from each, by their numbers in a list of all lines.
+    """Return the lines of source behind each group: the line of the call that made the whole group, and the inner lines
+    with their numbers of ops. Lines are indices into a list of all lines.
 
-    `{"lines": ["m.py:9 x = self.attn(x)", "m.py:4 q @ k"], "rows": {"3": [0, [[1, 2]]]}}`: -1 is not a common call.
+    `{"lines": ["m.py:9 x = self.attn(x)", "m.py:4 q @ k"], "rows": {"3": [0, [[1, 2]]]}}`: -1 means no common call.
     """
     stacks, stack_of_row = _source_stacks(hierarchy)
     lines: dict[str, int] = {}
@@ -240,8 +239,8 @@ def _program_block(hierarchy: Hierarchy) -> DataBlock:
 
 
 def _source_stacks(hierarchy: Hierarchy) -> tuple[list[tuple[str, ...]], np.ndarray]:
-    """Return the different lists of lines that made an op, outermost call first, and the number of that of each row, -1
-    for none."""
+    """Return the distinct lists of lines that made an op, outermost call first, and the index of the list of each row,
+    -1 for none."""
     known: dict[tuple[str, ...], int] = {}
     numbers = np.full(len(hierarchy), -1, np.int64)
     for row in np.flatnonzero((hierarchy.kind == OP_ROW) & (hierarchy.node >= 0)).tolist():

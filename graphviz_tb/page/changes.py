@@ -111,7 +111,7 @@ class ChangeListing:
 
     @cached_property
     def _functions(self) -> list[tuple[str, int]]:
-        """Functions sorted by name: as many changes may ask as there are functions."""
+        """Functions sorted by name, for a binary search per change."""
         hierarchy = self.model.hierarchy
         return sorted((hierarchy.name[row], row) for row in hierarchy.function_rows)
 
@@ -244,7 +244,7 @@ class LineStates:
 
     def __init__(self, states: np.ndarray) -> None:
         self._bits = (1 << states).astype(np.uint8)
-        self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by id of the table: a level can have a million lines
+        self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by id of the bundles: a level can have a million lines
 
     def bits_of_edges(self, edges: Ints) -> int:
         bits = self._bits[edges]
@@ -256,7 +256,7 @@ class LineStates:
         if not isinstance(table, Bundles):
             return 0 if line.flat_edges is None else self.bits_of_edges(line.flat_edges)
         if id(table) not in self._lines:
-            # No bundle is empty, as `reduceat` asks.
+            # `reduceat` requires that no bundle is empty.
             bits = np.bitwise_or.reduceat(self._bits[table.edge], table.start[:-1]) if len(table.edge) else table.edge
             self._lines[id(table)] = table, bits.tobytes()
         return self._lines[id(table)][1][line.number]

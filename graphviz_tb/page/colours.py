@@ -104,8 +104,8 @@ def row_colouring_blocks(hierarchy: Hierarchy, painters: list[Colouring], table:
 def row_looks(
     painters: Sequence[Colouring], table: TextTable, rows: Sequence[int]
 ) -> tuple[dict[str, Any], tuple[Longs, ...]]:
-    """Return fills, legend rows with their order, and the heading; and for the given rows five columns: fill, second
-    line (0: the usual one), account, where the legend rows of a row begin, and these legend rows."""
+    """Return fills, legend rows with their order, and the heading; and five columns: the fill of each row, its second
+    line (0: the usual text), its account, the start of its legend rows, and all these legend rows."""
     fills: dict[tuple[RowFill, ...], int] = {}
     legend: dict[tuple[str, int, str], int] = {}
     known: dict[tuple[RowFill, str | None, str], tuple[int, list[int]]] = {}
@@ -113,28 +113,28 @@ def row_looks(
     def number(*looks: RowFill) -> int:
         return fills.setdefault(looks, len(fills))
 
-    def look(row: int, first: RowFill) -> tuple[int, list[int]]:
+    def number_look(row: int, first: RowFill) -> tuple[int, list[int]]:
         legends = zip(*(painter.whole_row_legend(row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows)), rows[0].kind) for rows in legends]
-        drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # one number in all themes
+        drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
-    def ask(row: int) -> tuple[int, list[int], int, int]:
+    def look_of_row(row: int) -> tuple[int, list[int], int, int]:
         path = (row,)
-        said = light.fill_of(path), light.second_line(path), light.tooltip_text(path)
-        if said not in known:  # equal looks and words: equal legend rows
-            known[said] = look(row, said[0])
-        return *known[said], 0 if said[1] is None else 1 + table(said[1]), table(said[2])
+        appearance = light.fill_of(path), light.second_line(path), light.tooltip_text(path)
+        if appearance not in known:  # rows that look alike have equal legend rows
+            known[appearance] = number_look(row, appearance[0])
+        return *known[appearance], 0 if appearance[1] is None else 1 + table(appearance[1]), table(appearance[2])
 
     light = painters[0]
-    asked: dict[Hashable, int] = {}
+    answer_of_key: dict[Hashable, int] = {}
     answers: list[tuple[int, list[int], int, int]] = []
-    which = []  # the answer of each row: computed once for rows that the colouring cannot distinguish
+    which = []  # the index of each row's answer; rows with equal keys share one
     for row, key in zip(rows, light.look_keys(rows), strict=True):
-        if key not in asked:
-            asked[key] = len(answers)
-            answers.append(ask(row))
-        which.append(asked[key])
+        if key not in answer_of_key:
+            answer_of_key[key] = len(answers)
+            answers.append(look_of_row(row))
+        which.append(answer_of_key[key])
     fill, entries, second, account = zip(*answers, strict=True) if answers else ((), (), (), ())
     by_row = np.array(which, np.int64)
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
@@ -150,7 +150,7 @@ def row_looks(
 
 
 def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
-    """Return where the list of each row begins, with the end of the last, and all lists concatenated.
+    """Return the start of each row's list, then the end of the last, and all lists concatenated.
 
     >>> [column.tolist() for column in _concatenate_lists([[7, 8], [9]], np.array([1, 0, 1]))]
     [[0, 1, 3, 4], [9, 7, 8, 9]]
@@ -161,7 +161,7 @@ def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lo
 
 
 def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: tuple[str, ...]) -> list[int]:
-    """Return the rank of each legend row: the order in which letters and hues are assigned."""
+    """Return the rank of each legend row, in which letters and hues are assigned."""
 
     def key(number: int) -> tuple[int, int, str, int]:
         fill = fills[number][0]
@@ -226,7 +226,7 @@ def _ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: T
 
 
 def _faint_line_colour(kind: str, theme: Theme) -> str:
-    """Return the colour of a line to a box without a value."""
+    """Return the faded colour of a line that ends at a box without a measured value."""
     return mix_colours(theme.reference if kind == "reference" else theme.data, theme.background, FADED_PERCENT)
 
 

@@ -37,8 +37,7 @@ def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, A
 
 
 def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Points | None = None) -> bytes:
-    """Return points on the axes of a projection, a block each: "axis.0", …; with `values` the points themselves, by
-    rows."""
+    """Return the projected points, a block per axis: "axis.0", …; with `values` also the points themselves, by rows."""
     axes = made.axes[:, :MAX_AXES_SENT]
     blocks: list[tuple[str, NDArray[Any]]] = [
         (f"axis.{at}", np.ascontiguousarray(axes[:, at])) for at in range(axes.shape[1])

@@ -30,8 +30,8 @@ from graphviz_tb.words.view import NodeLabels
 
 BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
 SIGNS = ("", "+", "×")
-ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
-IntArray: TypeAlias = "array[int]"  # of the type "i": a list takes eight times the memory
+ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed at a time
+IntArray: TypeAlias = "array[int]"  # type code "i": a list takes eight times the memory
 LabelNumbers: TypeAlias = "tuple[int, int, int, int, int, int]"
 STUB_SIDES, STUB_KINDS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
@@ -120,8 +120,8 @@ def _append_columns(out: IntArray, items: Iterable[Sequence[int]]) -> None:
 
 
 class LineTable:
-    """The label, the thickness and the tensors of lines, as numbers. Lines with equal tensors share one entry: a tensor
-    crosses the borders of many groups, and most tensors look like many others."""
+    """The label, the thickness and the tensors of lines, as numbers. Lines with equal tensors share one entry, since a
+    tensor crosses the borders of many groups and many tensors are equal."""
 
     def __init__(self, words: TextTable) -> None:
         self.words = words
@@ -209,12 +209,12 @@ def _append_skeleton(out: IntArray, order: Skeleton) -> None:
     out.extend((int(order.plain), *_length_prefixed(order.falling)))
 
 
-LEVEL_BLOCK_LENGTH = 1 << 14  # whole numbers in a block of levels, about
+LEVEL_BLOCK_LENGTH = 1 << 14  # approximate number of integers in a block of levels
 INT_BYTES = np.dtype(INT_DTYPE).itemsize
-# Lines and boxes for each megabyte of a page; a level itself counts as four. More take too long to lay out, although
-# they compress well. A page of 25 megabytes has all groups of a training graph of 100,000 nodes.
+# Lines and boxes for each megabyte of a page; each level adds four. More would take too long to lay out, although they
+# compress well. A page of 25 megabytes has all groups of a training graph of 100,000 nodes.
 ITEMS_PER_MEGABYTE, LEVEL_COST_ITEMS = 20_000, 4
-EDGES_PER_ITEM = 100  # edges of the file with the cost of one line: a line may represent thousands of edges
+EDGES_PER_ITEM = 100  # edges of the file that cost as much as one line: a line may represent thousands of edges
 
 BlockSlice = tuple[int, int, int]  # block, start, length
 
@@ -222,8 +222,7 @@ BlockSlice = tuple[int, int, int]  # block, start, length
 class LevelStore:
     """Levels of a page, each added once; groups with equal contents are written once.
 
-    `index` gives the place of each level by its key. Nothing is added after `limit` bytes, or after laying out
-    `ITEMS_PER_MEGABYTE`
+    `index` has the place of each level by its key. Nothing is added after `limit` bytes, or after `ITEMS_PER_MEGABYTE`
     lines and boxes for each megabyte of the limit. `alone`: stacks show one member.
     """
 
@@ -234,7 +233,7 @@ class LevelStore:
         self._node_labels = NodeLabels(hierarchy, lambda path: None, placed=False, alone=alone)
         self._say = LineTable(table)
         self._words: dict[RowPath, LabelNumbers] = {}
-        self._known: dict[bytes, BlockSlice] = {}  # by digest: the levels themselves take a gigabyte
+        self._known: dict[bytes, BlockSlice] = {}  # keyed by digest, since the levels may take a gigabyte
         self._blocks: list[DataBlock] = []
         self._numbers = bytearray()  # of the block under construction, `INT_BYTES` bytes each
         self._written = self._laid_out = 0
@@ -278,7 +277,7 @@ class LevelStore:
         return bytes(self.encode_numbers(path, *one)) == bytes(self.encode_numbers(path, *other))
 
     def are_worded_alike(self, row: int, copy: int) -> bool:
-        """Return whether the boxes of two rows outside calls, equal in content, also have equal words."""
+        """Return whether the boxes of two rows with equal contents have equal words too; both are outside calls."""
         labels = self._node_labels
         return labels.label_key(row) == labels.label_key(copy) or self.label_of_path((row,)) == self.label_of_path(
             (copy,)
@@ -295,7 +294,7 @@ class LevelStore:
             said = self._node_labels.surplus_label(child_path(self.hierarchy, path, surplus.member), surplus)
             labels[metagraph.children.index(surplus.member)] = _encode_label(said, self._table)
         level = PageLevel(metagraph, skeleton, labels)
-        # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
+        # As bytes, copied only if not little-endian: a level can take a hundred megabytes.
         return np.frombuffer(_encode_level(level, self._say), np.intc).astype(INT_DTYPE, copy=False).data.cast("B")
 
     def label_of_path(self, path: RowPath) -> LabelNumbers:
@@ -333,7 +332,7 @@ def page_level_key(path: RowPath) -> str:
 
 # Arrange the levels of a page, counted towards its limit.
 
-NEW_ORDER_COST = 3  # weight of a level with a new order: it takes as long as three levels with a known one
+NEW_ORDER_COST = 3  # a level whose order is new takes as long as three levels with a known order
 
 
 class PageArranger(LevelArranger):
@@ -350,5 +349,5 @@ class PageArranger(LevelArranger):
         made = self.distinct_level_count
         skeleton = super().__call__(level, outside)
         if self.distinct_level_count > made:
-            self._store.count_items(level, NEW_ORDER_COST - 1)  # it is counted once where it is stored
+            self._store.count_items(level, NEW_ORDER_COST - 1)  # `add_level` counts it once
         return skeleton

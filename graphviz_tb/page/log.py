@@ -49,40 +49,40 @@ from graphviz_tb.page.points import DEFAULT_HISTOGRAM_STEPS, describe_point, his
 from graphviz_tb.read.source import with_first_graph
 from graphviz_tb.render.html import page_bytes
 
-# The metrics by which trials are judged: those that were declared, and scalars where these say nothing.
-#
-# Lightning declares one metric, `hp_metric`, and logs -1 for it unless a program gives it a value. Others write
-# hyperparameters and no metrics at all. Both log what they are judged by as scalars of the same run.
+# The metrics by which trials are compared: the declared metrics, and scalars if these have no real values.
+# Lightning declares one metric, `hp_metric`, and logs -1 for it unless the program sets a value. Other libraries write
+# hyperparameters and no metrics. Both log the useful metrics as scalars of the same run.
 
-PLACEHOLDER = "hp_metric"  # of Lightning
+PLACEHOLDER_METRIC = "hp_metric"  # the metric that Lightning always declares
 PLACEHOLDER_VALUE = -1.0
-MOST_OFFERED = 40  # scalars offered as metrics
+MAX_OFFERED_METRICS = 40  # scalars offered as metrics
 
 
-def _judged_metrics(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> tuple[Metric, ...]:
-    """Return the metrics of trials: the declared ones, and scalars where none of those was given a value.
+def _metrics_of_trials(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> tuple[Metric, ...]:
+    """Return the metrics of trials: the declared metrics, preceded by scalars if only the placeholder is declared and
+    has no real value.
 
-    A placeholder stays, behind the scalars; a scalar is offered where its tag was logged by most sessions.
+    A scalar is offered if at least half as many sessions logged it as the most frequent scalar.
     """
     declared = tuple(trials.metrics)
-    if any(metric.tag != PLACEHOLDER for metric in declared) or _has_real_value(trials, scalars):
+    if any(metric.tag != PLACEHOLDER_METRIC for metric in declared) or _has_real_value(trials, scalars):
         return declared
     sessions = {session.run for session in trials.sessions}
     counts: dict[str, int] = {}
     for run, tag in scalars:
-        if run in sessions and tag != PLACEHOLDER:
+        if run in sessions and tag != PLACEHOLDER_METRIC:
             counts[tag] = counts.get(tag, 0) + 1
     most = max(counts.values(), default=0)
     offered = sorted(
         (tag for tag, count in counts.items() if 2 * count >= most),
         key=lambda tag: (-counts[tag], natural_name_key(tag)),
     )
-    return (*(Metric(tag) for tag in offered[:MOST_OFFERED]), *declared)
+    return (*(Metric(tag) for tag in offered[:MAX_OFFERED_METRICS]), *declared)
 
 
 def _has_real_value(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> bool:
     """Return whether any session set the placeholder to a real value."""
-    found: Sequence[Series | None] = [scalars.get((session.run, PLACEHOLDER)) for session in trials.sessions]
+    found: Sequence[Series | None] = [scalars.get((session.run, PLACEHOLDER_METRIC)) for session in trials.sessions]
     extents = [series.extent() for series in found if series is not None]
     return any(extent and extent.last and extent.last[2] != PLACEHOLDER_VALUE for extent in extents)
 
@@ -113,7 +113,7 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
     """Return `columns` and `rows`: the last value of each metric that counts, None if a session has none."""
     trials = read_trials(logged)
     scalars = {(series.run, series.logged_as): series for series in logged.series if series.kind == "scalar"}
-    judged = _judged_metrics(trials, scalars)
+    judged = _metrics_of_trials(trials, scalars)
     rows = []
     for session in trials.sessions:
         metrics = [scalars.get((_metric_run(session.run, metric), metric.tag)) for metric in judged]
@@ -173,9 +173,8 @@ def _metric_column(metric: Metric) -> dict[str, Any]:
 
 
 def joins_by_tag(names: Mapping[int, str], joins: Mapping[str, TagJoin], runs: Sequence[str]) -> dict[str, Any]:
-    """Return `runs`, those that log what is in this graph, `joins`, [tag, row, rule, aspect] for each row of each
-    joined tag, and `apart`, [tag, rule, rows] for each tag that fits several rows equally. `names` are the names of
-    tags by id."""
+    """Return `runs` that belong to this graph; `joins`, [tag, row, rule, aspect] for each row of each joined tag; and
+    `apart`, [tag, rule, rows] for each tag that fits several rows equally. `names` are the names of tags by id."""
     found: list[list[Any]] = []
     apart: list[list[Any]] = []
     for number, name in names.items():
@@ -231,7 +230,7 @@ class SourceLog:
 
 
 def open_source_log(source: Any) -> SourceLog | None:
-    """Open the log and the embeddings of a source; None if it has nothing to show in the pages of a log."""
+    """Open the log and the embeddings of a source; None if neither has anything to show."""
     if not isinstance(source, str | os.PathLike) or str(source) == "-":
         return None
     try:
@@ -248,7 +247,7 @@ def open_source_log(source: Any) -> SourceLog | None:
 def page_of_source(source: Any, options: Options, draw: Callable[[Options, str], bytes]) -> bytes:
     """Return the page that `draw` makes of a graph, or the page of a log without one.
 
-    Of several graphs the first is drawn: `draw` takes the options that choose it, and a sentence that says so.
+    Of several graphs the first is drawn: `draw` receives the options that choose it, and a sentence that says so.
     """
     try:
         return draw(options, "")
@@ -319,7 +318,7 @@ def pack_log(
     clouds = {}
     if source.projector is not None:
         clouds = packer.pack_embeddings(source.projector, runs)
-        kinds["projector"] += max(1, len(clouds))  # if none fits, the page says so
+        kinds["projector"] += max(1, len(clouds))  # at least 1, so that the page can say that none fits
     if profiles:
         kinds["profile"] = profiles
     state["kinds"] = kinds
@@ -356,11 +355,11 @@ class LogPacker:
         return self.add_if_fitting(block)
 
     def pack_trials(self, table: dict[str, Any]) -> bool:
-        """Pack the table of hyperparameters and metrics; return whether there is one that fitted."""
+        """Pack the table of hyperparameters and metrics; return whether it exists and fits."""
         return bool(table["rows"]) and self.add_if_fitting(json_block("log/hparams", table))
 
     def pack_custom_charts(self, logged: LogContents) -> bool:
-        """Pack the charts laid out by runs; return whether there are any that fitted."""
+        """Pack the charts that runs laid out; return whether any exist and fit."""
         charts = read_custom_charts(logged, self.log.read) if self.log is not None else ()
         return bool(charts) and self.add_if_fitting(json_block("log/custom", custom_charts_values(charts)))
 
@@ -537,6 +536,6 @@ def series_extent(series: Series) -> list[Any]:
 
 
 def name_of_source(source: str | os.PathLike[str]) -> str:
-    """Return the name of a source, also of "." and the like."""
+    """Return the name of a source; "." and the like are resolved."""
     path = Path(source)
     return path.name if path.name not in ("", "..") else path.resolve().name or str(path)

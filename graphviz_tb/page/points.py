@@ -30,7 +30,7 @@ MEDIA_MAGIC: tuple[tuple[str, bytes], ...] = (
     ("audio/flac", rb"fLaC"),
 )
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
-MAX_JPEG_HEAD_BYTES = 1 << 20  # bytes in which a JPEG says its size
+MAX_JPEG_HEAD_BYTES = 1 << 20  # start of a JPEG in which its size is searched
 MEDIA_HEAD_BYTES = 4096  # bytes that contain the format and the size of an image
 JPEG_BARE_MARKERS = {0x01, *range(0xD0, 0xDA)}  # of JPEG: no length follows
 JPEG_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # of JPEG: they contain the size
@@ -190,8 +190,8 @@ def _text_point(log: Log, series: Series, data: BlobPoints, point: int, most: in
 def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any]:
     """Return the precision-recall curve of one step, as TensorBoard does: up to the last threshold that finds anything.
 
-    Thresholds divide 0 to 1 evenly. The metadata says how many there are, which a writer of raw curves may have made
-    for another number of values than it wrote.
+    Thresholds divide 0 to 1 evenly. The metadata states their number, which may differ from the number of values in raw
+    curves.
     """
     first, stop = int(data.start[point]), int(data.start[point + 1])
     declared = curve_threshold_count(series.about.content) or stop - first
@@ -229,7 +229,7 @@ def _point_step(series: Series, point: int) -> dict[str, Any]:
 
 
 def _json_tensor_value(value: Any) -> Any:
-    """Return a value of a tensor as JSON can hold it.
+    """Return a value of a tensor as a JSON value.
 
     >>> _json_tensor_value(1.5), _json_tensor_value(b"a"), _json_tensor_value(1j), _json_tensor_value(True)
     (1.5, 'a', '1j', True)

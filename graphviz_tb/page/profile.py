@@ -21,7 +21,7 @@ MAX_OP_TIME_ROWS = 20_000  # of a table
 MAX_MARKED_SLICES = 1_000  # slices that are marked one by one
 MEMORY_CHART_PX = 1_000  # columns of a chart of memory
 MAX_PAGE_PROFILES = 20  # traced steps in a file
-MAX_WHOLE_SLICES = 60_000  # of a step in a file; a longer step is thinned to
+MAX_WHOLE_SLICES = 60_000  # slices of a step in a file; a longer step is thinned to `THINNED_SLICES_PX`
 THINNED_SLICES_PX = 10_000  # columns of pixels
 MAX_SLICE_NAME_LETTERS = 1_000  # letters of the name of a slice; longer names are cut in the middle
 
@@ -37,7 +37,7 @@ class ProfilePart:
 
 
 def pack_profiles(profiles: Mapping[str, Callable[[], Profile]], room: int) -> ProfilePart:
-    """Pack as many traced steps as fit in `room` bytes; slices of a long step are thinned, and its table says to how
+    """Pack as many traced steps as fit in `room` bytes. Slices of a long step are thinned; its table states to how
     many."""
     listed: list[dict[str, Any]] = []
     blocks: list[DataBlock] = []
@@ -114,8 +114,8 @@ def _memory_curve_values(curve: MemoryCurve) -> dict[str, Any]:
 def slice_columns(
     timeline: Timeline, first: int, last: int, pixels: int, match: str = "", node: str | None = None
 ) -> bytes:
-    """Return the slices in view. `match` and `node` mark slices: those with this text in name or address, those of this
-    node or inside it."""
+    """Return the slices in view. Slices with the text `match` in name or address, and slices of `node` or inside it,
+    are marked."""
     marked = _marked_slices(timeline, match, node)
     found = _thin_slices(timeline, first, last, pixels, marked)
     row = _slice_rows(timeline)
@@ -169,7 +169,7 @@ def _marked_slices(timeline: Timeline, match: str, node: str | None) -> Bools | 
         (bool(match) and wanted in address.casefold()) or (node is not None and _is_address_within(address, node))
         for address in timeline.addresses
     ]
-    # One more at the end, for -1: slices without a node.
+    # A last entry for slices without a node, whose index is -1.
     of_name, of_node = np.array([*by_name, False]), np.array([*by_node, False])
     marked: Bools = of_name[timeline.name] | of_node[timeline.node]
     return marked
@@ -252,8 +252,8 @@ def _slices_in_view(timeline: Timeline, first: int, last: int) -> Longs:
 
 
 def _starts_of_drawn(row: Longs, start: Longs, duration: Longs, column: int) -> NDArray[Any]:
-    """Return where drawn slices begin: at each wide one, and at each narrow one in another column or row than the
-    previous one."""
+    """Return where drawn slices begin: at each wide slice, and at each narrow slice whose column or row differs from
+    that of the previous slice."""
     if not len(row):
         return np.zeros(0, np.int64)
     wide = duration >= column

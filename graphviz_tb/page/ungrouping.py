@@ -49,7 +49,7 @@ from graphviz_tb.page.walk import (
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
 
-ROWS_PER_LEVEL = 150  # finding the lines of all levels costs as much as one level per so many rows
+ROWS_PER_LEVEL = 150  # finding the lines of all levels costs as much as one level for so many rows
 ArrangedLevel = tuple[Metagraph, Skeleton, PortConstraints]
 ChildLine = tuple[int, bool, bool, tuple[int, int], bytes]
 Neighbours = dict[int, set[tuple[int, ...]]]
@@ -70,7 +70,7 @@ def add_ungrouped_levels(
     """
     base = model.hierarchy
     single = _outermost_series(base)
-    # only saves time: folding again takes seconds
+    # only saves time, since folding again takes seconds
     if all(len(base.children(row)) > MAX_UNGROUPED_MEMBERS for row in single):
         return {}
     if sum(map(len, base.name)) > MAX_UNGROUPED_LETTERS:
@@ -251,7 +251,7 @@ class UngroupedWalk:
         self, store: LevelStore, path: RowPath, level: Metagraph
     ) -> Iterator[tuple[RowPath, UngroupedWalk | None]]:
         """Yield the groups of a level, as page paths, whose contents may differ from the page; each with an earlier
-        walk that has the contents, or None."""
+        walk that found equal contents, or None."""
         for row in level.own_children():
             child = child_path(self.hierarchy, path, row)
             if (
@@ -262,7 +262,7 @@ class UngroupedWalk:
                 yield self.to_page_path(child), self.reusable_walk(path, child)
 
     def reusable_walk(self, path: RowPath, child: RowPath) -> UngroupedWalk | None:
-        """Return the earlier walk in which a child of a level was in the same place and so has the same contents."""
+        """Return an earlier walk in which a child of a level has the same place, and so the same contents."""
         if self.expander.box_path(child) != child:
             return None
         there, around = self.to_page_path(child), self.to_page_path(path)
@@ -341,11 +341,11 @@ class UngroupedWalk:
                     store.add_level(f"{page_level_key(own)}{self.mark}", own, *usual)
 
     def has_other_neighbours(self, path: RowPath, child: RowPath) -> bool:
-        """Return whether a child has other neighbours than in the page: only then its contents may differ."""
+        """Return whether a child has other neighbours than in the page; its contents can differ only then."""
         base = self.model.hierarchy
         there = self.to_page_path(child)
         around = parent_path(base, there)
-        # The member of a stack has the lines of all members.
+        # The shown member of a stack has the lines of all members.
         if self.expander.box_path(child) != child or (self.alone and stack_around(base, there) is not None):
             return True
         if around is None:

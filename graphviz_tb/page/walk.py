@@ -58,7 +58,7 @@ class CopiedLevels:
         return row
 
     def differently_worded_rows(self, copy: MemberCopy, store: LevelStore) -> frozenset[int]:
-        """Return the rows of the usual member whose boxes have other words than those of the copy."""
+        """Return the rows of the usual member whose boxes have other words than in the copy."""
         if copy.member not in self._unlike:
             away = copy.member - copy.usual
             rows = range(copy.usual + 1, int(self.hierarchy.end[copy.usual]))
@@ -84,8 +84,8 @@ class CopiedLevels:
         return lambda row: row + away if first <= row < stop else copy.marks.get(row, row)
 
     def copy_numbers(self) -> Iterator[int]:
-        """Yield for each copy the member, the usual member, the number of its marks, and pairs of rows: usual mark, own
-        mark."""
+        """Yield for each copy the member, the usual member, the number of its marks, and for each mark the pair (usual
+        row, own row)."""
         for copy in self.copies.values():
             yield from (copy.member, copy.usual, len(copy.marks))
             for pair in copy.marks.items():
@@ -143,15 +143,15 @@ def walk_levels(
     copied: CopiedLevels,
     first: Container[RowPath] = (),
 ) -> Iterator[tuple[RowPath, Metagraph, Skeleton, PortConstraints]]:
-    """Yield the `first` groups with all around them, then the rest breadth first: a page that gets too large drops the
-    deepest.
+    """Yield the `first` groups and the groups around them, then the rest breadth first, so that a page that is full
+    leaves out the deepest groups.
 
-    Yields every group outside calls except copies; inside calls, recursive functions `MAX_FUNCTION_NESTING` times, and
-    at most `MAX_GROUPS_INSIDE_CALLS` groups.
+    Every group outside calls is yielded, except copies; inside calls at most `MAX_GROUPS_INSIDE_CALLS` groups, with
+    recursive functions `MAX_FUNCTION_NESTING` times.
     """
     hierarchy, none = levels.hierarchy, PortConstraints()
     stacks: dict[RowPath, PortConstraints] = {}  # port constraints of groups drawn as stacks
-    joined: dict[RowPath, PortConstraints] = {}  # of scopes whose frame shows the scope in them
+    joined: dict[RowPath, PortConstraints] = {}  # port constraints of scopes inside the frame of their parent
     soon: deque[tuple[RowPath, PortConstraints]] = deque([((0,), none)])
     queue: deque[tuple[RowPath, PortConstraints]] = deque()
     for row in hierarchy.function_rows:
@@ -177,7 +177,7 @@ def walk_levels(
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= MAX_GROUPS_INSIDE_CALLS:
-                # A single member is drawn in the place of its stack.
+                # The shown member is drawn in the place of its stack.
                 box = levels.box_path(child)
                 ports = joined.pop(child, found.get(position, none)) if box == child else stacks[box]
                 (soon if child in first else queue).append((child, ports))
@@ -186,8 +186,8 @@ def walk_levels(
 def levels_without_aside(
     levels: Expander, away: Sequence[AsideLevel], arrange: ArrangeLevel
 ) -> Iterator[tuple[RowPath, Metagraph, Skeleton]]:
-    """Yield the levels with an auxiliary area again, with everything in the main graph: the places of nodes that a
-    reader moves back."""
+    """Yield the levels with an auxiliary area again with everything in the main graph, for readers who move nodes
+    back."""
     hierarchy = levels.hierarchy
     rows = {level.children[place]: None for _, level, _ in away for place in sorted(level.mask.extracted_children)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))

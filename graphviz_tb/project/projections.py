@@ -184,12 +184,12 @@ def _distances_to(values: Points, row: int, metric: DistanceMetric) -> NDArray[n
 
 
 # t-SNE and UMAP, by scikit-learn and umap-learn (the extra `projector`).
-#
-# Both are seeded, so equal points give equal pictures on one machine, and get at most `MAX_LAID_OUT_POINTS` points.
+# Both are seeded, so that equal points give equal pictures on one machine. They lay out at most `MAX_LAID_OUT_POINTS`
+# points.
 
 LAYOUT_SEED = 20
 MIN_LAYOUT_POINTS = 4  # points
-TSNE_ROUNDS = 500  # of t-SNE: 250 of early exaggeration and as many after them, so that 2,000 points take seconds
+TSNE_ROUNDS = 500  # 250 rounds of early exaggeration and as many after them: 2,000 points take seconds
 TSNE_ANGLE_OF_THREE_AXES = 1.0  # coarser than scikit-learn's 0.5: half the work, neighbours as good
 TSNE_MAX_DIMENSIONS = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
 METHOD_LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
@@ -224,7 +224,7 @@ def project_points(
 
 
 def layout_points(values: Points, method: str) -> NDArray[np.intp]:
-    """Return the rows of the points that a method gets. Raises as `project_points`, before any computation."""
+    """Return the rows of the points that a method lays out. Raises like `project_points`, before any computation."""
     if method not in METHOD_RUNNERS:
         raise UnknownChoice.among("method", method, PROJECTION_METHODS)
     if why := missing_library(method):
@@ -266,7 +266,7 @@ def _tsne_settings(points: int, axes: int, near: int | None) -> dict[str, Any]:
 
 
 def _umap_settings(points: int, axes: int, near: int | None) -> dict[str, Any]:
-    """Return the arguments for umap-learn. One thread, as with a seed it uses no more."""
+    """Return the arguments for umap-learn. One thread: with a seed, umap-learn uses no more."""
     neighbours = max(2, min(15 if near is None else near, points - 1))
     return {"n_components": axes, "n_neighbors": neighbours, "random_state": LAYOUT_SEED, "n_jobs": 1}
 
@@ -279,9 +279,9 @@ def _reduce_dimensions(values: Points) -> Points:
 def _run_tsne(values: Points, settings: Mapping[str, Any], report: RoundsReport) -> Points:
     """Compute positions by scikit-learn."""
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits  # which scikit-learn needs
+    from threadpoolctl import threadpool_limits  # a dependency of scikit-learn
 
-    # Threads that wait for a busy core spin: on two cores that a training uses, two take four times as long as one.
+    # Threads that wait for a busy core spin: on two busy cores, two threads take four times as long as one.
     with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)), _capture_progress(report):
         found: Points = TSNE(**settings, verbose=2).fit_transform(_reduce_dimensions(values)).astype(np.float32)
     report(TSNE_ROUNDS, TSNE_ROUNDS)
@@ -316,7 +316,7 @@ class ProgressOutput:
 
 @contextlib.contextmanager
 def _capture_progress(report: RoundsReport) -> Iterator[None]:
-    """Redirect what a library prints to a progress report."""
+    """Redirect the output of a library to a progress report."""
     with contextlib.redirect_stdout(ProgressOutput(report)):
         yield
 

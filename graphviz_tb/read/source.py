@@ -234,7 +234,7 @@ def read_source(
 
 
 def _clean_graph(content: GraphContent) -> tuple[GraphDef | PackedGraph, int]:
-    """Remove what only runs the graph and what tracing left. Returns the graph and the number of removed ops."""
+    """Remove ops that only run the graph, and tracing artifacts. Return the graph and the number of removed ops."""
     graph, small = content.graph_def, 0
     if not isinstance(graph, GraphDef):
         return graph, small  # packed graphs contain nothing to remove
@@ -244,7 +244,7 @@ def _clean_graph(content: GraphContent) -> tuple[GraphDef | PackedGraph, int]:
         graph, small = merge_traced_graphs(content.traced) if content.traced else (graph, small)
         graph = drop_function_barriers(unwrap_calls(graph))
     suspects = possible_artifacts(graph)
-    # Freezing lowers loops and sorts the nodes: the artifacts of the first prove the second.
+    # Freezing lowers loops and sorts the nodes, so artifacts of lowering show that the nodes are sorted.
     made = sort_graph(
         drop_tracing_artifacts(graph, suspects), LOWERED_INPUT_NAME in suspects or is_frozen_order(graph.node)
     )
@@ -276,7 +276,7 @@ def _source_display_name(name: str, source: Any) -> str:
 def _raise_first_notice(notices: tuple[Notice, ...]) -> None:
     # Strict reading stops at the first one.
     for notice in notices:
-        # Only if the message does not say it.
+        # Say where, unless the message does.
         where = f" ({notice.where})" if notice.where and notice.where not in notice.message else ""
         raise ReadError(f"{notice.message}{where}", hint=NOT_STRICT_HINT)
 
@@ -395,7 +395,7 @@ def _choose_graph(holding: SourceContents, options: ReadOptions) -> SourceItem:
 
 
 def _selected_graphs(holding: SourceContents, options: ReadOptions) -> list[SourceItem]:
-    """Return the preferred ones of the graphs that the options select. Raises `NoGraph`, `UnknownChoice`."""
+    """Return the preferred graphs among those that the options select. Raises `NoGraph`, `UnknownChoice`."""
     graphs = [found for found in holding.found if found.entry.kind != "profile"]
     if not graphs:
         if holding.damage:
@@ -412,21 +412,25 @@ def _selected_graphs(holding: SourceContents, options: ReadOptions) -> list[Sour
 def _preferred_graphs(
     graphs: list[SourceItem], *, of_any_tag: bool = True, of_any_kind: bool = True
 ) -> list[SourceItem]:
-    """Return the graphs that are drawn where no others are asked for: no variants, and op graphs if there are any,
-    since each says more than the layers of the same model."""
+    """Return the graphs that are drawn by default: no variants, and op graphs rather than the layers of the same
+    model."""
     if of_any_tag:
         graphs = [found for found in graphs if not found.entry.variant] or graphs
     if not of_any_kind:
         return graphs
     models = {found.entry.run: found for found in graphs if found.entry.kind == "conceptual"}
     ops = [found for found in graphs if found.entry.kind == "op"]
-    kept = [found for found in ops if found.entry.run not in models or not _is_of_less(found, models[found.entry.run])]
+    kept = [
+        found
+        for found in ops
+        if found.entry.run not in models or not _is_unrelated_graph(found, models[found.entry.run])
+    ]
     return kept or list(models.values()) or graphs
 
 
-def _is_of_less(found: SourceItem, model: SourceItem) -> bool:
-    """Return whether an op graph has fewer nodes than a Keras model has layers, and no functions: it is of something
-    else, as of what prepares the data. Only graphs of fewer bytes than the model's JSON are decoded for it."""
+def _is_unrelated_graph(found: SourceItem, model: SourceItem) -> bool:
+    """Return whether an op graph is too small to be that of a Keras model: no functions and fewer nodes than the model
+    has layers. It may prepare the data. A graph larger than the model's JSON is not decoded."""
     if found.entry.bytes >= model.entry.bytes:
         return False
     graph, layers = _entry_with_counts(found), _entry_with_counts(model)
@@ -470,7 +474,7 @@ def _keep_matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> l
 
 
 def _keep_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
-    """Keep the graphs with SavedModel tags in any order, such as "serve" or "serve,gpu"."""
+    """Keep the graphs with these SavedModel tags, in any order, such as "serve" or "serve,gpu"."""
     if wanted is None:
         return graphs
     tags = set(wanted.split(","))

@@ -3,7 +3,7 @@
 conv                     in a name, op type, device, label or attribute
 op:Conv2D  device:GPU    in one field: name op device attr shape dtype source
 attr:padding=SAME        an attribute and its value; attr:padding for any value
-source:model.py:41       a line of the program that made an op, where an exported program says it
+source:model.py:41       the line of source code that made an op, if an exported program records it
 **attn*  op:Conv*        `*` within a segment of a name, `**` across slashes, `?` one letter
 params>1M  time>=2ms     parameters, FLOPs, macs, activations, weights, memory, time
 /conv\\d/  "two words"    a regular expression; a text with spaces
@@ -207,7 +207,7 @@ def _parse_term(word: str) -> Query:
 
 
 def _query_error(kind: str, word: str = "", about: str = "") -> RequestError:
-    """Return the error of a kind about a word of a query. The page has its own words for each kind."""
+    """Return the error of a kind about a word of a query. The page translates each kind."""
     known_units = ", ".join(TIME_UNITS) if about == "time" else "K, M, G, T, KB, MiB …"
     wrong = f"{about!r} is not a number" if about else "it is followed by nothing"
     message, hint = {
@@ -250,7 +250,7 @@ def _unit_factor(quantity: str, unit: str) -> float:
 
 # Assertions about a whole graph, in the query language: `count(op:Cast) == 0`, `params(name:encoder) < 5M`.
 
-MATCH_COUNT, OP_COUNT = "count", "ops"  # asserted besides quantities: the number of matches, and of ops
+MATCH_COUNT, OP_COUNT = "count", "ops"  # asserted in addition to quantities: the number of matches, and of ops
 ASSERTED_QUANTITIES = {**QUERY_QUANTITIES, MATCH_COUNT: MATCH_COUNT, OP_COUNT: OP_COUNT}
 ASSERTION_EXAMPLES = "'count(op:Cast) == 0', 'params < 5M', 'flops(name:encoder) <= 2G'"
 

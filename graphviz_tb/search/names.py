@@ -22,7 +22,7 @@ from graphviz_tb.model.paths import LIBRARY_PREFIX, RowPath, join_address, last_
 # brackets are literal.
 
 WILDCARD = re.compile(r"\*\*+|\*|\?")
-CALL_SEPARATOR = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at a slash
+CALL_SEPARATOR = re.compile(r"(?<!:)::(?!:)")  # between a call and its contents: a segment ends there, and at a slash
 SEGMENT_PATTERN = rf"(?:(?!{CALL_SEPARATOR.pattern})[^/])*"
 WILDCARDS = frozenset(("*", "**", "?"))
 WILDCARD_CLASSES = {"**": ".", "*": "[^/]", "?": "[^/]"}  # characters that a wildcard matches in a name without calls
@@ -63,8 +63,8 @@ class NamePattern:
     def _linear_regex(self) -> re.Pattern[str]:
         """The pattern for names without `::`, without backtracking.
 
-        The text behind a star is matched at its first place: the next star reaches at least as far from there. So is
-        everything from one `**` to the next, which is tried at each place.
+        The text after a star needs only its first match, because the next star reaches every later one. The same holds
+        for everything between two `**`.
         """
         parts: list[str] = []
         begun = False
@@ -87,7 +87,7 @@ class NamePattern:
 def _matches_tokens(tokens: list[str], name: str) -> bool:
     """Return whether tokens match a whole name.
 
-    An integer has a bit for each place up to which the tokens so far match, so that all alternatives advance at once
+    Bit n of `ends` is set if the tokens so far match the first n letters, so that all alternatives advance at once
     (as in Navarro & Raffinot, Flexible pattern matching in strings, 2002).
 
     >>> (
@@ -109,9 +109,9 @@ def _matches_tokens(tokens: list[str], name: str) -> bool:
     ends = 1  # before the first letter
     for token in tokens:
         if token == "**":
-            ends = (whole << 1 | 1) & -(ends & -ends)  # all places from the first one on
+            ends = (whole << 1 | 1) & -(ends & -ends)  # from the first end on, every position
         elif token == "*":
-            # The carry runs through the rest of the segment, up to the place behind it.
+            # The carry of the addition runs to the end of the segment.
             ends |= (inside + (ends & inside)) ^ inside
         else:
             ends = (ends & (no_slash if token == "?" else letters[token])) << 1
@@ -186,7 +186,7 @@ class RowFinder:
         first)."""
         names = self.hierarchy.name
         index: dict[str, int] = {}
-        # Backwards, so that the first row of a name stays.
+        # Backwards, so that the first row of a name wins.
         for row in range(int(self.hierarchy.end[root]) - 1, root, -1):
             index[names[row]] = row
         return index
@@ -206,8 +206,8 @@ class RowFinder:
         yield from map(self.find_paths, asked)
 
     def find_paths(self, pattern: str) -> list[RowPath]:
-        """Return the paths that `pattern` matches: as an address, then as a literal name, then with wildcards; with
-        names of the file before those of the program, then labels.
+        """Return the paths that `pattern` matches: as an address, then as a literal name, then with wildcards; names of
+        the file before names of the program, then labels.
 
         Raises UnknownNode with the nearest names if there is none.
         """
@@ -335,7 +335,7 @@ class RowFinder:
     def _unknown_error(self, pattern: str, around: list[RowPath]) -> UnknownNode:
         """Return the error with the nearest names, and where to find all names."""
         names = self._candidate_names(around)
-        if has_wildcards(pattern):  # names like the last word of it
+        if has_wildcards(pattern):  # suggest names similar to its last word
             leaves = {last_segment(name): name for name in reversed(names)}
             said = (re.sub(r"[*?]", "", segment) for segment in reversed(pattern.split("/")))
             word = next(filter(None, said), "")

@@ -103,7 +103,7 @@ def _evaluate_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
     if not isinstance(query, NumberTerm):
         return held, held.copy()
     lacking = rows.undercounted_rows(query.quantity)
-    # A lower bound may exceed any limit in truth, and is never more than the true number.
+    # The true number may exceed any limit, and is never below its lower bound.
     over = _compare_rows(rows, NumberTerm(query.quantity, ">", query.limit))
     grows = query.sign in (">", ">=", "!=")
     certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
@@ -139,7 +139,7 @@ def _rows_with_text(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
         marked |= np.isin(numbers, fitting)
         return marked
     pairs = rows.field_texts(field)
-    if query.field and field != "name":  # two passes: does any value equal the text?
+    if query.field and field != "name":  # a first pass finds out whether any value equals the text
         pairs = iter(kept := list(pairs))
         test = _text_test(query, field, [text for _, text in kept])
     else:
@@ -151,7 +151,8 @@ def _rows_with_text(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
 
 
 def _text_test(query: TextTerm, field: str, texts: Sequence[str]) -> TextTest:
-    """Return the test of a text; `texts` are all values of its field, one of which it may equal."""
+    """Return the test of a text. A text that equals one of `texts`, all values of its field, matches only equal
+    values."""
     if query.regex:
         return _regex_test(query.text)
     wanted = query.text.lower()

@@ -20,8 +20,8 @@ def serve(source: Any, height: int = 800, **options: Any) -> ServedFrame | Stati
     """Show a log directory, or a graph, live: in a notebook's cell, and at its `address` in any browser.
 
     `options` are those of `tbgraph serve` by their Python names (`port=7007`, `title="runs"`). The server is a separate
-    process, which ends with this one, or with `stop()`; the same source is served once. Where no server can run or be
-    reached the result is a static page with a sentence that says why. Raises `ToolFailed` where it does not start.
+    process, which ends with this one, or with `stop()`; the same source is served once. If no server can run or be
+    reached, the result is a static page with the reason. Raises `ToolFailed` if the server does not start.
     """
     from graphviz_tb.errors import require_type
     from graphviz_tb.serve.notebook import serve_source

@@ -34,7 +34,7 @@ class AnswerCache:
         if key not in self._made:
             self._made[key] = asyncio.ensure_future(run_in_thread(make))
             self._made[key].add_done_callback(lambda _: self._made.pop(key))
-        # The first request may be cancelled while the rest still wait.
+        # Shielded: the first request may be cancelled while others wait for the result.
         return self._bodies.store(asked, tag, await asyncio.shield(self._made[key]))
 
 
@@ -42,9 +42,9 @@ class AnswerCache:
 
 ANSWER_FORMAT = 1  # of every JSON answer
 COLUMNS_MEDIA_TYPE = "application/vnd.tbgraph.columns"
-MIN_GZIP_BYTES = 1000  # bytes from which on compression is worth it
+MIN_GZIP_BYTES = 1000  # shorter answers are not compressed
 FAST_GZIP_LEVEL = 1  # level of gzip
-PIECE_BYTES = 1 << 17  # bytes that are sent at once
+PIECE_BYTES = 1 << 17  # bytes that are sent at a time
 
 
 class RefusedRequest(Exception):
@@ -64,7 +64,8 @@ class RefusedRequest(Exception):
 
 
 class PiecewiseResponse(Response):
-    """A response sent in pieces as the client takes them: a large waiting buffer would be copied again and again."""
+    """A response that is sent in pieces, because a large buffer that waits for the client would be copied
+    repeatedly."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
@@ -112,7 +113,7 @@ async def cached_json_response(request: Request, make: Callable[[], Mapping[str,
 
 
 async def cached_bytes_response(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
-    """Return the bytes of `make()`, called only if the browser lacks the version of `tag`, all they depend on."""
+    """Return the bytes of `make()`, which depend on `tag` only; not called if the browser has this version."""
     return await _cached_response(request, False, make, kind, tag, {})
 
 

@@ -27,13 +27,14 @@ from graphviz_tb.serve.jobs import Job, NotLoaded, run_in_thread
 from graphviz_tb.serve.work import lay_out_points
 
 RELIST_SECONDS = 5.0  # least seconds between two listings of the files
-EMBEDDING_RELIST_RATIO = 20  # least pause between two listings, as a multiple of the time one took
+EMBEDDING_RELIST_RATIO = 20  # least pause between two listings, as a multiple of the time that one takes
 MAX_KEPT_LAYOUTS = 6  # layouts
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutRequest:
-    """A requested layout: embedding, method, number of axes; `near` as the method has it (None: its default)."""
+    """A requested layout: embedding, method, number of axes; `near` is its perplexity or number of neighbours (None:
+    the default)."""
 
     number: int
     method: str
@@ -59,7 +60,7 @@ class LayoutWork:
         return self.made is None and self.error is None and not self.cancelled
 
     def cancel(self) -> None:
-        """Stop it in any state."""
+        """Stop the work in any state."""
         self.cancelled = self.is_running
         if self.job is not None and self.cancelled:
             self.job.stop()

@@ -1,4 +1,4 @@
-"""The rows of a graph as its page has them, and what is logged of them: joins with tags, colours of a step."""
+"""The rows of a graph in its page, and their logged values: joins with tags, colours of a step."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def unpack_block(block: CompressedBlock) -> Any:
     return np.frombuffer(data, INT_DTYPE) if block.kind == "ints" else json.loads(data)
 
 
-# A served graph coloured by logged values of a step, and the rows that log tags are joined with.
+# A served graph coloured by logged values of a step, and the rows of log tags.
 
 MAX_SLIDER_STEPS = 1_000  # steps that a slider stops at
 MAX_KEPT_COLOURINGS = 8  # colourings with values of all steps in the cache
@@ -87,8 +87,8 @@ JoinInProcess = Callable[[Sequence[str]], Job]
 
 @dataclass(frozen=True, slots=True)
 class LogColouringRequest:
-    """A requested colouring: a pattern of tags and a measure (None: the defaults), a run and one to compare with, by
-    name."""
+    """A requested colouring: a pattern of tags and a measure (None: the defaults), the names of a run and of a run to
+    compare with."""
 
     pattern: str | None
     measure: str | None
@@ -97,7 +97,7 @@ class LogColouringRequest:
 
 
 class LogColouringCache:
-    """Recently requested colourings, measured at all steps: a slider repeats its requests."""
+    """Recently requested colourings, measured at all steps, since a slider repeats its requests."""
 
     def __init__(self) -> None:
         self._kept: BoundedCache[LoggedSelection] = BoundedCache(MAX_KEPT_COLOURINGS)
@@ -192,7 +192,7 @@ class TagJoins:
         while new := [tag for tag in tags if tag not in self._known]:
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self.join_more_tags(new))
-                self._task.add_done_callback(lambda done: done.cancelled() or done.exception())  # whoever still waits
+                self._task.add_done_callback(lambda done: done.cancelled() or done.exception())  # marks it as retrieved
             try:
                 await asyncio.shield(self._task)  # other requests wait for it too
             except NotLoaded as error:

@@ -61,8 +61,8 @@ class ListedGraph:
 
 
 class ServedGraphs:
-    """All graphs of one source by their ids, which stay as long as the server runs; `tags` gives the names that were
-    logged so far, `drawing` says how graphs are read and shown at first."""
+    """All graphs of one source by their ids, which stay as long as the server runs; `tags` returns the names that were
+    logged so far, `drawing` are the settings for reading and for the first picture."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class ServedGraphs:
         self._room = asyncio.Semaphore(MAX_GRAPH_JOBS)
 
     async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:
-        """List the graphs of the source again, those of some `runs` or all; those of the runs in `changed` (None: all)
-        are loaded again on request. Return whether the list changed."""
+        """List the graphs of all or some `runs` again; return whether the list changed. Graphs of `changed` runs (None:
+        all) are loaded again on their next request."""
         try:
             entries: tuple[SourceEntry, ...] = ()
             if runs is None or runs:
@@ -115,7 +115,7 @@ class ServedGraphs:
         return others
 
     def get(self, number: str) -> ListedGraph:
-        """Return a graph by its id; two ids with a hyphen between them are compared. Raises `RefusedRequest`."""
+        """Return a graph by its id, or by two ids with a hyphen the diff of two graphs. Raises `RefusedRequest`."""
         if number in self.listed:
             return self.listed[number]
         old, _, new = number.partition("-")

@@ -1,8 +1,8 @@
 """Request checks before routing; headers on every response.
 
 A foreign page must not reach this server through the reader's browser: `Host` must be ours (DNS rebinding), the browser
-must say that our own page asks (`Sec-Fetch-Site`, `Origin`), and a request that changes something needs a header that
-only our scripts can send. Off loopback a token is demanded.
+must state that the request comes from our page (`Sec-Fetch-Site`, `Origin`), and a request that changes something needs
+a header that only our scripts can send. Outside of loopback a token is required.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class RequestGuard:
         """Check a request as received: return None if it may go on, else the response. Raises `RefusedRequest`."""
         headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         target = bytes(scope.get("raw_path") or b"")
-        # In absolute form the host of the target would count, not the header: no client of ours sends that.
+        # In absolute form the host of the target would count, not the header; our clients do not send this form.
         if not target.startswith(b"/"):
             raise RefusedRequest(403, "the request names a host in its target", "ask for a path, such as /api/state")
         if len(target) + len(scope["query_string"]) > MAX_TARGET_BYTES:
@@ -109,8 +109,8 @@ class RequestGuard:
             return False
         name = found[1].strip("[]").lower().rstrip(".")
         bound = scope.get("server") or ("",)
-        # The address that was connected to: no name, so no name server can have changed what it means.
-        if "*" in self._hosts:  # behind a proxy that says who may ask
+        # The address of the connection: an IP address cannot be rebound by a name server.
+        if "*" in self._hosts:  # behind a proxy that controls access
             return True
         return name in self._hosts or (not self._settings.is_local and name == str(bound[0]).lower())
 
@@ -128,8 +128,8 @@ class RequestGuard:
             raise RefusedRequest(403, "a request that changes something lacks its header", "send X-Tbgraph: 1")
 
     def is_page_visit(self, scope: Scope, headers: dict[bytes, str]) -> bool:
-        """Return whether a link elsewhere leads to the page itself, which contains no data, or an allowed frame shows
-        it."""
+        """Return whether a request is for the page itself, which contains no data, by a link from elsewhere or by an
+        allowed frame."""
         if headers.get(b"sec-fetch-mode") != "navigate" or scope["path"] != self._settings.prefix + "/":
             return False
         kinds = ("document", "iframe") if self._settings.allowed_frames else ("document",)

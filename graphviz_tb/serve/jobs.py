@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.model.joins import TagJoin
 
-# Run slow work in daemon threads: Control-C waits for none of them.
+# Run slow work in daemon threads, for which Control-C does not wait.
 
 ThreadResult = TypeVar("ThreadResult")
 
@@ -68,7 +68,7 @@ class CompressedBlock:
 
     @property
     def base64_text(self) -> str:
-        """The block as it is in a page that is one file."""
+        """The block as text for a page in one file."""
         return b64encode(self.data).decode("ascii")
 
 

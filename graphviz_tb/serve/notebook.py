@@ -1,6 +1,6 @@
 """`tbgraph.serve(LOGDIR)` and `%tbgraph LOGDIR`: a server next to the kernel, shown in a frame of the cell.
 
-Where no server can run or none can be reached the cell shows a static page, and a sentence that says why.
+If no server can run or be reached, the cell shows a static page and the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NEEDED = ("starlette", "uvicorn", "watchfiles")
 
 @dataclass(frozen=True, slots=True)
 class ServedFrame:
-    """A page of a server, as a cell shows it; elsewhere its address. `stop()` ends the server."""
+    """The page of a server in a cell, or its address where no HTML is shown. `stop()` ends the server."""
 
     address: str
     height: int = FRAME_HEIGHT_PX
@@ -41,14 +41,14 @@ class ServedFrame:
     words: tuple[str, ...] = field(default=(), repr=False)
 
     def stop(self) -> None:
-        """End the server; what it showed stays in the cell until it is loaded again."""
+        """End the server; its page stays in the cell until the notebook is loaded again."""
         running = RUNNING_SERVERS.pop(self.words, None)
         if running is not None:
             running.terminate()
             running.communicate()
 
     def wait(self) -> None:
-        """Wait until the server ends, as a script does that has nothing else to do."""
+        """Wait until the server ends, in a script."""
         running = RUNNING_SERVERS.get(self.words)
         if running is not None:
             running.wait()
@@ -61,7 +61,7 @@ class ServedFrame:
 
 @dataclass(frozen=True, slots=True)
 class StaticFrame:
-    """A page that stays as it is, in place of a server, with a sentence that says why."""
+    """A static page in place of a server, with the reason."""
 
     page: bytes = field(repr=False)
     sentence: str
@@ -74,7 +74,7 @@ class StaticFrame:
 
 
 def _show_server(line: str) -> ServedFrame | StaticFrame:
-    """Serve what a line asks for, as `tbgraph serve` does, and show it; the same line is served once.
+    """Start the server of a line, as `tbgraph serve` does, and show it; equal lines share a server.
 
     Raises `RequestError` if the line has no path, `ToolFailed` if the server does not start.
     """
@@ -85,7 +85,7 @@ def _show_server(line: str) -> ServedFrame | StaticFrame:
 
 
 def _serve_words(words: tuple[str, ...], height: int = FRAME_HEIGHT_PX) -> ServedFrame | StaticFrame:
-    """Start a server with the words of a command line, or take the one that runs with them, and return its frame."""
+    """Return the frame of the server with the words of a command line, which is started unless it runs."""
     running = RUNNING_SERVERS.get(words)
     if running is not None and running.poll() is None:
         return ServedFrame(SERVER_ADDRESSES[words], height, FRONTENDS[words], words)
@@ -100,7 +100,7 @@ def _serve_words(words: tuple[str, ...], height: int = FRAME_HEIGHT_PX) -> Serve
 
 
 def _reason_for_static_page(frontend: NotebookFrontend) -> str:
-    """Return why no server is shown; "" where one is."""
+    """Return the reason why no server is shown; "" if a server is shown."""
     if any(find_spec(name) is None for name in NEEDED):
         return f"A static page; to follow a log while it is written: {how_to_install('serve')}, and restart the kernel."
     if frontend.kind == "unreached":
@@ -112,7 +112,7 @@ def _reason_for_static_page(frontend: NotebookFrontend) -> str:
 
 
 def _static_frame(words: tuple[str, ...], why: str, height: int) -> StaticFrame:
-    """Return the static page of what a command line serves."""
+    """Return a static page of the source that a command line serves."""
     from graphviz_tb.api.choices import with_choices
     from graphviz_tb.api.pipeline import load
     from graphviz_tb.options import Options
@@ -220,7 +220,7 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(magic, "line", "tbgraph")
 
 
-# Where a notebook is looked at, and how a browser there reaches a server that runs next to its kernel.
+# Where the browser of a notebook runs, and how it reaches a server next to the kernel.
 #
 # local      the browser is on this machine: `http://localhost:PORT/`
 # proxied    a path of the notebook's own server leads here: JupyterHub, Binder, jupyter-server-proxy,
@@ -229,7 +229,8 @@ def load_ipython_extension(shell: Any) -> None:
 # unreached  another machine, and no proxy that is known: a static page
 
 PROXY_URLS = ("TBGRAPH_PROXY_URL", "TENSORBOARD_PROXY_URL")  # a path or an address with %PORT%
-HUB_PREFIXES = ("JUPYTERHUB_SERVICE_PREFIX", "NB_PREFIX", "JUPYTER_BASE_URL")  # where the notebook's server begins
+# Variables with the path prefix of the notebook's server.
+HUB_PREFIXES = ("JUPYTERHUB_SERVICE_PREFIX", "NB_PREFIX", "JUPYTER_BASE_URL")
 REMOTE_EDITORS = ("CODESPACES", "REMOTE_CONTAINERS", "GITPOD_WORKSPACE_ID", "VSCODE_AGENT_FOLDER")
 LOCAL_FRAMES = ("'self'", "http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
 COLAB_FRAMES = ("https://*.googleusercontent.com", "https://colab.research.google.com", "https://*.colab.dev")
@@ -237,10 +238,11 @@ COLAB_FRAMES = ("https://*.googleusercontent.com", "https://colab.research.googl
 
 @dataclass(frozen=True, slots=True)
 class NotebookFrontend:
-    """A notebook's way to a server: its kind, the pages that may show it, and words of the server's command line.
+    """The connection of a notebook to a server: its kind, the pages that may show the server, and words for its command
+    line.
 
-    `address` is what the frame shows in place of the server's own address; `port` is chosen before where a proxy has it
-    in its path (0: any).
+    `address` is the address of the frame, if not that of the server; `port` is fixed if a proxy has it in its path (0:
+    any).
     """
 
     kind: Literal["local", "proxied", "colab", "unreached"]
@@ -251,7 +253,7 @@ class NotebookFrontend:
 
 
 def _notebook_frontend(environment: Mapping[str, str] = os.environ) -> NotebookFrontend:
-    """Return how the notebook of this kernel reaches a server on this machine."""
+    """Return the connection of this kernel's notebook to a server on this machine."""
     if "google.colab" in sys.modules:
         return NotebookFrontend("colab", COLAB_FRAMES, ("--allow-host", "*"))
     proxy = next((environment[name] for name in PROXY_URLS if environment.get(name)), None)
@@ -259,7 +261,7 @@ def _notebook_frontend(environment: Mapping[str, str] = os.environ) -> NotebookF
         return _proxied_by(proxy)
     hub = next((environment[name] for name in HUB_PREFIXES if environment.get(name)), None)
     if hub is not None and _has_server_proxy():
-        # "absolute": the proxy hands on the whole path, so that the page knows where it begins.
+        # "absolute": the proxy passes the whole path on, so that the page knows its prefix.
         return _proxied_by(f"{hub.rstrip('/')}/proxy/absolute/%PORT%/", keeps_path=True)
     remote = any(environment.get(name) for name in REMOTE_EDITORS)
     over_ssh = "SSH_CONNECTION" in environment and "VSCODE_PID" not in environment
@@ -267,7 +269,7 @@ def _notebook_frontend(environment: Mapping[str, str] = os.environ) -> NotebookF
 
 
 def _proxied_by(address: str, keeps_path: bool = False) -> NotebookFrontend:
-    """Return the front end behind a proxy at `address`, in which %PORT% becomes that of the server.
+    """Return the front end behind a proxy at `address`, in which %PORT% is replaced by the port of the server.
 
     >>> made = _proxied_by("/user/me/proxy/%PORT%/")
     >>> made.kind, made.address == f"/user/me/proxy/{made.port}/", made.words
@@ -280,7 +282,8 @@ def _proxied_by(address: str, keeps_path: bool = False) -> NotebookFrontend:
 
 
 def _has_server_proxy() -> bool:
-    """Return whether jupyter-server-proxy is installed, which makes a path of the notebook's server lead here."""
+    """Return whether jupyter-server-proxy is installed, which forwards a path of the notebook's server to this
+    machine."""
     return find_spec("jupyter_server_proxy") is not None
 
 

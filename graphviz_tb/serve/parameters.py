@@ -12,7 +12,7 @@ from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.session import ServedSource
 
 MAX_SERIES_REQUESTED = 200  # in one request
-MAX_ID_DIGITS = 9  # of an id: longer ones are never given
+MAX_ID_DIGITS = 9  # of an id: longer ids are never assigned
 MAX_AXIS_VALUE = 1e300
 
 

@@ -54,7 +54,7 @@ class ServedProfiles:
         known = {(one.entry.run, one.entry.tag): one for one in self.listed.values()}
         others = False
         for entry in every:
-            if not entry.profile or entry.tag == RUN_GRAPH_TAG:  # it only marks runs with profiles
+            if not entry.profile or entry.tag == RUN_GRAPH_TAG:  # such an entry only marks a run with profiles
                 continue
             graph = _graph_of_trace(every, entry)
             one = known.pop((entry.run, entry.tag), None)
@@ -90,7 +90,7 @@ class ServedProfiles:
             self._made[key] = asyncio.create_task(self.run_profile_job(one))
             self._made[key].add_done_callback(lambda _: self._made.pop(key))
         try:
-            # the first may be cancelled
+            # shielded: the first request may be cancelled
             made = await asyncio.wait_for(asyncio.shield(self._made[key]), PROFILE_WAIT_SECONDS)
         except NotLoaded as error:
             raise RefusedRequest(404, error.error, error.hint) from None
@@ -125,7 +125,7 @@ def _profile_bytes(profile: Profile) -> int:
 
 
 def graph_file_stamps(source: Path) -> GraphFileStamps:
-    """Return the traces and exported programs below a log directory: no event file announces them."""
+    """Return the traces and exported programs below a log directory, which no event file announces."""
     stamps: GraphFileStamps = {}
     with suppress(OSError, ReadError):
         below = list_files_below(source) if source.is_dir() else FolderListing(())

@@ -170,7 +170,7 @@ def run_server(settings: Settings, say: PrintLines, opened: Callable[[str], obje
 
 
 class PromptServer(uvicorn.Server):
-    """A server with a fast shutdown: it closes streams that would stay open for hours, and waits for nothing long."""
+    """A server with a fast shutdown, which closes event streams and waits only briefly for answers."""
 
     def __init__(self, config: uvicorn.Config, session: ServedSource) -> None:
         super().__init__(config)
@@ -194,7 +194,7 @@ def _bind_socket(settings: Settings) -> socket.socket:
             raise RequestError(f"no host {settings.host!r} on this machine", hint=hint) from None
         bound = socket.socket(family, socket.SOCK_STREAM)
         try:
-            if os.name == "posix":  # elsewhere this would take the port of a running program
+            if os.name == "posix":  # on Windows this would share the port of a running program
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(place)
             bound.listen(128)

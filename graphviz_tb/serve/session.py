@@ -1,7 +1,7 @@
 """The state of a server: the log as last read, the graphs, and their ids in addresses; and changes of its files.
 
-Ids are given in the order of first sight and stay valid while the server runs. Names of the log are in bodies only,
-never in an address.
+Ids are assigned in the order in which things appear, and stay valid while the server runs. Names of the log are only in
+bodies, never in an address.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from graphviz_tb.serve.profiles import GraphFileStamps, ServedProfiles, graph_fi
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.sources.remote import mirror_at
 
-GRAPH_RELIST_RATIO = 2.0  # least pause between two listings of the graphs, as a multiple of the time one took
+GRAPH_RELIST_RATIO = 2.0  # least pause between two listings of the graphs, as a multiple of the time that one takes
 GONE_RUN_SECONDS = 10.0  # seconds for which a run is shown after its files are deleted
 GRAPH_MEMORY_DIVISOR = 4  # a quarter of the memory is for graphs
 ANSWER_MEMORY_DIVISOR = 16  # a sixteenth for cached answers, and a sixteenth for drawn columns of series
@@ -51,14 +51,15 @@ def _drawn_bytes(drawn: DrawnColumns) -> int:
 
 
 class ServedSource:
-    """One source and its state. All but `read` and `with_columns` is called in the event loop of the server."""
+    """One source and its state. Everything except `read` and `with_columns` is called in the event loop of the
+    server."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.source = Path(settings.source)
         self.mirror = mirror_at(settings.source)  # if the source is a copy of a remote one
         self.title = settings.title if settings.title is not None else name_of_source(self.source)
-        self.start = token_hex(4)  # different for each start: ids of an earlier server mean nothing here
+        self.start = token_hex(4)  # different for each start, since ids of an earlier server are not valid here
         self.events = ServerEvents(self.start)
         room = settings.memory // GRAPH_MEMORY_DIVISOR
         self.graphs = ServedGraphs(
@@ -76,7 +77,7 @@ class ServedSource:
         self.logged = LogContents((), ())
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and a hint
         self.read_once = False
-        self.log: Log | None = None  # until there is a log to be read
+        self.log: Log | None = None  # None until there is a log
         self.embeddings = ServedEmbeddings(self.source)
         self.profiles = ServedProfiles(settings.source, room)
         self._lock = Lock()
@@ -172,14 +173,14 @@ class ServedSource:
         return replaced
 
     async def list_graphs_again(self) -> None:
-        """List the graphs again if they may have changed; seldom enough not to read a large log all the time."""
+        """List the graphs again if they may have changed, with pauses so that a large log is not read all the time."""
         if not self._graphs_wanted:
             return
         await asyncio.sleep(max(0.0, self._listed_at + GRAPH_RELIST_RATIO * self._listing_took - monotonic()))
         changed, begun = None if self._all_changed else {*self._graphs_changed}, monotonic()
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
-        # Do not read a log again that has no graph.
+        # Do not read runs without a graph again.
         runs = None if self.log is None else self.runs_with_graphs(self.logged) | self._graph_files.keys()
         others = await self.graphs.refresh(changed, runs)
         others |= self.profiles.update_entries(self.graphs.entries)
@@ -300,8 +301,8 @@ class ServedSource:
         return self._blobs.get(number)
 
     def state_answer(self) -> tuple[str, Callable[[], dict[str, Any]]]:
-        """Return the first answer to the viewer: everything that it depends on, and a function that makes it, in any
-        thread."""
+        """Return the first answer to the viewer: a tag of everything that it depends on, and a function for any thread
+        that makes it."""
         listed = [listed_graph for listed_graph in self.graphs.listed.values() if listed_graph.pair is None]
         whole = {
             "title": self.title,
@@ -329,8 +330,8 @@ class ServedSource:
         return f"state {embeddings} {traced} {whole}", make
 
     def tags_answer(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
-        """Return all tags, of one kind or of all, with the series of each run: what they depend on, and a function that
-        makes them."""
+        """Return the answer with all tags, of one kind or of all, and the series of each run: a tag of everything that
+        it depends on, and a function that makes it."""
         generation, logged = self.generation, self.logged
 
         def make() -> dict[str, Any]:
@@ -372,7 +373,7 @@ class ServedSource:
 
 # Follow the files: by file system events, and by polling where there are none (NFS, FUSE, shares).
 
-# milliseconds: changes within the first are one event; the second is the interval of checks
+# Changes within this time are one event; interval of checks.
 CHANGE_DEBOUNCE_MS, CHANGE_CHECK_MS = 200, 50
 MAX_POLL_SECONDS = 30.0  # longest pause in seconds while nothing changes
 READ_PAUSE_SECONDS = 0.3  # seconds between two readings: about three events a second at most
@@ -397,7 +398,7 @@ async def watch_source(session: ServedSource) -> AsyncIterator[None]:
 
 async def _listen_for_changes(session: ServedSource, changed: asyncio.Event, stop: asyncio.Event) -> None:
     """Set `changed` whenever the file system reports a change below the source."""
-    # If it cannot (too many folders, a deleted folder), polling must do.
+    # On failure (too many folders, a deleted folder), polling must suffice.
     with suppress(OSError, RuntimeError):
         watched = watchfiles.awatch(
             session.source,
@@ -427,10 +428,10 @@ async def _read_repeatedly(session: ServedSource, changed: asyncio.Event) -> Non
 # Server-sent events to every open page, in order; a page that was disconnected catches up.
 
 MAX_STREAMS = 32
-MAX_PAST_EVENTS = 1000  # events: a page that missed more asks for everything again
+MAX_PAST_EVENTS = 1000  # a page that missed more events requests everything again
 KEEP_ALIVE_SECONDS = 15.0  # seconds between two comments that keep a silent connection open
 RETRY_MS = 1000  # milliseconds after which a browser connects again
-TRANSIENT_EVENTS = {"progress"}  # progress events, which are not kept
+TRANSIENT_EVENTS = {"progress"}  # events that are not kept for reconnecting pages
 
 SentEvent = tuple[int, str, bytes]  # its number, its name, its data
 

@@ -18,11 +18,11 @@ DEFAULT_MEMORY_BYTES = 2_000_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One server. `source` is a log directory or any file that `render` takes, `host` the address to bind, `port`
-    the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds
-    between two looks at the file system, `memory` the bytes that series and graphs may take, `token` what a visitor
-    must show ("": nothing), `view` and `options` how graphs are read and shown at first, `facts` a file of facts, its
-    column for the colours (None: the first), and whether it gives the colours."""
+    """One server. `source` is a log directory or any source of `render`, `host` the address to bind, `port` the first
+    port that is tried (0: any), `prefix` the start of all paths ("" or "/a/b"), `poll` the seconds between two polls of
+    the file system, `memory` the bytes that series and graphs may use, `token` the token that a visitor needs ("":
+    none), `view` and `options` the settings for reading and for the first picture, `facts` a file of facts, its column
+    for the colours (None: the first), and whether it sets the colours."""
 
     source: str
     host: str = "127.0.0.1"
@@ -51,7 +51,8 @@ def new_token() -> str:
 
 
 def has_display() -> bool:
-    """Return whether this machine has a screen with a browser: else somebody is most likely at a different one."""
+    """Return whether this machine has a screen for a browser; without a screen the user is probably at another
+    machine."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

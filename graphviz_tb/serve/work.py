@@ -27,7 +27,7 @@ from graphviz_tb.read.source import list_contents, list_profiles
 from graphviz_tb.serve.jobs import CompressedBlock, ReportStage, ServedPage
 from graphviz_tb.serve.settings import Settings
 
-MAX_RUNS_READ_SINGLY = 20  # read one by one up to this number: each reading walks through the folders again
+MAX_RUNS_READ_SINGLY = 20  # above this number all runs are read, since each reading walks through the folders again
 
 EntryChoices = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def entry_choices(entry: SourceEntry | None) -> dict[str, Any]:
 def make_graph_page(
     report_stage: ReportStage, drawing: Settings, choices: EntryChoices, tags: Sequence[str]
 ) -> ServedPage:
-    """Return the page of one graph as the settings have it drawn, with the joins of some tags of the log."""
+    """Return the page of one graph, drawn by the settings, with the joins of some tags of the log."""
     model = load(drawing.source, drawing.options, _forwarding_report(report_stage), view=drawing.view, **choices)
     model = model if drawing.facts is None else model.with_facts(*drawing.facts)
     return replace(_compress_page(*page_data(model, model.options.picture)), joins=model.joins(tags))

@@ -36,7 +36,7 @@ MAX_INPUTS_PER_BYTE = 1
 FREE_LAYERS, MIN_BYTES_PER_LAYER, MIN_PACKED_BYTES_PER_LAYER = 20_000, 100, 20
 # Letters of all layer paths per byte, beyond those that any model may have.
 MAX_PATH_LETTERS_PER_BYTE = 10
-# By letter: into an object or an array, or out of it.
+# By letter: +1 opens an object or an array, -1 closes it.
 BRACKET_STEPS = np.zeros(256, np.int8)
 BRACKET_STEPS[list(b"[{")], BRACKET_STEPS[list(b"]}")] = 1, -1
 NESTING_PIECE_LETTERS = 1 << 16
@@ -64,7 +64,7 @@ def check_empty_messages(data: bytes, name: str) -> None:
     ...     print(error)
     x.pb: more than 100,000 empty messages one behind the other: it looks like a bomb
     """
-    # Each is a tag and a length of 0. A run of that length covers some whole window of half its length.
+    # Each is a tag and a length of 0. A run that is too long covers at least one whole window of half that length.
     for start in range(0, len(data) - MAX_EMPTY_MESSAGE_BYTES + 1, MAX_EMPTY_MESSAGE_BYTES):
         pair = data[start : start + 2]
         likely = max(pair) & 7 == 2 and not min(pair) and data.startswith(pair * 2, start)
@@ -158,7 +158,7 @@ def is_nested_too_deep(text: str) -> bool:
     ... )
     (False, True, False)
     """
-    # In pieces that end behind a quote, so behind what a backslash escapes; the whole would take memory several times.
+    # In pieces that end after a quote, and so not within an escape; all at once would take several times the memory.
     depth = quotes = start = 0
     while start < len(text):
         stop = text.find('"', start + NESTING_PIECE_LETTERS) + 1 or len(text)

@@ -88,13 +88,13 @@ LONE_SURROGATE_ESCAPE = compile_on_use(rb"\\u[dD][89a-fA-F]")  # the escape of a
 
 WHITESPACE = compile_on_use(r"[ \t\n\r]*")
 COMMA = compile_on_use(r"[ \t\n\r]*,[ \t\n\r]*")
-# Of values that are made once for equal texts.
+# Limits of the cache of values that are converted once for equal texts.
 LETTERS_OF_KNOWN_START, MAX_KNOWN_LETTERS, MAX_KNOWN_TEXTS = 128, 4096, 1024
 PLAIN_NAME = compile_on_use(r'"([^"\\\0-\x1f]*+)":[ \t\n\r]*')  # of a member, without an escape
 
 
 class JsonWalk:
-    """A position in JSON. Values are parsed one by one, so that each can be made into something small before the next
+    """A position in JSON. Values are parsed one by one, so that each can be converted to a small object before the next
     is parsed: the tree of a large text takes five times its bytes."""
 
     def __init__(self, text: str) -> None:
@@ -108,20 +108,20 @@ class JsonWalk:
             value, self._at = self._scan(self._text, first)
         except StopIteration as stop:
             raise json.JSONDecodeError("Expecting value", self._text, stop.value) from None
-        if self._at - first > 2 * MAX_JSON_DEPTH:  # so many brackets, and those that close them
+        if self._at - first > 2 * MAX_JSON_DEPTH:  # this many opening and closing brackets
             brackets = self._text.count("[", first, self._at) + self._text.count("{", first, self._at)
             if brackets > MAX_JSON_DEPTH and is_nested_too_deep(self._text[first : self._at]):
                 raise RecursionError
         return value
 
     def parse_object(self, members: Mapping[str, ParseStep]) -> Any:
-        """Parse the next value; of an object those members by steps of their own that have one."""
+        """Parse the next value; if it is an object, parse the members in `members` by their steps."""
         return self._parse_members(lambda key: members[key](self) if key in members else self.parse_value())
 
     def parse_members(self, make: Callable[[Any], Any]) -> Any:
-        """Parse the next value; of an object keep what is made of each member, one object for equal texts: thousands of
-        members have a few dozen."""
-        known: dict[str, tuple[str, Any]] = {}  # by the first letters: an object, whose text shows where it ends
+        """Parse the next value; if it is an object, convert each member by `make`, once for equal texts, of which there
+        are few."""
+        known: dict[str, tuple[str, Any]] = {}  # first letters → whole text and value of an object
 
         def parse(key: str) -> Any:
             first = self._skip()
@@ -138,7 +138,7 @@ class JsonWalk:
         return self._parse_members(parse)
 
     def parse_array(self, make: Callable[[Any], Any]) -> Any:
-        """Parse the next value; of an array keep what is made of each element."""
+        """Parse the next value; if it is an array, convert each element by `make`."""
         if not self._take("["):
             return self.parse_value()
         return [make(self.parse_value()) for _ in self._places("]")]
@@ -174,13 +174,13 @@ class JsonWalk:
             raise json.JSONDecodeError("Expecting ',' delimiter", self._text, self._at)
 
     def _skip(self) -> int:
-        """Step over what is blank, if anything is, and return the place behind it."""
+        """Skip whitespace, and return the position after it."""
         if self._text[self._at : self._at + 1] <= " ":
             self._at = WHITESPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
         return self._at
 
     def _take(self, letter: str) -> bool:
-        """Step over a letter, if it is the next one."""
+        """Skip a letter if it is the next; return whether it was."""
         found = self._text.startswith(letter, self._skip())
         self._at += found
         return found

@@ -127,7 +127,7 @@ EVENTS_WORD = "tfevents"
 
 @dataclass(frozen=True, slots=True)
 class ModelPair:
-    """A model of two folders: its path in them, and where it is on either side (None: only on the other)."""
+    """A model of two folders: its path below them, and its file on either side (None: missing there)."""
 
     path: str
     old: Path | None
@@ -155,7 +155,7 @@ def collection_pair(old: str, new: str) -> tuple[Collection, Collection] | None:
 
 
 def _read_collection(folder: Path) -> Collection | None:
-    """Return a folder of models, which may hold none; None where it is a single source."""
+    """Return a folder of models, possibly empty; None if the folder is a single source."""
     below = list_files_below(folder)
     # A folder of runs is one source: `--run` says which of them is compared.
     if any(EVENTS_WORD in file.name for _, file in below.files):

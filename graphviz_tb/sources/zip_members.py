@@ -1,7 +1,7 @@
 """Unpack members of zip files block by block.
 
-`zipfile` unpacks bzip2 and LZMA at once, and two kilobytes of them can hold gigabytes. Here no block exceeds the
-requested size.
+`zipfile` unpacks bzip2 and LZMA members at once, and two kilobytes of these can contain gigabytes. Here no block
+exceeds the requested size.
 """
 
 from __future__ import annotations

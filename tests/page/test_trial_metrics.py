@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from graphviz_tb.model.logs import Metric, Trials, TrialSession
-from graphviz_tb.page.log import _judged_metrics
+from graphviz_tb.page.log import _metrics_of_trials
 
 
 class LoggedScalar:
@@ -23,7 +23,7 @@ class LoggedScalar:
 def judged(declared: tuple[str, ...], scalars: Mapping[tuple[str, str], float]) -> list[str]:
     sessions = tuple(TrialSession(run, "") for run in ("a", "b"))
     found = {key: LoggedScalar(value) for key, value in scalars.items()}
-    return [one.tag for one in _judged_metrics(Trials((), tuple(map(Metric, declared)), sessions), found)]  # type: ignore[arg-type]
+    return [one.tag for one in _metrics_of_trials(Trials((), tuple(map(Metric, declared)), sessions), found)]  # type: ignore[arg-type]
 
 
 LOGGED = {(run, tag): 0.5 for run in "ab" for tag in ("loss", "acc10", "acc9")}

@@ -62,7 +62,7 @@ async def graph_head(request: Request) -> Response:
 
 
 async def graph_block(request: Request) -> Response:
-    """Return one block as compressed: always gzip, for the page itself decompresses it."""
+    """Return one compressed block: always gzip, since the script of the page decompresses it."""
     checked_query(request, ("digest",))
     found = _requested_page(request).blocks.get(request.path_params["name"])
     if found is None:
@@ -159,7 +159,7 @@ GRAPH_ROUTES = [
 # Profiles: the traced steps, their tables, and the slices of their timelines.
 
 DEFAULT_SLICES_PX, MAX_SLICES_PX = 1_000, 20_000
-MAX_TRACE_NS = float(2**62)  # nanoseconds: no trace is so long
+MAX_TRACE_NS = float(2**62)  # longer than any trace
 MAX_SEARCH_LETTERS = 1_000  # letters
 
 

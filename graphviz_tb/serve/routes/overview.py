@@ -46,7 +46,7 @@ async def viewer_file(request: Request) -> Response:
 
 
 async def no_icon(request: Request) -> Response:
-    """Return no icon: browsers always ask for one."""
+    """Return an empty answer, since browsers always request an icon."""
     return Response(status_code=204)
 
 

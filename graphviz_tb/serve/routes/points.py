@@ -155,7 +155,7 @@ def _point_route(path: str, what: str, *kinds: str) -> Route:
             raise RefusedRequest(404, "the log is gone")
         [series] = await run_in_thread(session.with_columns, [series])
         point = point_at_step(series, query)
-        # Ids are given here: the thread only reads.
+        # Assign ids here, in the event loop: the thread only reads.
         ids = {place: session.blob_id(series.run, place) for place in shown_samples(series, point)}
         return json_response(
             request, await run_in_thread(describe_point, log, series, point, ids.__getitem__), same=True

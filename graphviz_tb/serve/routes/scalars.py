@@ -140,9 +140,9 @@ def _drawn_points(number: int, one: Series, view: ChartView, session: ServedSour
 def _smoothed_values(
     number: int, one: Series, view: ChartView, points: NDArray[np.int64], session: ServedSource
 ) -> NDArray[np.float64]:
-    """Smooth the values of a series that count; superseded ones stay as they are.
+    """Smooth the values of a series; superseded values stay unchanged and do not count.
 
-    Those of a long series are cached: each step of a zoom shows a different part of them.
+    Those of a long series are cached, since each step of a zoom shows a different part.
     """
     key, stamp = (number, view.smooth, view.superseded), (one.generation, len(one))
     known = session.drawn.get(key, stamp)
@@ -200,7 +200,8 @@ def _requested_scalars(session: ServedSource, query: dict[str, str]) -> list[Ser
 
 
 def _series_with_columns(session: ServedSource, chosen: list[Series]) -> Iterator[Series]:
-    """Yield the series with their columns, several of a run at once: its files are not read again for each tag."""
+    """Yield the series with their columns, several of a run at once, so that its files are not read again for each
+    tag."""
     for _, of_run in groupby(chosen, key=lambda series: series.run):
         waiting: list[Series] = []
         points = 0
