@@ -58,7 +58,8 @@ class WeightRows:
         weighted = {position for position, row in enumerate(level.children) if self.holds_weight(row)}
         if not weighted:
             return set()
-        return set(range(len(level.children))) - reachable_from(weighted, before.get)
+        leading = reachable_from(weighted, before.get)
+        return set(range(len(level.children))) - leading
 
 
 def _counting_ops(hierarchy: Hierarchy, users: Ints) -> Bools:
