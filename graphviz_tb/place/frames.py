@@ -213,10 +213,10 @@ class StubIdentities:
 
 AREA_DISTANCE = 32  # px from the drawing to the area; the rule is half way
 AREA_GAP = 16  # px between two boxes of a column, and between two columns
-COLUMN_LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, as alternatives; 0: a row
-SCREEN_HEIGHT_PX = 900  # largest height (and 8/5 of it as width) that is shown at full size
+COLUMN_LENGTHS = (96, 160, 240, 320, 480, 0)  # alternative lengths of a column in px; 0 makes a row
+SCREEN_HEIGHT_PX = 900  # a drawing up to this height (and 8/5 of it in width) is shown at full size
 
-AxisExtent = tuple[int, int, int]  # width, height, and its axis: boxes of a column share one axis
+AxisExtent = tuple[int, int, int]  # width, height, and x of the axis on which boxes of a column are aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,10 +292,10 @@ def _place_blocks(
 def _cheapest_placement(
     core: Size, sky: Skyline, columns: Sequence[Sequence[AxisExtent]], least: int, room: int
 ) -> BlockPlacement:
-    """Return the cheapest placement of all shapes of a block (`room` for its heading) in all corners; the first of
-    equals."""
+    """Return the cheapest placement of all shapes of a block in all corners, the first of equals; `room` is for its
+    heading."""
     possible: list[BlockPlacement] = []
-    # Shapes as high as the drawing, in one, two or three columns, and some of fixed length.
+    # Try columns as long as the drawing is high, half and a third of that, and of fixed lengths.
     for limit in (core[1], *COLUMN_LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = _block_places(columns, limit)
         wide, tall = max(wide, least), tall + room

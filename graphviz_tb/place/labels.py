@@ -27,7 +27,7 @@ MAX_RUNS_TRIED = 4  # try only the longest runs
 LABEL_DISTANCE, NEAR_LABEL_DISTANCE = 5, 3
 BOX_CLEARANCE, LINE_CLEARANCE, LABEL_CLEARANCE = 1, 3, 4  # px between a label and boxes, lines and labels
 
-# Cells filed and lines checked, after which no more labels are placed: seconds of work.
+# Cells filed and lines checked, a few seconds of work, after which no more labels are placed.
 MAX_LABEL_WORK = 2_000_000
 
 HALF_MAX_THICKNESS = THICKEST_TENTHS // 20  # px: half of the thickest line

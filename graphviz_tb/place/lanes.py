@@ -19,9 +19,9 @@ from graphviz_tb.place.tracks import RankHop
 # its top. The rightmost line is nearest to the column, and so on outwards, which adds no crossing.
 
 COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
-COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
+COLUMN_TURN = 26  # px for a turn below a column, and for a turn above with its arrow head
 
-ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
+ColumnJoint = tuple[int, int]  # wire, and the link of its chain that leads to the next column
 
 
 def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
@@ -34,9 +34,9 @@ def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list
     for wire, chain in enumerate(chains):
         part, rank = place[chain[0]]
         for number, break_ in enumerate(skeleton.breaks[part]):
-            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
+            if rank < break_ < rank + len(chain):  # the chain, with one item on each rank, crosses the break
                 step = break_ - rank - 1
-                # Lines through both ends of a step run as one, but for the steps that begin or end at a box.
+                # Lines that share a link run as one, unless the link begins or ends at a box.
                 if (chain[step], chain[step + 1]) in seen and 0 < step < len(chain) - 2:
                     continue
                 seen.add((chain[step], chain[step + 1]))
