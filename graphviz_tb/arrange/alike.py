@@ -1,12 +1,14 @@
-"""Order items whose order changes no crossing: as their lines are ordered, and bypasses of the main path to its right.
+"""Order items whose order does not change the number of crossings.
 
-These are the boxes that are joined to one and the same group alone, the ranks between two items that are alone on
-theirs, and the branches that part at one item and meet in one box:
+- Boxes with a single line, all to the same group, have the order of these lines.
+- Branches that part at one item and meet in one box have the order of their lines to that box:
 
-    ┌── join ──┐         `join` takes the results of a, b and c in this order
-    a    b1    c
-    │    b0    │
-    └── start ─┘
+      ┌── join ──┐         a, b and c are the inputs of `join` in this order
+      a    b1    c
+      │    b0    │
+      └── start ─┘
+
+- Bypasses of the main path are on its right.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ from itertools import groupby
 
 from graphviz_tb.arrange.component import Component, Ranks
 
-MIN_BRANCHES = 3  # of two, the main path is the straight one
+MIN_BRANCHES = 3  # of two branches, the main path is straight
 
 
 def order_ends_by_lines(laid: Ranks, part: Component, groups: Container[int]) -> Ranks:
-    """Return the ranks of a piece, in which the boxes that are joined to one and the same of the `groups` alone, on the
-    next rank, are in the order of their lines.
+    """Return the ranks of a piece with the boxes that have a single line, all to the same one of `groups` on the next
+    rank, in the order of these lines.
 
     >>> fan = Component(3, ((1, 2), (0, 2)))
     >>> order_ends_by_lines(Ranks([[0, 1], [2]], [[1, 2], [0, 2]]), fan, {2}).ranks
@@ -42,16 +44,16 @@ def order_ends_by_lines(laid: Ranks, part: Component, groups: Container[int]) ->
                 if other in groups:
                     places.setdefault(other, []).append(place)
         order = [*row]
-        for alike in places.values():
-            for place, item in zip(alike, sorted([row[at] for at in alike], key=joined.__getitem__), strict=True):
+        for taken in places.values():
+            for place, item in zip(taken, sorted([row[at] for at in taken], key=joined.__getitem__), strict=True):
                 order[place] = item
         ranks.append(order)
     return Ranks(ranks, laid.chains, laid.notices)
 
 
 def order_branches_by_lines(laid: Ranks, part: Component) -> Ranks:
-    """Return the ranks of a piece, in which the branches that part at one item and meet in one box are in the order of
-    their lines to that.
+    """Return the ranks of a piece with the branches that part at one item and meet in one box in the order of their
+    lines to that box.
 
     >>> fan = Component(5, ((0, 1), (0, 2), (0, 3), (3, 4), (1, 4), (2, 4)))
     >>> order_branches_by_lines(Ranks([[0], [1, 2, 3], [4]], [[*edge] for edge in fan.edges]), fan).ranks
@@ -64,18 +66,19 @@ def order_branches_by_lines(laid: Ranks, part: Component) -> Ranks:
         branches: dict[int, list[list[int]]] = {}  # by the item where they begin
         for edge in edges if len(edges) >= MIN_BRANCHES else ():
             items = _branch_with_start(laid, edge, into, out)
-            if part.edges[edge][0] != items[-1]:  # a box is between
+            if part.edges[edge][0] != items[-1]:  # the branch has a box
                 branches.setdefault(items[-1], []).append(items[:-1])
-        for alike in branches.values():
-            for beside in zip(*alike, strict=True) if len(alike) >= MIN_BRANCHES else ():
-                for (number, place), item in zip(sorted(at[item] for item in beside), beside, strict=True):
+        for meeting in branches.values():
+            for row in zip(*meeting, strict=True) if len(meeting) >= MIN_BRANCHES else ():
+                for (number, place), item in zip(sorted(at[item] for item in row), row, strict=True):
                     ranks[number][place] = item
     return Ranks(ranks, laid.chains, laid.notices)
 
 
 def set_bypasses_right(laid: Ranks, part: Component) -> Ranks:
-    """Return the ranks of a piece, in which what parts from the main path and joins it again is right of it: a run of
-    ranks is mirrored where more of it is at the left, if it is between items that are alone on their ranks.
+    """Return the ranks of a piece with branches that leave the main path and join it again on its right.
+
+    A run of ranks between items that are alone on their ranks is mirrored if most of its branches are on the left.
 
     >>> skip = Component(3, ((0, 1), (1, 2), (0, 2)), main_path=(0, 1))
     >>> set_bypasses_right(Ranks([[0], [3, 1], [2]], [[0, 1], [1, 2], [0, 3, 2]]), skip).ranks
@@ -83,7 +86,7 @@ def set_bypasses_right(laid: Ranks, part: Component) -> Ranks:
     """
     main = {item for edge in part.main_path for item in laid.chains[edge]}
     held = {rank for rank, ports in ((0, part.first), (len(laid.ranks) - 1, part.last)) if part.held and ports}
-    right = [0 for _ in laid.ranks]  # bypasses that begin at the right on this rank, minus those at the left
+    right = [0 for _ in laid.ranks]  # by rank, the bypasses that end there on the right, minus those on the left
     at = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}
     middle = {at[item][0]: at[item][1] for item in main}
     into, out = _edges_at_nodes(part)
@@ -101,7 +104,7 @@ def set_bypasses_right(laid: Ranks, part: Component) -> Ranks:
 
 
 def _edges_at_nodes(part: Component) -> tuple[list[list[int]], list[int]]:
-    """Return the edges into each node, and the number of those out of it."""
+    """Return the edges into each node, and the number of edges out of each node."""
     into: list[list[int]] = [[] for _ in range(part.count)]
     out = [0] * part.count
     for edge, (source, target) in enumerate(part.edges):
@@ -111,7 +114,7 @@ def _edges_at_nodes(part: Component) -> tuple[list[list[int]], list[int]]:
 
 
 def _branch_with_start(laid: Ranks, edge: int, into: Sequence[Sequence[int]], out: Sequence[int]) -> list[int]:
-    """Return the items of the branch that ends with an edge, against the flow, and the item where it begins."""
+    """Return the items of the branch that ends with an edge, against the flow, then the item where it begins."""
     items = laid.chains[edge][-2::-1]
     while len(into[items[-1]]) == 1 and out[items[-1]] == 1:
         items += laid.chains[into[items[-1]][0]][-2::-1]

@@ -1,4 +1,4 @@
-"""Cache skeletons: equal metagraphs of one graph share one, with its notices."""
+"""Cache skeletons, so that equal metagraphs of one graph share one skeleton and its notices."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from graphviz_tb.arrange.component import ArrangeOptions
 from graphviz_tb.arrange.lines import (
+    BridgeTensors,
     PortConstraints,
-    TakenTensors,
+    bridge_tensors,
     drawn_bridges,
     drawn_edges,
     line_load,
-    taken_tensors,
 )
 from graphviz_tb.arrange.plain_rows import arrange_plain_rows
 from graphviz_tb.limits import MAX_CACHED_LEVELS, MAX_CACHED_PLAIN_LEVELS
@@ -20,12 +20,12 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
 CacheKey = tuple[object, ...]
-# By level: how many ranks each part has, and before which of them a column begins.
+# By key of a level: the number of ranks of each part, and the ranks at which a column begins.
 ColumnBreaks = Mapping[CacheKey, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]]
 
 
 class SkeletonCache:
-    """The skeletons of one graph by everything they depend on; the number made, and of bends in their lines."""
+    """The skeletons of one graph by `skeleton_key`; `made` counts them, `bends` the waypoints in them."""
 
     def __init__(self) -> None:
         self.made = self.bends = 0
@@ -33,9 +33,9 @@ class SkeletonCache:
         self._plain: dict[int, tuple[Metagraph, PortConstraints, Skeleton]] = {}
 
     def plain_skeleton(self, metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
-        """Return the plain rows of a level too large for more.
+        """Return the plain rows of a level that is too large for an engine.
 
-        Cached by identity of the metagraph: a full key would take more memory than the skeleton.
+        Cached by identity of the metagraph, because a full key would take more memory than the skeleton.
         """
         known = self._plain.get(id(metagraph))
         if known is None or known[1] != outside:
@@ -65,7 +65,7 @@ def rename_ports(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
     ports = tuple(
         PortSlot(slot.first, tuple([(name(row), inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )
-    # Not `replace`, which takes three times as long: a page renames the ports of each of its levels.
+    # `replace` would take three times as long, and a page renames the ports of each of its levels.
     same = skeleton.wires, skeleton.waypoint, skeleton.parts, skeleton.shelves, skeleton.port_part, skeleton.main_path
     last = skeleton.notices, skeleton.breaks, skeleton.plain, skeleton.falling
     return Skeleton(skeleton.children, ports, *same, *last)
@@ -74,7 +74,8 @@ def rename_ports(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
 def skeleton_key(
     metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints
 ) -> tuple[CacheKey, tuple[int, ...]]:
-    """Return everything that the drawing order depends on, with outside rows numbered by appearance; and these rows."""
+    """Return everything on which the drawing order depends, with outside rows numbered by appearance, and these
+    rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
     edges = tuple((e.source, e.target, e.tensors, e.control, e.reference, e.training) for e in metagraph.edges)
@@ -84,14 +85,14 @@ def skeleton_key(
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    first: dict[TakenTensors, int] = {}
-    taken = tuple(first.setdefault(taken_tensors(b, i), i) for i, b in enumerate(metagraph.bridges))
+    first: dict[BridgeTensors, int] = {}
+    equal = tuple(first.setdefault(bridge_tensors(b, i), i) for i, b in enumerate(metagraph.bridges))
     loads, apart = _drawn_loads(metagraph), (metagraph.training, metagraph.surplus_position)
-    return (options, metagraph.units, edges, bridges, taken, loads, against, order, masks, apart, outside.falling), rows
+    return (options, metagraph.units, edges, bridges, equal, loads, against, order, masks, apart, outside.falling), rows
 
 
 def _drawn_loads(metagraph: Metagraph) -> CacheKey:
-    """Return the thickness of each line drawn with one of the masks; no shapes are inferred for the others."""
+    """Return the `line_load` of each line that is drawn under one of the masks; no shapes are inferred for others."""
     masks = dict.fromkeys((metagraph.automatic, metagraph.mask))
     return tuple(
         (
@@ -103,11 +104,10 @@ def _drawn_loads(metagraph: Metagraph) -> CacheKey:
 
 
 def level_key(metagraph: Metagraph) -> CacheKey:
-    """Return the key of a level, independent of its surroundings and of moves by hand."""
+    """Return the key of a level, independent of the level around it and of nodes moved by hand."""
     usual = replace(metagraph, mask=metagraph.automatic)
     return skeleton_key(usual, ArrangeOptions(), PortConstraints())[0]
 
 
 def rank_counts(skeleton: Skeleton) -> tuple[int, ...]:
-    """Return how many ranks each part of a level has."""
     return tuple(map(len, skeleton.parts))

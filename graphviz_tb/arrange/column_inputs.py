@@ -1,15 +1,15 @@
-"""Place the inputs of the first box of a column in that column, and outputs at the end of theirs, so that only lines to
-the next column cross the gutter.
+"""Move the inputs of the first box of a column into that column, and outputs to the end of their column, so that few
+lines cross the gutter.
 
-Two boxes feed `decoder`, and a column begins at it. `encoder` stays; `targets`, a short tree of which no other box
-takes a result, moves to new first ranks of the column of its user:
+Two boxes feed `decoder`, where a column begins. `encoder` stays; `targets`, a short tree that feeds no other box, moves
+to new first ranks of the column of `decoder`:
 
     encoder ──┐   ┌▶ decoder              encoder ──┐   ┌▶ decoder
     ids       │   │                       ids       │   │     ▲
     targets ──┴───┘                                 └───┘  targets
 
-A port of the last side that only lines from the columns before a break reach is on a new last rank of these columns.
-A line to the next column passes the boxes of its column on the side of the gutter, where it need not run round them:
+A port of the last side to which only lines from columns before a break lead is on a new last rank of these columns. A
+line to the next column passes the boxes of its column on the side of the gutter, so that it does not run around them:
 
     ╭─────────╮                           ┌─────┐
     │ ┌─────┐ │  ┌─▶ decoder              │ enc │ ┌─▶ decoder
@@ -27,23 +27,22 @@ from itertools import pairwise
 
 from graphviz_tb.model.skeleton import Skeleton
 
-MAX_COMPARED_LINES = 120  # of a level: more are not compared pair by pair
-MAX_MOVED_RANKS = 4  # an input, what embeds it, and what is added to that: longer chains are a column of their own
+MAX_COMPARED_LINES = 120  # the lines of larger levels are not compared pair by pair
+MAX_MOVED_RANKS = 4  # such as an input, its embedding and sums; longer chains are a column
 
 ItemChain = tuple[int, ...]
 
 
 def move_ends_to_columns(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton in columns, with the inputs of the first box of each column in that column, and the outputs of
-    a column at its end.
+    """Return a skeleton in columns with the inputs of the first box of each column in that column, and the outputs of a
+    column at its end.
 
-    Ports that only such inputs use are on the first rank of the column. Nothing else changes its place; without columns
-    nothing does.
+    Ports that feed only such inputs are on the first rank of the column. All other items keep their places.
     """
     for part, breaks in enumerate(skeleton.breaks):
         for number in range(len(breaks)):
             skeleton = _ColumnInputs(skeleton, part, number).with_outputs_before()
-        # The last break first: it shifts none before it, and its ports are the rightmost.
+        # Start with the last break, because it shifts no earlier break, and its ports are the rightmost.
         for number in range(len(breaks) - 1, -1, -1):
             skeleton = _ColumnInputs(skeleton, part, number).moved_skeleton()
         for number in range(len(breaks)):
@@ -52,7 +51,7 @@ def move_ends_to_columns(skeleton: Skeleton) -> Skeleton:
 
 
 class InputTrees:
-    """The lines of a level, each with the boxes that only lead to it."""
+    """Finds the trees of boxes that lead to a line of a level and to nothing else."""
 
     def __init__(self, chains: Sequence[ItemChain]) -> None:
         self.chains = chains  # from upper to lower ends
@@ -63,8 +62,8 @@ class InputTrees:
             self.uses[chain[0]] = self.uses.get(chain[0], 0) + 1
 
     def depth(self, wire: int) -> int:
-        """Return on how many ranks the boxes are that lead to a wire alone; 2³⁰ if another wire uses one of them, or if
-        there are too many."""
+        """Return the number of ranks of the tree of boxes that leads to a wire; 2³⁰ if another wire leaves one of these
+        boxes, or if there are more than `MAX_MOVED_RANKS`."""
         tier, depth = [self.chains[wire][0]], 0
         while tier:
             depth += 1
@@ -88,7 +87,7 @@ class _ColumnInputs:
         self.next = skeleton.first_waypoint + len(skeleton.waypoint)
 
     def crossing_wires(self) -> list[int]:
-        """Return the lines from the columns before the break to those after it."""
+        """Return the lines from columns before the break to columns after it."""
         return [
             wire
             for wire, chain in enumerate(self.chains)
@@ -96,23 +95,23 @@ class _ColumnInputs:
         ]
 
     def steps_before(self, wire: int) -> int:
-        """Return how many items of a line are before the break."""
+        """Return the number of items of a line before the break."""
         return self.start - self.rank[self.chains[wire][0]]
 
     def with_lines_beside_gutter(self) -> Skeleton:
-        """Return the skeleton with lines to the next column that pass left of boxes moved to the right of them, if no
-        more lines cross."""
+        """Return the skeleton with lines to the next column that pass left of boxes moved to their right, unless more
+        lines cross then."""
         skeleton, crossing = self.skeleton, self.crossing_wires()
         shared = Counter(item for chain in self.chains for item in chain)
         rows = [*self.rows]
         for wire in crossing if len(self.chains) <= MAX_COMPARED_LINES else ():
             before = {*self.chains[wire][1 : self.steps_before(wire)]}
             after = {*self.chains[wire][self.steps_before(wire) : -1]}
-            apart = any(rows[self.rank[item]][-1] != item for item in before)  # from the gutter
-            if not apart or any(shared[item] > 1 for item in before | after):
+            at_gutter = all(rows[self.rank[item]][-1] == item for item in before)
+            if at_gutter or any(shared[item] > 1 for item in before | after):
                 continue
-            beside = {item for other in crossing if other != wire for item in self.chains[other][1:-1]} - before - after
-            moved = [_with_item_right(row, before, after, beside) for row in rows]
+            others = {item for other in crossing if other != wire for item in self.chains[other][1:-1]} - before - after
+            moved = [_with_item_right(row, before, after, others) for row in rows]
             if _count_inversions(moved, self.chains) <= _count_inversions(rows, self.chains):
                 rows = moved
         parts = [*skeleton.parts]
@@ -120,8 +119,8 @@ class _ColumnInputs:
         return replace(skeleton, parts=tuple(parts))
 
     def with_outputs_before(self) -> Skeleton:
-        """Return the skeleton with each port on the last side that only columns before the break reach moved to the end
-        of these; unchanged if there are none, or if another port is to the left of one."""
+        """Return the skeleton with the ports on the last side to which only columns before the break lead moved to the
+        end of these columns; unchanged if another port is to the left of one of them."""
         crossing, last = self.crossing_wires(), self.rows[-1]
         if last[0] < self.skeleton.children or last[0] >= self.skeleton.first_waypoint:
             return self.skeleton
@@ -145,8 +144,8 @@ class _ColumnInputs:
         return self.place[self.chains[wire][self.steps_before(wire) - 1]]
 
     def lengthened_chains(self, chains: list[ItemChain], kept: Sequence[int], count: int) -> list[ItemChain]:
-        """Insert `count` new waypoints at the break into the chains of some lines; return the inserted ones, once for
-        lines that share them."""
+        """Insert `count` new waypoints at the break into the chains of the `kept` lines; return the inserted runs, once
+        for lines that share them."""
         trunks: dict[tuple[int, int], ItemChain] = {}
         for wire in kept:
             steps = self.steps_before(wire)
@@ -161,19 +160,20 @@ class _ColumnInputs:
     def renumbered_skeleton(
         self, rows: Sequence[tuple[int, ...]], chains: Sequence[ItemChain], count: int, first: int
     ) -> Skeleton:
-        """Return the skeleton with other ranks and chains; its breaks from number `first` on are later."""
+        """Return the skeleton with other ranks and chains, and its breaks from number `first` on `count` ranks
+        later."""
         parts, breaks = [*self.skeleton.parts], [*self.skeleton.breaks]
         parts[self.part] = tuple(rows)
         breaks[self.part] = tuple(r + count * (at >= first) for at, r in enumerate(breaks[self.part]))
         return _number_waypoints(replace(self.skeleton, parts=tuple(parts), breaks=tuple(breaks)), chains)
 
     def moved_skeleton(self) -> Skeleton:
-        """Return the skeleton with the inputs moved; as it is if there are none."""
+        """Return the skeleton with the inputs moved; unchanged if there are none."""
         crossing = self.crossing_wires()
         users = {self.chains[wire][-1] for wire in crossing if self.chains[wire][-1] < self.skeleton.children}
         if len(users) != 1 or self.rank[max(users)] != self.start:
             return self.skeleton
-        # From the end: lines of a bus are in the order in which they join it.
+        # Compare from the end, so that lines of a bus have the order in which they join it.
         crossing.sort(key=lambda wire: [self.place[item] for item in self.chains[wire][-2::-1]])
         before = self.start - ([0, *self.skeleton.breaks[self.part]][self.number])
         depths = {wire: self.trees.depth(wire) for wire in crossing}
@@ -187,7 +187,7 @@ class _ColumnInputs:
     def moved_rows(self, moved: Sequence[int], count: int) -> tuple[list[list[int]], dict[int, ItemChain]]:
         """Return the moved items of each new rank, and the new chains of their lines.
 
-        A port is on the first of the ranks, everything else as near to its user as can be.
+        A port is on the first of these ranks, all other items as near to their users as possible.
         """
         rows: list[list[int]] = []
         chains: dict[int, ItemChain] = {}
@@ -211,8 +211,8 @@ class _ColumnInputs:
     def rebuilt_skeleton(
         self, kept: Sequence[int], rows: list[list[int]], moved: dict[int, ItemChain], count: int
     ) -> Skeleton:
-        """Return the skeleton with `rows` before the break, after waypoints for the `kept` lines; as it is if ports
-        would change their order."""
+        """Return the skeleton with `rows` inserted at the break, with waypoints for the `kept` lines on their left;
+        unchanged if ports would change their order."""
         skeleton, start = self.skeleton, self.start
         chains = [moved.get(wire, chain) for wire, chain in enumerate(self.chains)]
         trunks = self.lengthened_chains(chains, kept, count)
@@ -227,8 +227,8 @@ class _ColumnInputs:
         return self.renumbered_skeleton([*above, *fresh, *self.rows[start:]], chains, count, self.number + 1)
 
 
-def _with_item_right(row: ItemChain, ending: set[int], entering: set[int], beside: set[int]) -> ItemChain:
-    """Return a rank with its item in `ending` at the right end, and its item in `entering` right of those in `beside`.
+def _with_item_right(row: ItemChain, ending: set[int], entering: set[int], passed: set[int]) -> ItemChain:
+    """Return a rank with its item in `ending` at the right end, and its item in `entering` right of those in `passed`.
 
     >>> _with_item_right((7, 1, 2), {7}, set(), set()), _with_item_right((7, 8, 1), set(), {7}, {8})
     ((1, 2, 7), (8, 7, 1))
@@ -237,14 +237,14 @@ def _with_item_right(row: ItemChain, ending: set[int], entering: set[int], besid
     rest = [item for item in row if item not in ending]
     moved = [item for item in rest if item in entering]
     others = [item for item in rest if item not in entering]
-    at = max([place + 1 for place, item in enumerate(others) if item in beside], default=0)
+    at = max([place + 1 for place, item in enumerate(others) if item in passed], default=0)
     if moved and at > rest.index(moved[0]):
         rest = [*others[:at], *moved, *others[at:]]
     return (*rest, *last)
 
 
 def _count_inversions(rows: Sequence[ItemChain], chains: Sequence[ItemChain]) -> int:
-    """Return how many lines cross between the ranks of a part."""
+    """Count the crossings of lines between the ranks of a part."""
     place = {item: (r, at) for r, row in enumerate(rows) for at, item in enumerate(row)}
     hops: list[set[tuple[int, int]]] = [set() for _ in rows]
     for chain in chains:
@@ -254,7 +254,7 @@ def _count_inversions(rows: Sequence[ItemChain], chains: Sequence[ItemChain]) ->
 
 
 def _number_waypoints(skeleton: Skeleton, chains: Sequence[ItemChain]) -> Skeleton:
-    """Return a skeleton with these downward chains, its waypoints numbered in their order."""
+    """Return a skeleton with these chains, which run downward, and its waypoints numbered in their order."""
     first = skeleton.first_waypoint
     waypoint: list[int] = []
     name: dict[int, int] = {}

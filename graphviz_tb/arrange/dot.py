@@ -1,8 +1,8 @@
 """The engine `dot_ranks`: Graphviz decides ranks and order.
 
-All parts of a level go to one process, each as a graph of boxes of one size; lines are polylines, ports are pinned to
-the outer ranks. A node's rank is its y, the order in a rank is by x; a waypoint is where its line passes the rank.
-After the time limit, or if the program fails, `layered_ranks` lays the level out.
+One process lays out all parts of a level, each as a graph of boxes of one size with polylines, and with ports pinned to
+the outer ranks. The y of a node is its rank, and items of a rank are in the order of their x; a waypoint is where its
+line passes the rank. After the time limit, or if the program fails, `layered_ranks` lays the level out.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from graphviz_tb.model.notice import Notice
 
 PlainPoint = tuple[float, float]
 PlainLayout = tuple[dict[int, PlainPoint], dict[tuple[int, int], list[list[PlainPoint]]]]
-QUICK_DOT_OPTIONS = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a quarter of the time, with as few crossings
+QUICK_DOT_OPTIONS = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a quarter of the time, no more crossings
 DOT_NODE_ATTRIBUTES = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 
 
 def dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """Return the ranks of each part as Graphviz orders them; those of `layered_ranks` after the time limit, for a level
-    too large for it, or if a quick order is requested.
+    """Return the ranks of each part in the order of Graphviz; those of `layered_ranks` after the time limit, for a
+    level too large for it, or if a quick order is requested.
 
     Raises ToolMissing if the program `dot` is not installed.
     """
@@ -104,7 +104,7 @@ def _run_dot(text: str, limit: int) -> str | None:
 
 
 def _parse_plain(text: str) -> Iterator[PlainLayout]:
-    """Yield the positions of nodes and lines for each graph of the output, y growing downward."""
+    """Yield the positions of nodes and lines for each graph of the output; y grows downward."""
     nodes: dict[int, PlainPoint] = {}
     lines: dict[tuple[int, int], list[list[PlainPoint]]] = {}
     for line in text.splitlines():
@@ -150,7 +150,7 @@ def _ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
 
 
 def _pin_ports(part: Component, ranks: list[int]) -> list[int]:
-    """Return the ranks with the ports alone on the outer ones."""
+    """Return the ranks with the ports alone on the outer ranks."""
     if part.first:
         down = 1 - min((1, *(rank for node, rank in enumerate(ranks) if node not in part.first)))
         ranks = [0 if node in part.first else rank + down for node, rank in enumerate(ranks)]

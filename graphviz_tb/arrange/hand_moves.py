@@ -1,4 +1,4 @@
-"""Move nodes between the main and the auxiliary area by hand, with the order of everything else frozen."""
+"""Move nodes between the main and the auxiliary area by hand, and keep the order of all other items."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from graphviz_tb.limits import MAX_DRAFT_WORK, MAX_LEVEL_ITEMS, MAX_PORTS_PER_SI
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
-# A skeleton taken apart, so that something can be inserted or left out without moving the rest.
+# A skeleton that can be changed: items are inserted and removed without moving others.
 
 LineKey = tuple[int, int]  # metaedge, bridge (one of them -1)
 RankPosition = tuple[int, int]  # part, rank
 
 
 class SkeletonDraft:
-    """Parts, wires and ports that change in place. Items keep their numbers; new ones get the next free number."""
+    """Parts, wires and ports that change in place. Items keep their numbers; new items have the next free numbers."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.children = skeleton.children
@@ -43,7 +43,7 @@ class SkeletonDraft:
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
         self.next_item = self.first_item = skeleton.first_waypoint + len(skeleton.waypoint)
         self.work = Meter(MAX_DRAFT_WORK)
-        self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: outdated
+        self._found: dict[int, RankPosition] | None = None  # part and rank by item; None if outdated
 
     def item_positions(self) -> dict[int, RankPosition]:
         """Return the part and rank of each item. Raises TooManyBends if they were computed too often."""
@@ -56,11 +56,11 @@ class SkeletonDraft:
         return self._found
 
     def forget_positions(self) -> None:
-        """Mark the positions as outdated: ranks or parts were renumbered."""
+        """Mark the positions as outdated, because ranks or parts were renumbered."""
         self._found = None
 
     def insert_item(self, item: int, where: RankPosition, place: int) -> None:
-        """Insert an item into a row; everything else stays on its rank."""
+        """Insert an item into a row at `place`."""
         part, rank = where
         self.parts[part][rank].insert(place, item)
         if self._found is not None:
@@ -80,7 +80,7 @@ class SkeletonDraft:
         return self.next_item - 1
 
     def drop_lines(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
-        """Drop wires and children, and the waypoints and ports that no wire uses then."""
+        """Drop wires and children, and the waypoints and ports that no wire uses any more."""
         self.wires = {key: chain for key, chain in self.wires.items() if not gone(key)}
         used = {item for chain in self.wires.values() for item in chain}
         self.ports = {item: slot for item, slot in self.ports.items() if item in used}
@@ -96,12 +96,12 @@ class SkeletonDraft:
         """Merge all parts into one, keeping every "left of" and "above" of the shelves."""
         stacked: list[Row] = []
         for shelf in self.shelves:
-            # Parts of a shelf next to each other, rank by rank from the top; the next shelf below.
+            # Parts of a shelf are next to each other, rank by rank from the top; the next shelf is below.
             for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
                 rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
                 stacked.append([item for row in rows for item in row])
         own = self.parts[self.port_part] if self.port_part >= 0 else []
-        # The rank of the first ports stays first, that of the last ports last.
+        # The first ports stay on the first rank, the last ports on the last.
         start = 1 if own and own[0][0] in self.ports else 0
         if self.port_part >= 0:
             end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
@@ -132,12 +132,12 @@ class SkeletonDraft:
         return item
 
     def fill_chains(self, rows: list[Row]) -> None:
-        """Give the lines to the last ports waypoints on the ranks inserted before these."""
+        """Add waypoints to the lines to the last ports, on the ranks inserted before these ports."""
         rank = {item: r for r, row in enumerate(rows) for item in row}
         for key, chain in self.wires.items():
             upwards, added = key in self.turned, 0
             count = len(chain)
-            # A copy: the chain grows in the loop.
+            # Iterate over a copy, because the chain grows in the loop.
             for place, (upper, lower) in enumerate(pairwise(chain[::-1] if upwards else chain[:])):
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
                     self.add_waypoint(key, count - 1 - place if upwards else place + 1 + added, rows[r])
@@ -150,7 +150,7 @@ class SkeletonDraft:
         row.append(item)
 
     def insert_rank(self, part: int, rank: int) -> None:
-        """Insert a rank before `rank`; every line that passes gets a waypoint there."""
+        """Insert a rank before `rank`, with a waypoint for every line that passes."""
         rows = self.parts[part]
         upper, lower = (
             _places_in_row(rows[rank - 1] if rank else []),
@@ -170,7 +170,7 @@ class SkeletonDraft:
         self.forget_positions()
 
     def reroute_wires(self, keys: list[LineKey]) -> None:
-        """Give the waypoints of the named wires their best paths; everything else stays."""
+        """Move the waypoints of these wires to their best paths."""
         place = self.item_positions()
         for p, part in enumerate(self.parts):
             inside = [key for key in keys if len(self.wires[key]) > 2 and place[self.wires[key][0]][0] == p]
@@ -189,8 +189,8 @@ class SkeletonDraft:
             self.parts[p] = [[names[i] for i in row] for row in state.ranks]
 
     def to_skeleton(self, order: list[LineKey]) -> Skeleton:
-        """Return the skeleton with ports and waypoints renumbered, and wires in the given order."""
-        slots = sorted(self.ports, key=lambda item: not self.ports[item].first)  # first side before last; stable
+        """Return the skeleton with ports and waypoints renumbered, and wires in this order."""
+        slots = sorted(self.ports, key=lambda item: not self.ports[item].first)  # first side before last
         name = {item: item for item in range(self.children)}
         name.update({item: self.children + i for i, item in enumerate(slots)})
         waypoint: list[int] = []
@@ -214,14 +214,14 @@ def _places_in_row(row: Row) -> dict[int, int]:
     return {item: place for place, item in enumerate(row)}
 
 
-# The moves: bring a draft in line with a mask.
+# Bring a draft in line with a mask.
 
 
 def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton:
-    """Bring the skeleton of the automatic mask in line with the mask in effect.
+    """Return the skeleton of `metagraph.automatic` brought in line with `metagraph.mask`.
 
-    `skeleton` was made for `metagraph.automatic`. The result has a wire for every line that `metagraph.mask` leaves;
-    for any two items present before, "left of" and "above" do not change.
+    The result has a wire for every line that `metagraph.mask` leaves; for any two items of `skeleton`, "left of" and
+    "above" do not change.
     """
     mask = metagraph.mask
     draft = SkeletonDraft(skeleton)
@@ -238,7 +238,7 @@ def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Ske
     for line in new:
         for end in dict.fromkeys((line.source, line.target)):
             lines_by_end.setdefault(end, []).append(line)
-    # One by one: a new child may be linked to one just inserted.
+    # Insert children one by one, because a new child may be linked to one just inserted.
     for child in added:
         _insert_child(draft, child, lines_by_end.get(child, []))
     for line in new:
@@ -251,7 +251,7 @@ def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Ske
 
 
 def _add_missing_ports(draft: SkeletonDraft, metagraph: Metagraph, bridges: list[int], turned: Turned) -> None:
-    """Add a port for each new neighbour; beyond eight on a side it shares the last one."""
+    """Add a port for each new neighbour; beyond `MAX_PORTS_PER_SIDE` it shares the last port of its side."""
     for index in bridges:
         first, other = port_side(metagraph.bridges[index], turned)
         side = {item: slot for item, slot in draft.ports.items() if slot.first is first}
@@ -272,7 +272,7 @@ def _draft_port_items(draft: SkeletonDraft) -> dict[tuple[bool, tuple[int, bool]
 
 
 def _insert_child(draft: SkeletonDraft, child: int, own: list[ArrangeLine]) -> None:
-    """Insert one child and those of its `own` lines whose other end is present."""
+    """Insert a child, and those of its lines (`own`) whose other end is present."""
     place = draft.item_positions()
     before = [line.source for line in own if line.target == child and line.source in place]
     after = [line.target for line in own if line.source == child and line.target in place]
@@ -297,11 +297,12 @@ def _insert_child(draft: SkeletonDraft, child: int, own: list[ArrangeLine]) -> N
 
 
 def _rank_for_child(draft: SkeletonDraft, part: int, before: list[int], after: list[int]) -> int:
-    """Return the rank for a new child: below its predecessors, else above its successors; a new rank if necessary."""
+    """Return the rank for a new child: below its predecessors, or above its successors if it has none; insert a rank if
+    necessary."""
     rows = draft.parts[part]
     low = 1 if rows[0][0] in draft.ports and draft.ports[rows[0][0]].first else 0
     high = len(rows) - (1 if rows[-1][0] in draft.ports and not draft.ports[rows[-1][0]].first else 0)
-    # A predecessor on the rank of the last ports has a turned line.
+    # A predecessor on the rank of the last ports does not count, because its line is turned.
     bound = [r for r in before if r < high]
     rank = max(bound) + 1 if bound else min((r for r in after if r >= low), default=low) - 1
     if rank < low or rank >= high or rank in after:
@@ -311,7 +312,7 @@ def _rank_for_child(draft: SkeletonDraft, part: int, before: list[int], after: l
 
 
 def _insert_line(draft: SkeletonDraft, line: ArrangeLine) -> None:
-    """Insert one line with waypoints between the places of its ends."""
+    """Insert a line with waypoints between the places of its ends."""
     key = (line.edge, line.bridge)
     place = draft.item_positions()
     if place[line.source][0] != place[line.target][0]:
@@ -319,12 +320,12 @@ def _insert_line(draft: SkeletonDraft, line: ArrangeLine) -> None:
         place = draft.item_positions()
     part, start_rank = place[line.source]
     end_rank = place[line.target][1]
-    # A line needs two ranks: its end moves to a new rank, which keeps all "left of" and "above".
+    # A line needs two ranks, so move its target to a new rank, which keeps all "left of" and "above".
     if start_rank == end_rank:
         _lower_child(draft, line.target)
         end_rank = start_rank + 1
     rows = draft.parts[part]
-    # Waypoints on the straight line between the ends, as shares of the ranks' lengths.
+    # Waypoints are on the straight line between the ends, at shares of the ranks' lengths.
     step = 1 if end_rank > start_rank else -1
     start, end = draft.horizontal_share(line.source), draft.horizontal_share(line.target)
     chain = [line.source]
@@ -339,7 +340,7 @@ def _insert_line(draft: SkeletonDraft, line: ArrangeLine) -> None:
 
 
 def _lower_child(draft: SkeletonDraft, child: int) -> None:
-    """Move a child one rank down onto a new rank; its lines from above get one more waypoint."""
+    """Move a child one rank down onto a new rank, and add a waypoint to its lines from above."""
     part, rank = draft.item_positions()[child]
     place = draft.parts[part][rank].index(child)
     draft.insert_rank(part, rank + 1)

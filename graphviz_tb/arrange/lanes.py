@@ -1,6 +1,6 @@
-"""Where to cut the ranks of a level so that its columns fill a sheet best.
+"""Cut the ranks of a level so that its columns fill a sheet best.
 
-`wrap` decides from nominal sizes; here sizes are those of a first picture.
+`wrap` uses nominal sizes; this module uses the sizes of a first picture.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from graphviz_tb.arrange.column_inputs import InputTrees
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton
 
-MAX_JOINT_LINES = 3  # from column to column: more are hard to follow
-MAX_JOINT_RAILS = 1  # a thin line beside them: two would meet other boxes
-GUTTER_PX = 40  # between two columns, besides the lines there
-MAX_CLOSED_BOX_PX = 60  # of a box along the flow: what is longer is open
-TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
+MAX_JOINT_LINES = 3  # more lines from column to column are hard to follow
+MAX_JOINT_RAILS = 1  # two thin lines beside them would meet other boxes
+GUTTER_PX = 40  # between two columns, in addition to lines
+MAX_CLOSED_BOX_PX = 60  # a box that is longer along the flow is open
+TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; between two lines
 
 
 @dataclass(frozen=True, slots=True)
 class RankExtent:
-    """A rank as it is drawn: its length along the flow, the gap to the next, and its reach across."""
+    """A rank in pixels: its length along the flow, the gap to the next, and its extent across (`low` to `high`)."""
 
     length: int
     gap: int
@@ -30,7 +30,7 @@ class RankExtent:
 
 
 def longest_part(skeleton: Skeleton) -> int:
-    """Return the part of a level that may be broken into columns; -1 for none."""
+    """Return the part of a level that may be broken into columns; -1 if there is none."""
     if skeleton.plain or not skeleton.parts or skeleton.falling:
         return -1
     return max(range(len(skeleton.parts)), key=lambda part: (len(skeleton.parts[part]), -part))
@@ -39,16 +39,15 @@ def longest_part(skeleton: Skeleton) -> int:
 def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), thin: Container[int] = ()) -> list[int]:
     """Return the ranks of a part before which it may be cut.
 
-    One line passes there, or few that all end in one of `stacks` or leave the level: it stands beside what feeds it,
-    and above what feeds it alone. Lines that run as one count once. Lines from box to box that are `thin` count for
-    themselves.
+    At most one `thin` line (a rail) may pass there, and besides only one line, or few lines that all lead to the same
+    one of `stacks`. Lines that share waypoints count once.
     """
     rows = skeleton.parts[part]
     rank = {item: r for r, row in enumerate(rows) for item in row}
     passing: list[set[tuple[int, int]]] = [set() for _ in rows]
     rails: list[set[tuple[int, int]]] = [set() for _ in rows]
     fed: list[set[int]] = [set() for _ in rows]
-    own = [0 for _ in rows]  # lines from boxes that stand under the one that they feed
+    own = [0 for _ in rows]  # by rank of a stack, the lines from boxes that are placed right above it
     chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
     trees = InputTrees(chains)
     for number, chain in enumerate(chains):
@@ -56,18 +55,18 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
             continue
         counted = rails if number in thin else passing
         for step, r in enumerate(range(rank[chain[0]] + 1, rank[chain[-1]] + 1)):
-            # From box to box two lines run side by side.
+            # Two lines share a link only between waypoints.
             shared = 0 < step < len(chain) - 2
             counted[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(counted[r]), r))
             if counted is passing:
                 fed[r].update(chain[-1:] if chain[-1] < skeleton.children else ())
         if chain[-1] in stacks and 2 * trees.depth(number) <= rank[chain[-1]]:
             own[rank[chain[-1]]] += 1
-    # The main path enters the level there: it would lead round a column of what only joins it.
+    # Do not cut where the main path enters the level: it would lead around a column of boxes that only join it.
     main = {skeleton.wires[wire].chain[0]: chains[wire] for wire in skeleton.main_path}
     entering = [chain for start, chain in main.items() if start >= skeleton.children and start in rank]
     passed = {r for chain in entering for r in range(rank[chain[0]] + 2, rank[chain[-1]] + 1)}
-    # Ports are on the frame: they stay with the rank that they feed.
+    # Ports are on the frame and stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
     joints = []
     for r in range(1, len(rows)):
@@ -84,7 +83,7 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
 
 
 def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], columns: int) -> tuple[int, ...]:
-    """Return where at most `columns` columns begin, so that the longest is as short as possible.
+    """Return the ranks at which columns begin, such that at most `columns` are as short as possible.
 
     >>> cut_into_columns([RankExtent(30, 10, 0, 80)] * 6, [1, 2, 3, 4, 5], 2)
     (3,)
@@ -106,7 +105,7 @@ def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], column
 def _fill_columns(
     ranks: Sequence[RankExtent], starts: Sequence[int], allowed: Sequence[int], most: int
 ) -> tuple[int, ...] | None:
-    """Return where columns of at most `most` px begin, each as full as possible; None if a rank is longer."""
+    """Return the ranks at which columns of at most `most` px begin, each as full as possible; None if that fails."""
     cuts: list[int] = []
     first = 0
     candidates = [*allowed, len(ranks)]
@@ -124,8 +123,8 @@ def _fill_columns(
 
 
 def has_lone_column(ranks: Sequence[RankExtent], cuts: Sequence[int]) -> bool:
-    """Return whether a column is one rank, of closed boxes or shorter than a quarter of the longest: it seems to be
-    left over.
+    """Return whether a column looks like a leftover: a single rank of closed boxes, or shorter than a quarter of the
+    longest column.
 
     >>> ranks = [RankExtent(30, 10, 0, 80)] * 9
     >>> has_lone_column(ranks, (1,)), has_lone_column(ranks, (2,)), has_lone_column(ranks[:3], (1,))
@@ -141,12 +140,11 @@ def has_lone_column(ranks: Sequence[RankExtent], cuts: Sequence[int]) -> bool:
 
 
 def _column_length(column: Sequence[RankExtent]) -> int:
-    """Return the length of ranks along the flow."""
     return sum(rank.length + rank.gap for rank in column) - column[-1].gap
 
 
 def extent_in_columns(ranks: Sequence[RankExtent], cuts: Sequence[int]) -> tuple[int, int]:
-    """Return the extent of a part across and along, cut at some ranks.
+    """Return the extent of a part, cut into columns, across and along the flow.
 
     >>> extent_in_columns([RankExtent(30, 10, 0, 80)] * 6, (3,))
     (200, 148)

@@ -1,4 +1,4 @@
-"""A piece that is a U: its main path runs down in one column and up in another, joined by level lines.
+"""Arrange a piece as a U: its main path runs down in one column and up in another, joined by level lines (ties).
 
     a1 ───────▶ b1        rank 3
      │           ▲
@@ -7,8 +7,8 @@
     a3 ───────▶ b3        rank 1
      ╰──▶ c ─────╯        rank 0
 
-Found in the graph, not by name: a member of the main path feeds another one, a later member an earlier one, like
-brackets. The lines of the first leg run against the ranks.
+A piece is a U if data edges skip along its main path like nested brackets: a1 feeds b1, a2 feeds b2, and so on. The
+lines of the first leg run against the ranks.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
-MIN_TIES = 3  # two lines around one another are also two residuals
-MAX_SKIPS = 200  # lines of a main path that are compared in pairs
+MIN_TIES = 3  # two nested skips may be two residual connections
+MAX_SKIPS = 200  # the skips of a main path are compared in pairs
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """The two legs of a piece: `falling` are the nodes of the first, whose lines run against the ranks; `ties` are the
-    edges from the first to the second that are level; `mirrored` the edges to turn."""
+    """The legs of a U: `falling` are the nodes of the first leg, `ties` the level edges from the first to the second,
+    `mirrored` the edges to turn."""
 
     falling: frozenset[int]
     ties: tuple[int, ...]
@@ -48,7 +48,7 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
     if len(part.main_path) < 2 * MIN_TIES:
         return None
     path = [part.edges[part.main_path[0]][0], *(part.edges[edge][1] for edge in part.main_path)]
-    ports = part.first | part.last  # on ranks of their own
+    ports = part.first | part.last
     step = {node: number for number, node in enumerate(path) if node not in ports}
     skips = sorted(
         (step[source], -step[target], edge)
@@ -60,7 +60,7 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
     nest = _longest_nest(skips)
     if len(nest) < MIN_TIES or 2 * len(nest) < len(skips):
         return None
-    inner = (nest[-1][0] + 1 - nest[-1][1]) // 2  # the middle of what is between the innermost ends
+    inner = (nest[-1][0] + 1 - nest[-1][1]) // 2  # the middle between the ends of the innermost skip
     falling = _falling_nodes(part, path[:inner], set(path)) - ports
     ties = tuple(edge for _, _, edge in nest)
     mirrored = set()
@@ -69,12 +69,12 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
             if target in falling or (source, target) == (path[inner - 1], path[inner]):
                 mirrored.add(edge)
             elif edge not in ties:
-                return None  # it would leave its box where lines arrive
+                return None  # the line would leave its box on the side where lines arrive
     return Legs(falling, ties, frozenset(mirrored))
 
 
 def _longest_nest(skips: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return the longest list of skips (start, negated end, edge), each around the next; the first among equals.
+    """Return the longest list of skips (start, negated end, edge) in which each encloses the next; the first of equals.
 
     >>> _longest_nest([(0, -9, 0), (1, -3, 1), (1, -8, 2), (2, -7, 3)])
     [(0, -9, 0), (1, -8, 2), (2, -7, 3)]
@@ -95,7 +95,8 @@ def _longest_nest(skips: Sequence[tuple[int, int, int]]) -> list[tuple[int, int,
 
 
 def _falling_nodes(part: Component, leg: Sequence[int], path: set[int]) -> frozenset[int]:
-    """Return the nodes of the first leg: its part of the main path, what leads to it alone, and what ends there."""
+    """Return the nodes of the first leg: its part of the main path, and nodes that lead only to the leg, or come only
+    from the leg and end there."""
     below: list[list[int]] = [[] for _ in range(part.count)]
     above: list[list[int]] = [[] for _ in range(part.count)]
     for source, target in part.edges:
@@ -119,11 +120,11 @@ def mirror_component(part: Component, legs: Legs) -> Component:
 
 
 def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
-    """Return the ranks of a mirrored piece, both ends of each tie on one rank and next to one another; None if a line
-    runs against that.
+    """Return the ranks of a mirrored piece with both ends of each tie side by side on one rank; None if other edges
+    make that impossible.
 
-    The chain of a tie is its two ends. A line that enters the first leg from outside passes its box on the left and
-    turns back to it: the last two items of its chain are on one rank.
+    The chain of a tie has only its two ends. A line that enters the first leg from outside passes its box on the left
+    and turns back to it, so the last two items of its chain are on the same rank.
     """
     same = {part.edges[edge][1]: part.edges[edge][0] for edge in legs.ties}
     edges = [edge for edge in range(len(part.edges)) if edge not in legs.ties]
@@ -135,7 +136,7 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
         for edge, (source, target) in enumerate(part.edges)
         if edge not in legs.mirrored and target in legs.falling and source not in legs.falling
     }
-    # A line from outside ends in a separate waypoint next to its box, one for all lines of one start.
+    # Lines from outside end at a waypoint next to their boxes, one for all lines from the same source.
     turning: dict[tuple[int, int], int] = {}
     free: dict[tuple[int, int], int] = {}
     place: dict[int, int] = {}
@@ -148,8 +149,8 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
     count = part.count + len(turning)
     rank += [highest for _, highest in turning]
     main_path = tuple(place[edge] for edge in part.main_path)
-    whole = Component(count, tuple(free), part.first, part.last, main_path, part.held)
-    laid = order_ranks(whole, split_long_edges(whole, rank), quick)
+    with_waypoints = Component(count, tuple(free), part.first, part.last, main_path, part.held)
+    laid = order_ranks(with_waypoints, split_long_edges(with_waypoints, rank), quick)
     chains: list[list[int]] = [[*ends] for ends in part.edges]
     left = set(legs.falling)
     outside: set[int] = set()
@@ -169,8 +170,12 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
 def _rows_leg_by_leg(
     part: Component, laid: Ranks, chains: list[list[int]], places: tuple[set[int], set[int], set[int], set[int]]
 ) -> Ranks:
-    """Return ranks with lines from outside on the left, then the first leg, the ends of ties next to one another, and
-    the second leg; `places` are the items from outside, of the first leg, and those that ties join in each leg."""
+    """Return ranks with lines from outside on the left, then the first leg, the ends of ties side by side, and the
+    second leg.
+
+    `places` are the items of lines from outside, the items of the first leg, and the ends of ties in the first and the
+    second leg.
+    """
     outside, first_leg, facing, opposite = places
     left = first_leg | outside
     rows = [([item for item in row if item in left], [item for item in row if item not in left]) for row in laid.ranks]
@@ -186,7 +191,7 @@ def _rows_leg_by_leg(
 
 
 def _equal_ranks(part: Component, edges: Sequence[tuple[int, int]], same: dict[int, int]) -> list[int] | None:
-    """Return the rank of each node, equal for a node and the one that is the `same`; None if there are none."""
+    """Return the rank of each node such that a node and `same[node]` have equal ranks; None if that is impossible."""
     joined = [(same.get(source, source), same.get(target, target)) for source, target in edges]
     below: list[list[int]] = [[] for _ in range(part.count)]
     for source, target in joined:
@@ -206,7 +211,7 @@ def _equal_ranks(part: Component, edges: Sequence[tuple[int, int]], same: dict[i
 
 
 def set_ties_last(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton with the wires between children of one rank after all others."""
+    """Return a skeleton with the wires of ties, between children of one rank, after all others."""
     if not skeleton.falling:
         return skeleton
     rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
@@ -224,8 +229,7 @@ def set_ties_last(skeleton: Skeleton) -> Skeleton:
 
 
 def mirror_skeleton(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton with its ranks in reverse order: every wire runs the other way, every port is on the other
-    side."""
+    """Return a skeleton with its ranks in reverse order, every wire turned, and every port on the other side."""
     count = skeleton.children
     order = sorted(range(len(skeleton.ports)), key=lambda port: skeleton.ports[port].first)  # new first ports first
     name = {count + port: count + place for place, port in enumerate(order)}

@@ -1,10 +1,11 @@
-"""arrange: turn a metagraph into a skeleton, its drawing order.
+"""Turn a metagraph into a skeleton, its drawing order.
 
-    too large? plain rows
-    lines ─ turn cycles ─ pieces ─ engine (ranks and order of each piece) ─ wrap ─ join ─ columns ─
-    shelves
+1. Collect the lines of the level, and reverse lines until there is no cycle.
+2. Split the level into connected pieces; an engine (`ENGINES`) gives each its ranks and the order within ranks.
+3. Sort items whose order is free, wrap wide ranks, join lines to buses, and break long pieces into columns.
+4. Pack the pieces on shelves.
 
-An engine is one entry in `ENGINES`. Equal metagraphs share one result.
+A level that is too large is drawn in plain rows instead. Equal metagraphs share one skeleton.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, SOURCE_TRAINS, PortSlot,
 
 @dataclass(frozen=True, slots=True)
 class LevelComponent:
-    """One connected piece: its items and lines in the level, and the piece as the engine sees it; `tributaries` are
-    edges of the piece."""
+    """One connected piece: its items and lines in the level, `part` for the engine, and edges of `part` that are
+    tributaries of the main path."""
 
     items: tuple[int, ...]
     lines: tuple[int, ...]
@@ -76,11 +77,11 @@ def _connected_pieces(
     [(0, 2), (1,)]
     """
     head = {item: item for item in items}
-    hung = [*first, *last]  # all ports
-    # All ports are on one frame: join them.
-    for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
+    ports = [*first, *last]
+    # All ports are on one frame, so they belong to one piece.
+    for source, target in [*arcs, *((ports[0], other) for other in ports[1:])]:
         unite_sets(head, source, target)
-    members: dict[int, list[int]] = {union_root(head, hung[0]): []} if hung else {}  # the first key
+    members: dict[int, list[int]] = {union_root(head, ports[0]): []} if ports else {}  # the first key
     for item in items:
         members.setdefault(union_root(head, item), []).append(item)
     inside: dict[int, list[int]] = {key: [] for key in members}
@@ -119,9 +120,9 @@ def arrange(
 ) -> Skeleton:
     """Return the order in which one open group is drawn.
 
-    `outside` gives the order and direction of the group's bridges in the level around it; `known` caches the skeletons
-    of one graph, so that equal metagraphs share one. Every metaedge and drawable bridge of the core gets a wire; ports
-    are ordered as their lines are outside.
+    `outside` has the order and direction of the group's bridges in the level around it; `known` caches the skeletons
+    of one graph, so that equal metagraphs share one. Every metaedge and drawable bridge of the core has a wire; ports
+    have the order of their lines outside.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))
@@ -137,7 +138,6 @@ def arrange(
     skeleton = known.recall_skeleton(key, rows)
     if skeleton is None:
         skeleton = arrange_uncached(metagraph, options, outside)
-        # Also for a level with too many bends: its layout is not tried twice.
         known.store_skeleton(key, rows, skeleton)
     return skeleton
 
@@ -153,7 +153,7 @@ def arrange_uncached(metagraph: Metagraph, options: ArrangeOptions, outside: Por
     try:
         if not outside.falling:
             return _arrange_with_engine(metagraph, options, outside)
-        # The ports of the other side: the whole is mirrored.
+        # The flow runs against the ranks: arrange the level the usual way, then mirror it.
         ends = {(bridge.other, bridge.inbound) for bridge in metagraph.bridges}
         upright = PortConstraints(frozenset(ends - outside.turned), outside.order)
         return mirror_skeleton(_arrange_with_engine(metagraph, options, upright))
@@ -163,7 +163,7 @@ def arrange_uncached(metagraph: Metagraph, options: ArrangeOptions, outside: Por
 
 def _arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
     """Arrange a metagraph. Raises TooManyBends if its lines would have too many bends."""
-    # Arrange by the automatic mask; nodes moved by hand are inserted afterwards, so that nothing else moves.
+    # Arrange with the automatic mask; nodes moved by hand are inserted afterwards, so that no other node moves.
     mask = metagraph.automatic
     bridges = drawn_bridges(metagraph, mask)
     slots = frame_ports(metagraph, bridges, outside)
@@ -182,12 +182,12 @@ def _arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside:
 def _arrange_core(
     metagraph: Metagraph, slots: list[PortSlot], drawn: list[ArrangeLine], options: ArrangeOptions, held: bool
 ) -> Skeleton:
-    """Turn cycles, split, lay out each piece (`held`: its ports keep their order), and pack the pieces on shelves."""
+    """Arrange the children and lines of the core. With `held`, ports keep their order."""
     base = len(metagraph.children)
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
     backward = _backward_lines(base, drawn, slots)
-    # All run along the ranks.
+    # The lines without cycles: all run along the ranks.
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted_children
     apart = _loose_training(metagraph, drawn)
@@ -204,17 +204,17 @@ def _arrange_core(
     results = iter(
         ENGINES[options.engine]([piece.part for number, piece in enumerate(parts) if number not in bent], options)
     )
-    made = [
+    layers = [
         bent[number].laid if number in bent else _in_order_of_lines(next(results), piece, metagraph.units)
         for number, piece in enumerate(parts)
     ]
-    made = [_join_equal_lines(laid, piece, drawn) for laid, piece in zip(made, parts, strict=True)]
-    made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
+    layers = [_join_equal_lines(laid, piece, drawn) for laid, piece in zip(layers, parts, strict=True)]
+    layers = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(layers, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
-    # Wrapping adds waypoints, which may then join a bus.
+    # Wrapping adds waypoints, so it comes before the lines that may join a bus.
     layers = [
         laid if number in bent else wrap_ranks(laid, len(wide), wide, options.width)
-        for number, (laid, wide) in enumerate(zip(made, widths, strict=True))
+        for number, (laid, wide) in enumerate(zip(layers, widths, strict=True))
     ]
     layers = [
         join_buses(laid, len(piece.items), _bus_kinds(piece, drawn, backward))
@@ -234,8 +234,10 @@ def _arrange_core(
 
 @dataclass(frozen=True, slots=True)
 class BentPiece:
-    """A piece that is a U, with the edges of its first leg turned: its ranks, the children of that leg, and the lines
-    of the level that are turned."""
+    """A piece that is a U, with the edges of its first leg turned.
+
+    `laid` are its ranks, `falling` the children of the first leg, `mirrored` the turned lines of the level.
+    """
 
     piece: LevelComponent
     laid: Ranks
@@ -246,7 +248,7 @@ class BentPiece:
 def _bend_piece(
     piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int], options: ArrangeOptions
 ) -> BentPiece | None:
-    """Return a piece as a U, if it is one; None in one column, and if another engine orders it."""
+    """Return a piece as a U; None if it is none, or if the options exclude that."""
     if not (options.wrap and options.bend) or options.engine != "layered":
         return None
     if not piece.part.main_path or backward.intersection(piece.lines):
@@ -265,8 +267,8 @@ def _bend_piece(
 
 
 def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]:
-    """Return the children without lines that are placed with the training: bookkeeping; none if the level does not
-    train."""
+    """Return the bookkeeping children without lines, which are placed beside the training; empty if the level has no
+    training lines."""
     if not any(line.training for line in drawn):
         return []
     joined = {end for line in drawn for end in (line.source, line.target)} | metagraph.automatic.extracted_children
@@ -274,10 +276,10 @@ def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]
 
 
 def _set_loose_training(skeleton: Skeleton, apart: list[int], training: list[int]) -> Skeleton:
-    """Set children without lines at the right end of the ranks before what trains the model, one on each."""
+    """Set children without lines at the right end of the ranks above the first training item, one on each rank."""
     if not apart:
         return skeleton
-    chains = [wire.chain for wire in skeleton.wires[: len(training)]]  # what follows writes weights
+    chains = [wire.chain for wire in skeleton.wires[: len(training)]]  # without the wires of written weights
     trained = training_items(chains, training)
     parts = [[*part] for part in skeleton.parts]
     number, rank = next(
@@ -296,19 +298,19 @@ def _set_loose_training(skeleton: Skeleton, apart: list[int], training: list[int
 def _add_main_paths(
     parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], held: bool
 ) -> list[LevelComponent]:
-    """Return the pieces with their main paths, and with `held` set."""
+    """Return the pieces with their main paths and tributaries, and with `held` set."""
     result = []
     for piece in parts:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
         main = main_path(part.count, part.edges, weights, boxes)
-        aside = tributaries(part.edges, weights, boxes, main)
-        result.append(replace(piece, part=replace(part, main_path=main, held=held), tributaries=aside))
+        joining = tributaries(part.edges, weights, boxes, main)
+        result.append(replace(piece, part=replace(part, main_path=main, held=held), tributaries=joining))
     return result
 
 
 def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
-    """Return the ranks of a piece, with items whose order is free sorted by their lines."""
+    """Return the ranks of a piece with items whose order is free sorted by their lines."""
     groups = {node for node, item in enumerate(piece.items) if item < len(units) and units[item] > OP_UNITS}
     return order_branches_by_lines(
         set_bypasses_right(order_ends_by_lines(laid, piece.part, groups), piece.part), piece.part
@@ -316,7 +318,8 @@ def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int])
 
 
 def _join_equal_lines(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine]) -> Ranks:
-    """Let the lines of one kind from one child to one port run as one: the one on the main path, else the first."""
+    """Draw lines of one kind from one child to one port along the same chain: that of the main path, otherwise of the
+    first line."""
     leaders: dict[tuple[int, int, int], int] = {}
     main = set(piece.part.main_path)
     for edge in sorted(range(len(piece.lines)), key=lambda edge: (edge not in main, edge)):
@@ -337,7 +340,7 @@ def _join_equal_lines(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLin
 
 
 def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:
-    """Move gradients, updates and the lines to them to the right end of their ranks."""
+    """Move gradients, updates and lines to them to the right end of their ranks."""
     chains = [
         chain[::-1] if index in backward else chain for index, chain in zip(piece.lines, laid.chains, strict=True)
     ]
@@ -352,18 +355,18 @@ def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeL
 
 
 def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
-    """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, and for
-    lines with the arrow at their start."""
-    alone = {piece.lines[edge] for edge in piece.part.main_path} | backward
-    return [NO_BUS if line in alone or drawn[line].tier > 1 else drawn[line].tier for line in piece.lines]
+    """Return for each line of a piece the kind of bus that it may join, data or control; `NO_BUS` for references, the
+    main path and lines that run against the ranks."""
+    excluded = {piece.lines[edge] for edge in piece.part.main_path} | backward
+    return [NO_BUS if line in excluded or drawn[line].tier > 1 else drawn[line].tier for line in piece.lines]
 
 
 def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
     """Return the lines that run against the ranks: turned to break cycles, at a port on the opposite side, or from
-    gradients and updates, whose flow is that of the model mirrored."""
+    gradients and updates, whose flow mirrors that of the model."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0 and line.training in (0, BOTH_ENDS_TRAIN)]
     turned = _arcs_to_turn(base, [_turnable_arc(drawn[i]) for i in inner])
-    # `_turnable_arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
+    # `_turnable_arc` turns lines that close a loop; turned twice, a line runs with the ranks.
     against = [line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back]
     mirrored = [i for i in inner if drawn[i].training]
     backward = {*against}.symmetric_difference(mirrored) | {
@@ -373,14 +376,14 @@ def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) 
         if line.bridge >= 0:
             inbound = line.source >= base
             port = line.source if inbound else line.target
-            # An edge that enters at the last side, or leaves at the first.
+            # An edge that enters on the last side, or leaves on the first.
             if slots[port - base].first is not inbound:
                 backward.add(i)
     return backward
 
 
 def _turnable_arc(line: ArrangeLine) -> tuple[int, int, int, int]:
-    """Return a line as `_arcs_to_turn` takes it: one that closes a loop is reversed and enters last."""
+    """Return the arc of a line for `_arcs_to_turn`. A line that closes a loop is reversed and enters last."""
     ends = (line.target, line.source) if line.back else (line.source, line.target)
     return (*ends, LAST_TIER if line.back else line.tier, line.weight)
 
@@ -403,7 +406,7 @@ def _assemble_skeleton(
     for piece, laid in zip(components, layers, strict=True):
         item = dict(enumerate(piece.items))
         for index, chain in zip(piece.lines, laid.chains, strict=True):
-            # Waypoints get numbers when a chain first passes them: several lines of a bus share one.
+            # Number each waypoint when the first chain passes it, because lines of a bus share waypoints.
             for local in chain:
                 if local not in item:
                     item[local] = fresh + len(waypoint)
@@ -448,10 +451,9 @@ def _nominal_extent(
 
 # Choose the edges to turn so that a level has no cycle.
 #
-# Reference edges are turned before control edges, and these before data edges; within one kind the lighter ones; among
-# equals those that run against file order (the end of a loop leads back to its beginning), the later first. Edges enter
-# one by one, those to keep first, into a topological order that is kept up to date (Pearce & Kelly 2006, "A dynamic
-# topological sort algorithm for directed acyclic graphs"); an edge that would close a cycle is turned.
+# Add the edges one by one to a topological order, and turn each that would close a cycle (Pearce & Kelly 2006, "A
+# dynamic topological sort algorithm for directed acyclic graphs"). Edges to keep enter first: data, then control, then
+# reference edges; within a kind heavy edges first; among equals edges along the file order, and earlier edges.
 
 Arc = tuple[int, int, int, int]  # source, target, tier, weight
 
@@ -468,7 +470,7 @@ def _arcs_to_turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     for source, target, _, _ in arcs:
         after[source].append(target)
     component = strong_components(after)
-    # No other arc is on a cycle.
+    # Only arcs inside a strong component are on cycles.
     inner = [i for i, (source, target, _, _) in enumerate(arcs) if component[source] == component[target]]
     if not inner:
         return set()
@@ -479,7 +481,7 @@ def _arcs_to_turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
         source, target = local[arcs[i][0]], local[arcs[i][1]]
         if not order.add_edge(source, target):
-            order.add_edge(target, source)  # closes no cycle: a path leads from target to source
+            order.add_edge(target, source)  # closes no cycle, because a path leads from target to source
             turned.add(i)
     return turned
 
@@ -499,8 +501,11 @@ class TopologicalOrder:
         self.work = Meter(MAX_ORDER_STEPS)
 
     def add_edge(self, source: int, target: int) -> bool:
-        """Add an edge unless it closes a cycle. Once the work budget is spent, refuse every edge against the order."""
-        # Only nodes between the two places can be out of order; the rest of the graph is not visited.
+        """Add an edge and return True, or return False if it closes a cycle.
+
+        Once the work budget is spent, refuse every edge against the order.
+        """
+        # Only nodes between the two places can be out of order; no other node is visited.
         low, high = self.place[target], self.place[source]
         if low < high:
             if self.work.spent:
@@ -509,7 +514,7 @@ class TopologicalOrder:
             if source in ahead:
                 return False
             behind = self.reachable_between(self.before, source, low, high)
-            # Ancestors of the source, then descendants of the target, in the places they had.
+            # Ancestors of the source, then descendants of the target, share the places of both.
             moved = sorted(behind, key=self.place.__getitem__) + sorted(ahead, key=self.place.__getitem__)
             for node, place in zip(moved, sorted(self.place[node] for node in moved), strict=True):
                 self.place[node] = place

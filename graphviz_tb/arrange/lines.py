@@ -1,4 +1,4 @@
-"""The lines of one level, and the constraints that its order puts on the ports of its open children."""
+"""List the lines and ports of one level, and the constraints that its order puts on the ports of its open children."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, DrawingMask, Metaedge, Metagraph, main_path_weight
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
-# Port constraints that a level puts on an open child: which bridges run against the flow, and their order.
+# Port constraints that a level puts on an open child: the order of its bridges, and which run against the flow.
 #
-# They come from the order of that level alone, not from what else is open.
+# They depend only on the order of that level, not on other open groups.
 
-Neighbour = tuple[int, bool]  # its row, inbound
-ChildSide = tuple[int, bool]  # position of a child, whether it is the side where the flow begins
+Neighbour = tuple[int, bool]  # row, inbound
+ChildSide = tuple[int, bool]  # position of a child, whether this is the side where the flow begins
 
 
 @dataclass(frozen=True, slots=True)
 class PortConstraints:
     """Direction and order of a group's bridges in the level around it.
 
-    `turned` are the neighbours whose line runs against the flow. `order` lists those of the first flow side, then those
-    of the last, each from left to right, for sides with more than one. `falling`: its flow runs against the ranks.
+    `turned` are the neighbours whose line runs against the flow. `order` lists the neighbours on the first flow side,
+    then those on the last, each from left to right; sides with a single neighbour are left out. If `falling`, the flow
+    of the group runs against the ranks.
     """
 
     turned: frozenset[Neighbour] = frozenset()
@@ -54,10 +55,10 @@ def child_port_constraints(
             against = wire.turned or child in falling
             if against:
                 turned.setdefault(child, set()).add(other)
-            # From the child outwards, rank by rank: paths are compared where they diverge.
+            # Sort by the places on the way from the child outwards, so that lines are compared where they part.
             chain = wire.chain[::-1] if other[1] else wire.chain
-            way = [place[item] for item in chain[1:]]
-            sides.setdefault((child, other[1] is not against), []).append((way, other))
+            places = [place[item] for item in chain[1:]]
+            sides.setdefault((child, other[1] is not against), []).append((places, other))
     order: dict[int, list[Neighbour]] = {child: [] for child, _ in sides}
     for first in (True, False):
         for child in order:
@@ -85,17 +86,17 @@ def _child_ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]
 TIER_BY_KIND = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[Neighbour]
 PortSide = tuple[bool, Neighbour]  # flow side, (other row, inbound)
-TakenTensors = tuple[int, int, tuple[tuple[int, int], ...]]  # child, bridge or -1, outputs
+BridgeTensors = tuple[int, int, tuple[tuple[int, int], ...]]  # child, bridge or -1, outputs
 
 
 @dataclass(frozen=True, slots=True)
 class ArrangeLine:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
-    `tier` ranks the kinds, those to turn first being highest: data 0, control 1, reference 2. `thick` is the
-    `line_load` of a data line, 0 for others, and at what only one member of a stack has.
-    `back`: it closes a loop, and is turned unless that would close another.
-    `training`: as in `Metaedge`.
+    - `tier`: data 0, control 1, reference 2; lines of a higher tier are turned first.
+    - `thick`: the `line_load`; 0 at the box of a surplus.
+    - `back`: the line closes a loop and is turned, unless that would close another cycle.
+    - `training`: as in `Metaedge`.
     """
 
     source: int
@@ -110,7 +111,7 @@ class ArrangeLine:
 
 
 def drawn_edges(metagraph: Metagraph, mask: DrawingMask) -> list[int]:
-    """Return the indices of the metaedges that `mask` leaves to be drawn as lines."""
+    """Return the indices of the metaedges that are drawn as lines under `mask`."""
     away = mask.extracted_children
     return [
         index
@@ -120,17 +121,17 @@ def drawn_edges(metagraph: Metagraph, mask: DrawingMask) -> list[int]:
 
 
 def drawn_bridges(metagraph: Metagraph, mask: DrawingMask) -> list[int]:
-    """Return the indices of the bridges that `mask` leaves to be drawn as lines."""
+    """Return the indices of the bridges that are drawn as lines under `mask`."""
     away = mask.extracted_children
     return [i for i, bridge in enumerate(metagraph.bridges) if bridge.drawable and bridge.child not in away]
 
 
 def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConstraints) -> list[PortSlot]:
-    """Return the ports of the frame: one for each neighbour and direction, or for neighbours side by side that take the
-    same tensors; beyond eight on a side the smallest share one.
+    """Return the ports of the frame, those of the first side first.
 
-    Ports of the first side come first. On each side they follow the order of their neighbours outside; without one, the
-    order of `bridges`, with the shared port at the end.
+    Each neighbour and direction has a port; adjacent neighbours that receive the same tensors share one. Beyond
+    `MAX_PORTS_PER_SIDE` ports on a side, those with the fewest edges are merged into one. Ports have the order of their
+    neighbours outside, or that of `bridges` if there is none, with the merged port last.
     """
     known = {other: at for at, other in enumerate(outside.order)}
 
@@ -138,29 +139,29 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
         return known.get(other, len(known))
 
     weight: dict[PortSide, int] = {}
-    taken: dict[PortSide, tuple[TakenTensors, ...]] = {}
+    tensors: dict[PortSide, tuple[BridgeTensors, ...]] = {}
     for index in bridges:
         bridge = metagraph.bridges[index]
         place = port_side(bridge, outside.turned)
         weight[place] = weight.get(place, 0) + _flat_edge_count(bridge)
-        taken[place] = (*taken.get(place, ()), taken_tensors(bridge, index))
+        tensors[place] = (*tensors.get(place, ()), bridge_tensors(bridge, index))
     slots: list[PortSlot] = []
     for first in (True, False):
         here = sorted([place for place in weight if place[0] is first], key=lambda place: place_outside(place[1]))
-        joined = [[*equal] for _, equal in groupby(here, key=lambda place: taken[place])]
+        joined = [[*equal] for _, equal in groupby(here, key=lambda place: tensors[place])]
         own = sorted(joined, key=lambda equal: -sum(map(weight.__getitem__, equal)))[:MAX_PORTS_PER_SIDE]
         side = [PortSlot(first, tuple(place[1] for place in equal)) for equal in joined if equal in own]
         rest = tuple(place[1] for equal in joined if equal not in own for place in equal)
         if rest:
-            # One port for the rest, in the middle of its neighbours.
+            # The merged port is in the middle of its neighbours.
             side.append(PortSlot(first, rest))
         slots += sorted(side, key=lambda slot: place_outside(slot.others[len(slot.others) // 2]))
     return slots
 
 
-def taken_tensors(bridge: Bridge, index: int) -> TakenTensors:
-    """Return what a neighbour outside takes from a child: equal for those that take the same data, else with the
-    `index` of the bridge."""
+def bridge_tensors(bridge: Bridge, index: int) -> BridgeTensors:
+    """Return a key that is equal for bridges on which neighbours receive the same tensors of a child, and unique for
+    other bridges."""
     outputs = bridge.carried_tensors.outputs if bridge.kind == "data" and not bridge.inbound else ()
     return bridge.child, -1 if outputs else index, outputs
 
@@ -174,7 +175,7 @@ def level_lines(
 ) -> list[ArrangeLine]:
     """Return all lines of the level: metaedges, then bridges, each in file order."""
     result = []
-    beside = metagraph.surplus_position
+    surplus = metagraph.surplus_position
     for index in edges:
         edge = metagraph.edges[index]
         weight = edge.tensors + edge.control + edge.reference
@@ -186,7 +187,7 @@ def level_lines(
                 -1,
                 TIER_BY_KIND[edge.kind],
                 weight,
-                0 if beside in (edge.source, edge.target) else line_load(edge),
+                0 if surplus in (edge.source, edge.target) else line_load(edge),
                 edge.back,
                 edge.training,
             )
@@ -195,21 +196,20 @@ def level_lines(
         bridge = metagraph.bridges[index]
         port = item[port_side(bridge, turned)]
         ends = (port, bridge.child) if bridge.inbound else (bridge.child, port)
-        load = 0 if bridge.child == beside else line_load(bridge)
+        load = 0 if bridge.child == surplus else line_load(bridge)
         result.append(ArrangeLine(*ends, -1, index, TIER_BY_KIND[bridge.kind], _flat_edge_count(bridge), load))
     return result
 
 
 def line_load(line: Metaedge | Bridge) -> int:
-    """Return the `main_path_weight` of a data line; 0 for control lines, lines with references, and those of
-    training."""
+    """Return the `main_path_weight` of a data line; 0 for control, reference and training lines."""
     return main_path_weight(line) if line.kind == "data" and not line.training else 0
 
 
 def port_side(bridge: Bridge, turned: Turned) -> PortSide:
     """Return the flow side on which a bridge leaves the frame, and its neighbour."""
     other = (bridge.other, bridge.inbound)
-    # Inbound bridges are on the first side, unless their line is turned outside.
+    # An inbound bridge is on the first side, unless its line is turned outside.
     return bridge.inbound is not (other in turned), other
 
 

@@ -1,4 +1,4 @@
-"""Arrange all levels of one picture or page within one work budget: counted, never timed."""
+"""Arrange all levels of one picture or page within a budget of work, which is counted, not timed."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class LevelArranger:
 
     After `MAX_TRIED_BENDS` bends, as much work of an external program, or one level that hit its time limit, levels are
     arranged quickly and without that program; after `MAX_PASSED_RANKS`, in plain rows. Equal levels have one order.
-    `known`, the cache shared with other pictures, saves time and changes nothing. `columns` break levels by their key;
-    a level that is in them is not a U.
+    `known` caches skeletons across pictures and never changes a result. `columns` breaks levels into columns, by their
+    key; such a level is not drawn as a U.
     """
 
     def __init__(self, options: ArrangeOptions, known: SkeletonCache, columns: ColumnBreaks | None = None) -> None:
@@ -58,16 +58,16 @@ class LevelArranger:
             return arrange(level, self._options, outside, self._known)
         if self._passed > MAX_PASSED_RANKS and len(level.children) > 1:
             self._plain += 1
-            return replace(self._known.plain_skeleton(level, outside), notices=())  # one notice for all of them, below
+            return replace(self._known.plain_skeleton(level, outside), notices=())  # `notices` reports them together
         skeleton = self._arrange_in_budget(level, outside)
         self._passed += sum(len(wire.chain) - 2 for wire in skeleton.wires)
         return self._in_columns(level, outside, skeleton) if self._columns else skeleton
 
     def _in_columns(self, level: Metagraph, outside: PortConstraints, skeleton: Skeleton) -> Skeleton:
-        """Return the skeleton of a level, broken into the columns chosen for it."""
+        """Return the skeleton of a level, broken into its columns."""
         usual_order = level.mask == level.automatic
         bent = bool(skeleton.falling)
-        if usual_order and not bent and rank_counts(skeleton) not in self._broken:  # saves time: a key reads tensors
+        if usual_order and not bent and rank_counts(skeleton) not in self._broken:  # avoids the slow `level_key`
             return skeleton
         ranks, breaks = self._columns.get(level_key(level), ((), ()))
         if not ranks or outside.falling:
@@ -79,7 +79,7 @@ class LevelArranger:
             return (
                 gather_training(level, move_ends_to_columns(replace(skeleton, breaks=breaks))) if broken else skeleton
             )
-        # Breaks are known for the automatic order: they are carried over to the one moved by hand.
+        # The breaks are those of the automatic order: carry them over to the order changed by hand.
         usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside, bend=not bent)
         carried = carry_breaks(replace(usual, breaks=breaks), skeleton)
         return gather_training(level, move_ends_to_columns(replace(skeleton, breaks=carried)))
@@ -91,10 +91,10 @@ class LevelArranger:
         if skeleton is None:
             if self._here.bends + self._started > MAX_TRIED_BENDS or self._late:
                 self._quick += 1
-                # Cached for this picture alone: another may have time for a better order.
+                # Cache it for this picture only, because another picture may have time for a better order.
                 skeleton = arrange_uncached(level, replace(options, quick=True), outside)
             else:
-                # Counted whether cached or not: equal pictures get equal orders.
+                # Count the work whether cached or not, so that equal pictures have equal orders.
                 self._started += PROGRAM_START_COST + len(level.edges) if self._options.engine != "layered" else 0
                 skeleton = self._known.recall_skeleton(key, rows)
             if skeleton is None:
@@ -105,7 +105,7 @@ class LevelArranger:
         return skeleton
 
     def notices(self) -> tuple[Notice, ...]:
-        """Return notices for levels that were ordered quickly or drawn in plain rows."""
+        """Return notices about levels that were ordered quickly or drawn in plain rows."""
         made = []
         if self._quick:
             text = f"{_levels_subject(self._quick)} ordered quickly: more of their lines cross than need to"
@@ -137,14 +137,13 @@ def arrange_levels(
 ) -> dict[RowPath, Skeleton]:
     """Return a skeleton for each open group, from the outside in.
 
-    An edge turned at one level arrives turned at the next; neighbouring edges arrive as neighbours. `opened` lists
-    groups, each after the group around it. `members` are those that open stacks show alone, by path of the stack; such
-    a stack gets no skeleton, because the content of its member is drawn in its place.
+    `opened` lists groups, each after the group around it. The order of each level constrains the ports of the groups
+    open in it, so that lines continue in the same direction and order. `members` has the member that each open stack
+    shows alone, by path of the stack; such a stack has no skeleton, because its member is drawn in its place.
     """
     paths = dict.fromkeys(opened)
     skeletons: dict[RowPath, Skeleton] = {}
     outside: dict[RowPath, PortConstraints] = {}
-    # Outermost first: each level constrains the ports of those open in it.
     for path in paths:
         if path in members:
             continue

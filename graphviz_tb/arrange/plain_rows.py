@@ -1,4 +1,4 @@
-"""Plain rows for a level too large to be laid out: crossings are not reduced, lines have no bends."""
+"""Arrange a level that is too large for an engine in plain rows: crossings are not reduced, lines have no bends."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class TooManyBends(Exception):
 
 
 def is_too_large(metagraph: Metagraph) -> bool:
-    """Return whether a level has more boxes and lines than are laid out."""
-    # A cheap check first; stubs are subtracted only if that matters.
+    """Return whether a level has more boxes and lines than an engine may lay out."""
+    # Count stubs, too, and subtract them only if that matters.
     if len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges) <= MAX_LEVEL_ITEMS:
         return False
     mask = metagraph.automatic
@@ -37,9 +37,9 @@ def is_too_large(metagraph: Metagraph) -> bool:
 
 
 def arrange_plain_rows(metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
-    """Return rows of equal length, boxes in the order of their ranks, then of the file.
+    """Return rows of equal length, with boxes in the order of their ranks, then of the file.
 
-    A wire's chain is its two ends, wherever they are.
+    The chain of a wire has only its two ends.
     """
     mask, base = metagraph.mask, len(metagraph.children)
     bridges = drawn_bridges(metagraph, mask)
@@ -68,7 +68,7 @@ def arrange_plain_rows(metagraph: Metagraph, outside: PortConstraints) -> Skelet
 
 
 def _boxes_by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[list[int]]:
-    """Return the boxes on each rank, as early as possible; edges of cycles against file order do not count.
+    """Return the boxes on each rank, as early as possible, without edges of cycles that run against file order.
 
     >>> _boxes_by_rank([0, 1, 2], [(1, 0), (0, 2), (2, 0)], 3)
     [[1], [0], [2]]
@@ -77,8 +77,8 @@ def _boxes_by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[li
     for source, target in arcs:
         after[source].append(target)
     free = topological_order(after)
-    on_circles = set(range(count)).difference(free)
-    order = [*free, *sorted(on_circles)]
+    on_cycles = set(range(count)).difference(free)
+    order = [*free, *sorted(on_cycles)]
     rank = longest_path_lengths(after, order)
     ranks: dict[int, list[int]] = {}
     for node in sorted(core, key=rank.__getitem__):
@@ -87,7 +87,7 @@ def _boxes_by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[li
 
 
 def _even_rows(ranks: list[list[int]]) -> list[list[int]]:
-    """Return ranks as rows that make a whole of about 8:5; short ranks share rows if there are many of them.
+    """Return rows with a total size of about 8:5; ranks share rows if there are many short ones.
 
     >>> _even_rows([[0], [1, 2, 3, 4]]), _even_rows([[0], [1], [2], [3]])
     ([[0], [1, 2], [3, 4]], [[0, 1], [2, 3]])
@@ -101,6 +101,5 @@ def _even_rows(ranks: list[list[int]]) -> list[list[int]]:
 
 
 def _plain_rows_notice(boxes: int, lines: int) -> Notice:
-    """Return the notice for such a level."""
     text = f"a level of {boxes:,} boxes and {lines:,} lines is drawn in plain rows, its lines straight and unnamed"
     return Notice("large-level", text, strict=False)

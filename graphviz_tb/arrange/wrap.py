@@ -1,4 +1,4 @@
-"""Give a level a good shape: join parallel lines, wrap wide ranks, break long chains into columns."""
+"""Improve the shape of a level: join parallel lines, wrap wide ranks, break long chains into columns."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ NO_BUS = -1
 
 
 def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
-    """Merge neighbouring waypoints of lines of one kind that end in one box, from where they meet.
+    """Merge adjacent waypoints of lines of one kind to one box, from the box upwards as long as they are adjacent.
 
-    Items from `count` on are waypoints; `kinds` gives, by line, the bus it may join (`NO_BUS`: none). The order from
+    Items from `count` on are waypoints; `kinds` is, by line, the kind of bus it may join, or `NO_BUS`. The order from
     left to right does not change.
 
     >>> layers = Ranks([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
@@ -33,10 +33,10 @@ def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
     after = {upper: lower for chain in layers.chains for upper, lower in pairwise(chain)}
     name: dict[int, int] = {}
     ranks = []
-    # From the bottom up: the next item is known by its merged name, so that a bus grows upwards from its box.
+    # A bus grows upwards from its box, because the next item is known by its merged name.
     for row in reversed(layers.ranks):
         fresh: list[int] = []
-        last: tuple[int, int, int] | None = None  # of the item before: next item, box, kind
+        last: tuple[int, int, int] | None = None  # of the item before: item below, box, kind
         for item in row:
             line = line_of.get(item, -1) if item >= count else -1
             leads = None
@@ -52,16 +52,16 @@ def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
     return Ranks(ranks[::-1], chains, layers.notices)
 
 
-# Wrap too wide ranks into several, one under the other.
+# Wrap a rank that is too wide into several rows.
 
-WRAP_WIDTHS = (2400, 1600)  # use the first that makes the part at most three times as wide as high
+WRAP_WIDTHS = (2400, 1600)  # px; use the first at which the part is at most three times as wide as high
 
 
 def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int], most: int = MAX_LEVEL_WIDTH) -> Ranks:
-    """Distribute the nodes of each rank wider than `most`, in turn, over as many ranks as it needs.
+    """Distribute the nodes of each rank wider than `most` over as many rows as it needs, one node to each row in turn.
 
     `widths` are nominal, by node; items from `count` on are waypoints. The order from left to right does not change.
-    Lines of nodes on other rows of a rank pass between its nodes; those that share an end share waypoints.
+    Lines of nodes on other rows pass between the nodes of a row; lines that share an end share waypoints.
 
     >>> wide = Ranks([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
     >>> wrap_ranks(wide, 4, [0, 800, 800, 800]).ranks
@@ -87,12 +87,11 @@ def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int], most: int = MAX
 
 
 def _reduce_rows(depth: list[int], deepest: int, most: int) -> list[int]:
-    """Reduce the rows of each rank in proportion if `deepest` exceeds `most`."""
+    """Reduce the rows of each rank in proportion if `deepest`, a count for all rows, exceeds `most`."""
     return depth if deepest <= most else [1 + (rows - 1) * most // deepest for rows in depth]
 
 
 def _wrap_limit_notice(layers: Ranks) -> Notice:
-    """Return the notice for a piece that is drawn in fewer rows than it needs."""
     text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
     return Notice("large-level", text, strict=False)
 
@@ -101,7 +100,7 @@ def _passed_places(layers: Ranks, depth: list[int]) -> int:
     """Return how many places on added rows the lines may pass in total."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     added = [rows - 1 for rows in depth]
-    through = list(accumulate(added))  # rows added up to each rank, with its own
+    through = list(accumulate(added))  # rows added up to and including each rank
     return sum(through[rank[chain[-1]]] - through[rank[chain[0]]] + added[rank[chain[0]]] for chain in layers.chains)
 
 
@@ -109,12 +108,12 @@ def _rows_needed(row: Row, count: int, widths: Sequence[int], limit: int) -> int
     """Return how many rows a rank needs to be at most `limit` wide."""
     boxes = [widths[item] for item in row if item < count]
     lines = (len(row) - len(boxes)) * WAYPOINT_WIDTH
-    # Lines pass through all rows and take up to half of each.
+    # Lines pass through all rows and may take half of each.
     return max(1, min(len(boxes), -(-sum(boxes) // max(limit - lines, limit // 2))))
 
 
 class WrappedRanks:
-    """Ranks distributed over rows, and the chains with the waypoints this adds."""
+    """Ranks distributed over rows, the chains with the new waypoints, and their number (`added`)."""
 
     def __init__(self, layers: Ranks, count: int, depth: Sequence[int]) -> None:
         self.count = count
@@ -137,29 +136,25 @@ class WrappedRanks:
         if rows == 1:
             self.ranks.append(row)
             return
-        # Deal boxes like cards: neighbours stay near each other, one row lower.
-        turn = 0
+        # Deal nodes to rows like cards, so that neighbours stay near each other.
         self.tail: dict[int, int] = {}  # the lowest item so far of each chain that leaves this rank
-        level: dict[int, int] = {}
-        for item in row:
-            if item < self.count:
-                level[item] = turn % rows
-                turn += 1
-        for now in range(rows):
-            self.ranks.append(self.build_row(row, level, now))
+        nodes = [item for item in row if item < self.count]
+        row_of = {item: number % rows for number, item in enumerate(nodes)}
+        for current in range(rows):
+            self.ranks.append(self.build_row(row, row_of, current))
 
-    def build_row(self, row: Row, level: dict[int, int], now: int) -> Row:
-        """Return one of the rows: its nodes, and waypoints for everything that passes it."""
+    def build_row(self, row: Row, row_of: dict[int, int], current: int) -> Row:
+        """Return one of the rows of a rank: its nodes, and waypoints for all lines that pass it."""
         fresh: Row = []
-        last: tuple[bool, int] | None = None  # the end that the waypoint just set belongs to
+        last: tuple[bool, int] | None = None  # direction and far end of the line for which a waypoint was just added
         for item in row:
-            goal = level.get(item, -1)
-            if max(goal, 0) == now:
+            goal = row_of.get(item, -1)
+            if max(goal, 0) == current:
                 last = None
                 fresh.append(item)
                 continue
-            # Lines into a box pass the rows above it, lines out of it the rows below; a waypoint is on the first row.
-            inward = goal > now
+            # Lines into a node pass the rows above it, lines out of it the rows below; old waypoints are on row 0.
+            inward = goal > current
             for number in (self.into if inward else self.out).get(item, ()):
                 chain = self.chains[number]
                 end = (inward, chain[0] if inward else chain[-1])
@@ -174,29 +169,29 @@ class WrappedRanks:
         return fresh
 
 
-# Break a long chain into columns, as a newspaper breaks lines: at joints that few lines pass.
+# Break a long chain into columns at joints, ranks that few lines pass.
 #
-# Nominal sizes decide, as for all order, so that opening a box moves nothing to another column.
+# Sizes are nominal, so that opening a box moves no other box to another column.
 
 Passing = tuple[int, int]  # boxes, lines
-TALL_RANKS = 16  # ranks that a screen of 1000 px shows at full size: so many are easier to read in one piece
-MAX_ASPECT = 2  # height by width of a part, at most
-COLUMN_GUTTER = 72  # nominal px between two columns, where the lines to the next one run
-MAX_JOINT_LINES = 3  # lines between columns that the eye can follow; no break where more pass
-JOINT_REACH = 3  # search a joint within 1/REACH of a column around the even division
+TALL_RANKS = 16  # up to so many ranks, which fit a screen of 1000 px, are easier to read in one column
+MAX_ASPECT = 2  # of height to width of a piece
+COLUMN_GUTTER = 72  # nominal px between two columns, for the lines to the next column
+MAX_JOINT_LINES = 3  # more lines between columns are hard to follow
+JOINT_REACH = 3  # search a joint within a third of a column around the even division
 
 
 def column_breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...]]:
-    """Return by piece of a level the ranks at which a new column begins; none if one column has a good shape.
+    """Return for each piece of a level the ranks at which a new column begins; () if one column has a good shape.
 
-    Pieces have the nominal widths of their nodes; other items are waypoints.
+    Each piece has its ranks and the nominal widths of its nodes.
 
     >>> chain = Ranks([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
     >>> column_breaks([(chain, [88] * 20)])
     [(6, 13)]
     """
     sizes = [(_occupied_rank_count(layers, widths), _nominal_breadth(layers, widths)) for layers, widths in pieces]
-    # Pieces at least half as high as this one are drawn next to it and widen the whole: `room` sums their widths.
+    # A piece at least half as high as another one is drawn next to it, so its width counts; `room` sums the widths.
     tall = sorted((ranks, wide + PART_GAP) for ranks, wide in sizes if ranks > TALL_RANKS)
     room = [0, *accumulate(wide for _, wide in tall)]
     broken = []
@@ -207,7 +202,7 @@ def column_breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[i
 
 
 def _occupied_rank_count(layers: Ranks, widths: Sequence[int]) -> int:
-    """Count the ranks of a piece that take room; ranks of ports do not."""
+    """Count the ranks of a piece that are not empty; ports are on the frame."""
     count = len(widths)
     return sum(any(item < count and widths[item] for item in row) for row in layers.ranks)
 
@@ -220,9 +215,9 @@ def _nominal_breadth(layers: Ranks, widths: Sequence[int]) -> int:
 
 
 def _piece_breaks(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
-    """Return the breaks of one piece, `wide` px wide and next to others of `beside` px; () if there is no joint."""
+    """Return the breaks of a piece of `wide` px next to pieces of `beside` px in total; () if there is no joint."""
     ranks = len(layers.ranks)
-    # Compare height and width in one column, then in more columns, with all divisions multiplied out.
+    # Compare height and width in one column, then in more columns, without divisions.
     if RANK_HEIGHT * ranks <= MAX_ASPECT * (wide + beside):
         return ()
     columns = 2
@@ -237,17 +232,15 @@ def _piece_breaks(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
 
 
 def _best_joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
-    """Return the rank near `wanted` that the least boxes and lines pass; among equals the nearest, then the first.
-
-    `wanted` and `reach` are a column's length and a third of it, so that no column is short.
-    """
+    """Return the rank at most `reach` from `wanted` that the fewest boxes and lines pass; of equals the nearest, then
+    the first."""
     near = range(wanted - reach, wanted + reach + 1)
     return min(near, key=lambda rank: (passing[rank], abs(rank - wanted), rank))
 
 
 def _lines_between_ranks(layers: Ranks) -> list[Passing]:
-    """Return by r the lines that pass from rank r - 1 to rank r: the smaller number of boxes at one end, and of
-    lines."""
+    """Return for each rank r the lines that pass from rank r - 1 to r: the number of boxes at their sources or targets,
+    whichever are fewer, and the number of lines."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     spans = [(rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in layers.chains]
     changes = [0] * (len(layers.ranks) + 1)
@@ -255,7 +248,7 @@ def _lines_between_ranks(layers: Ranks) -> list[Passing]:
         changes[start] += 1
         changes[stop] -= 1
     lines = list(accumulate(changes[:-1]))
-    # Count boxes only where a break is possible: a set for each rank of a dense level would be quadratic.
+    # Count boxes only where a break is possible, because a set for each rank of a dense level would be quadratic.
     few = [r for r, count in enumerate(lines) if count <= MAX_JOINT_LINES]
     boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
     for chain, (start, stop) in zip(layers.chains, spans, strict=True):
@@ -266,9 +259,9 @@ def _lines_between_ranks(layers: Ranks) -> list[Passing]:
 
 
 def carry_breaks(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
-    """Carry the breaks of `old` over to `new`, which has mostly the same ranks and items in the same order.
+    """Return the breaks of `old` for `new`, which has mostly the same ranks and items in the same order.
 
-    A break stays if everything before it is still above everything after it, and its column has an item.
+    A break stays if all items before it are still above all items after it, and its column is not empty.
     """
     if not any(old.breaks):
         return ()
@@ -281,12 +274,12 @@ def _carry_part_breaks(
 ) -> tuple[int, ...]:
     """Return the breaks of `old` in one part of `new`; `was` is the old part and rank of each item."""
     ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
-    whole = {p for row in ranks for p, _ in row}  # a part made of several keeps no break
-    if len(whole) != 1:
+    old_parts = {p for row in ranks for p, _ in row}
+    if len(old_parts) != 1:  # a part merged of several keeps no break
         return ()
-    [came_from] = whole
+    [old_part] = old_parts
     starts: list[int] = []
-    for break_ in old.breaks[came_from]:
+    for break_ in old.breaks[old_part]:
         before = max((r for r, row in enumerate(ranks) if any(rank < break_ for _, rank in row)), default=-1)
         after = min((r for r, row in enumerate(ranks) if any(rank >= break_ for _, rank in row)), default=-1)
         if (starts[-1] if starts else 0) <= before < after:

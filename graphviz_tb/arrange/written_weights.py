@@ -15,11 +15,12 @@ from dataclasses import replace
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, Skeleton, Wire
 
-MIN_SHARE = (3, 4)  # of the weights that a box writes: those of the one owner that it stands next to
+MIN_OWNER_SHARE = (3, 4)  # numerator and denominator: of the weights that a box writes, in the box it is placed next to
 
 
 def join_written_weights(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton in which each child that writes most weights of one other is on its rank, joined by a wire."""
+    """Return a skeleton in which each child that writes mostly weights of one other child is on the rank of that child,
+    joined to it by a wire."""
     written: dict[int, list[int]] = {}
     for index, edge in enumerate(metagraph.edges):
         if edge.writes:
@@ -28,7 +29,7 @@ def join_written_weights(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
     for writer, lines in written.items():
         counts = {index: metagraph.edges[index].reference for index in lines}
         most = max(lines, key=lambda index: counts[index])
-        if counts[most] * MIN_SHARE[1] >= sum(counts.values()) * MIN_SHARE[0]:
+        if counts[most] * MIN_OWNER_SHARE[1] >= sum(counts.values()) * MIN_OWNER_SHARE[0]:
             joined = _set_beside_owner(metagraph, skeleton, most, places, wires.get(writer, ()))
             if joined is not skeleton:
                 skeleton, places, wires = joined, _places_of_items(joined), _wires_by_end(joined)
@@ -51,9 +52,12 @@ def _wires_by_end(skeleton: Skeleton) -> dict[int, list[int]]:
 def _set_beside_owner(
     metagraph: Metagraph, skeleton: Skeleton, edge: int, place: Mapping[int, tuple[int, int]], wires: Sequence[int]
 ) -> Skeleton:
-    """Return a skeleton with what writes the weights of metaedge `edge` right of their owner, its lines from gradients
-    led there; the same one if lines of others lead to it, or if anything stands between them. `wires` are those of the
-    writer."""
+    """Return a skeleton with the target of metaedge `edge`, which writes the weights of its source, right of the
+    source.
+
+    `wires` are the wires of the writer; those from gradients are extended to its new rank. Return the same skeleton if
+    the writer has other wires, or if items are between the two.
+    """
     owner, writer = metagraph.edges[edge].source, metagraph.edges[edge].target
     if owner not in place or writer not in place or place[owner][0] != place[writer][0]:
         return skeleton
@@ -80,13 +84,13 @@ def _set_beside_owner(
         chains[at] = (*skeleton.wires[at].chain[:-1], *passed, writer)
     parts = [*skeleton.parts]
     parts[number] = tuple(tuple(row) for row in rows)
-    led = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
-    joined = (*led, Wire(edge, -1, (owner, writer)))
+    extended = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
+    joined = (*extended, Wire(edge, -1, (owner, writer)))
     return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)
 
 
 def gather_training(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton in columns with the bookkeeping in the first column that holds other training."""
+    """Return a skeleton in columns with bookkeeping moved to the first column that contains other training."""
     if not skeleton.breaks or not metagraph.training:
         return skeleton
     joined = {end for wire in skeleton.wires for end in (wire.chain[0], wire.chain[-1])}

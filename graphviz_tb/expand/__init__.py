@@ -69,14 +69,14 @@ class Expander:
         self.hierarchy = hierarchy
         self.facts = facts
         self.options = options
-        # Caches of `drawable`, by open group: the order of its children and the continuations of their lines; by group
-        # and neighbour their places.
+        # Caches of `drawn_bridges`: the order of the children of a group and the continuations of their lines, by
+        # group, and the places of a group and a neighbour, by both.
         self.orders: dict[RowPath, dict[int, int | None]] = {}
         self.places: dict[tuple[RowPath, int], tuple[int | None, int | None]] = {}
         self.continuations: dict[RowPath, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[RowPath, Metagraph] = {}
         self._lock = RLock()  # threads may draw one model at once
-        # Tables over the whole file, each made when the first group needs it.
+        # Tables over the whole file, built when the first group needs them.
         self._edges: EdgeIndex | None = None
         self._filed: LevelLines | None = None
         self._marks: MarksByHost | None = None
@@ -85,8 +85,8 @@ class Expander:
         self._aux = frozenset(options.aux)
 
     def metagraph(self, path: RowPath) -> Metagraph:
-        """Return the metagraph of the group at `path`. The groups around it are opened first, from the outside in."""
-        # A group's bridges depend on what the group around it draws: from the outside in, without recursion.
+        """Return the metagraph of the group at `path`."""
+        # The bridges of a group depend on the lines of the group around it, so open from the outside in.
         chain: list[RowPath] = []
         ancestor: RowPath | None = path
         while ancestor is not None and ancestor not in self._cache:
@@ -105,12 +105,12 @@ class Expander:
             if self._filed is None and crossings_fit_memory(self.hierarchy):
                 from graphviz_tb.expand.all_levels import LevelLines  # a picture opens few groups
 
-                # There is one main graph: once it is open, its lines are not needed again.
+                # If the root is open already, its lines are not needed again.
                 self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
     def level_form(self, row: int) -> tuple[LevelForm, list[int]] | None:
-        """Return what the level of a group shares with levels equal but for their rows, and its own rows: children,
-        then marks and neighbours. None if it is unique, or before `bundle_all_levels`."""
+        """Return the form that the level of a group shares with equal levels, and its rows: children, then marks and
+        neighbours. None if levels like it are never shared, or before `bundle_all_levels`."""
         with self._lock:
             if self._forms is None:
                 changed = self.hidden is not None or self.options.tensorboard or self._main or self._aux
@@ -130,7 +130,7 @@ class Expander:
         return path
 
     def stacks_around(self, path: RowPath) -> list[tuple[RowPath, RowPath]]:
-        """Return the stacks around `path` that show one member, outermost first, each with the member that holds
+        """Return the stacks around `path` that show one member, outermost first, each with the member that contains
         `path`."""
         return []
 
@@ -158,7 +158,7 @@ class Expander:
             replace(mask, stubbed=mask.stubbed.union(range(len(edges), len(edges) + len(written)))) if written else mask
             for mask in self._extraction_masks(path, rows, around)
         ]
-        # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
+        # A child keeps its bridges if it is in the core of either mask: see `decide_drawable`.
         bridges = self._level_bridges(path, rows, automatic.extracted_children & mask.extracted_children)
         level = Metagraph(
             row=path[-1],
@@ -179,14 +179,13 @@ class Expander:
         return drop_hidden_children(level, self.hidden.__getitem__)
 
     def surplus_in(self, path: RowPath) -> Surplus | None:
-        """Return what another member of a stack has more, where a group is the only member shown."""
+        """Return the surplus of a stack (`surplus.py`) if the group is the only member that the stack shows."""
         return None
 
     def _level_lines(self, path: RowPath) -> tuple[list[int], list[Metaedge], list[tuple[int, int]]]:
         """Return the children of a group, the metaedges between them, and self loops as (child, count)."""
         rows = content_rows(self.hierarchy, path)
         if self._filed is not None:
-            # Found in one pass over all edges, or only over those that this group owns: both give the same.
             return rows, *self._filed.metaedges(owner_row(self.hierarchy, path))
         return rows, *find_metaedges(self.hierarchy, self.facts, path, rows)
 
@@ -200,7 +199,7 @@ class Expander:
     ) -> ExtractInput:
         sides: list[frozenset[str]] = [NO_SIDES] * len(rows)
         for mark in marks:
-            # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is extracted.
+            # TensorBoard counts a constant as a neighbour, so it extracts an op with one constant and no edge.
             if self.options.tensorboard or mark.kind not in ("constant", "weight"):
                 sides[mark.child] |= {mark.side}
         sinks = self._sink_rows if self.options.tensorboard or not edges else self._sink_or_summary_rows
@@ -216,13 +215,13 @@ class Expander:
 
     @cached_property
     def training(self) -> Bytes:
-        """The role of each row in the training, as `training_roles` says; none for TensorBoard."""
+        """The role of each row in the training; always 0 with TensorBoard's preset."""
         hierarchy = self.hierarchy
         return np.zeros(len(hierarchy), np.uint8) if self.options.tensorboard else training_roles(hierarchy)
 
     @cached_property
     def _learning(self) -> Bools:
-        """Return the rows of the model with weights; none for TensorBoard."""
+        """Mark the rows of the model with weights; no row with TensorBoard's preset."""
         return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else learning_rows(self.hierarchy)
 
     @cached_property
@@ -231,18 +230,20 @@ class Expander:
 
     @cached_property
     def _computing(self) -> Bools:
-        """Return the rows of layers of the model; none for TensorBoard, which may extract any scope."""
+        """Mark the rows of layers of the model; no row with TensorBoard's preset, which may extract any scope."""
         return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else computing_rows(self.hierarchy)
 
     def _children_on_cycles(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
-        """Return the stacks and folds on a cycle of two with a larger scope, training groups on any cycle, and scopes
-        that are called again and again: their calls lead through stacks back to them."""
+        """Return the children to extract because they close a cycle.
+
+        These are stacks and folds on a cycle of two with a larger scope, training groups on any cycle, and scopes that
+        are called repeatedly, where a cycle leads through a stack and back to them.
+        """
         hierarchy = self.hierarchy
         trains = [at for at, row in enumerate(rows) if row in self._training_rows]
         stacks = {at for at, row in enumerate(rows) if self._kinds[row] in STACK_KINDS}
         if not trains and not stacks:
             return frozenset()
-        # Pairs of children that data leads from and to.
         pairs = {(edge.source, edge.target) for edge in edges if edge.tensors and not edge.training & IMPLIED_LINE}
         data = sorted(pairs)
         circling = {
@@ -250,27 +251,26 @@ class Expander:
             for source, target in data
             if source in stacks and (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
-        # The smallest first, without those that are out already: moving one aside may break the cycle of the next.
+        # Smallest first: extracting one training group may break the cycle of the next.
         for train in sorted(trains, key=lambda train: hierarchy.op_count(rows[train])):
             if is_on_cycle(train, [pair for pair in data if not circling.intersection(pair)]):
                 circling.add(train)
         scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE_ROW}
-        left = [pair for pair in data if circling.isdisjoint(pair)]
-        if ringed := on_cycles_through(left, scopes, stacks - circling):
+        remaining = [pair for pair in data if circling.isdisjoint(pair)]
+        if on_cycle := on_cycles_through(remaining, scopes, stacks - circling):
             called = repeatedly_called_scopes(hierarchy, int(hierarchy.parent[rows[0]]))
-            circling |= {at for at in ringed if rows[at] in called}
+            circling |= {at for at in on_cycle if rows[at] in called}
         return frozenset(circling)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
-        """Return whether `row`, a stack or fold, trains nothing and `scope` is a larger scope."""
+        """Return whether a stack or fold is no training group and `scope` is a larger scope."""
         hierarchy = self.hierarchy
         if hierarchy.how[row] == TRAINING_ORIGIN:
             return False
         return bool(hierarchy.kind[scope] == SCOPE_ROW) and hierarchy.op_count(row) < hierarchy.op_count(scope)
 
     def _unshown_node_count(self, path: RowPath) -> int:
-        """Count the nodes that TensorBoard counts and we do not show: the functions in the root, one op for each
-        function."""
+        """Count the nodes that only TensorBoard counts: in the root its functions, in a function one op."""
         if path == (0,):
             return len(self.hierarchy.function_rows)
         return int(owner_row(self.hierarchy, path) in self.hierarchy.function_rows)
@@ -294,7 +294,7 @@ class Expander:
         return frozenset(np.flatnonzero(self.hierarchy.how == TRAINING_ORIGIN).tolist())
 
     def level_row_columns(self) -> tuple[Bools | Bytes, ...]:
-        """Columns of rows that decide a level besides its structure: if they agree, equal groups have equal levels."""
+        """Columns of rows on which a level depends besides structure: if they agree, equal groups have equal levels."""
         hierarchy = self.hierarchy
         hidden = self.hidden if self.hidden is not None else np.zeros(len(hierarchy), bool)
         marks = self._sink_mask, self._summary_rows, self.training
@@ -325,7 +325,7 @@ class Expander:
         ops = np.flatnonzero(hierarchy.node >= 0)
         kinds = np.array([op in types for op in hierarchy.graph.op_types], bool)
         sinks[ops] = kinds[hierarchy.graph.op[hierarchy.node[ops]]]
-        # Only an op called `…/(leaf)` can be the root op of a scope: other scopes need no check.
+        # Only an op named `…/(leaf)` can be the root op of a scope.
         roots = [row for row in np.flatnonzero(sinks).tolist() if hierarchy.name[row].endswith(")")]
         around = distinct_values(hierarchy.parent[roots])
         for row in around[hierarchy.kind[around] == SCOPE_ROW].tolist():
@@ -333,8 +333,8 @@ class Expander:
         return sinks
 
     def _extraction_masks(self, path: RowPath, rows: list[int], level: ExtractInput) -> tuple[DrawingMask, DrawingMask]:
-        """Return the automatic mask, and the one in effect after `--main` and `--aux`."""
-        # TensorBoard extracts nothing inside a series; our folds are series of another kind.
+        """Return the automatic mask, and the mask with the changes of `--main` and `--aux`."""
+        # TensorBoard extracts nothing inside a series, so extract only cycles in stacks and folds.
         if self.hierarchy.kind[path[-1]] in STACK_KINDS:
             automatic = mask = choose_extracted_cycles(level)
         else:
@@ -342,13 +342,13 @@ class Expander:
         automatic = mask = _without_implied_lines(automatic, level)
         if self._main or self._aux:
             names = [self.hierarchy.name[row] for row in rows]
-            # `--main` decides again, with these children exempt; `--aux` only takes its children out of the result.
+            # `--main` extracts again, without these children; `--aux` then extracts further children.
             included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
                 mask = _without_implied_lines(choose_extracted(replace(level, included=included), self.options), level)
-            away = mask.extracted_children
+            extracted = mask.extracted_children
             mask = _extract_by_hand(
-                mask, level, [index for index, name in enumerate(names) if name in self._aux and index not in away]
+                mask, level, [index for index, name in enumerate(names) if name in self._aux and index not in extracted]
             )
         return automatic, mask
 
@@ -357,7 +357,7 @@ class Expander:
         # The root has no outside.
         if parent is None:
             return []
-        # Bridges inside a function differ from call to call: find them for each path.
+        # Bridges inside a function differ from call to call, so they are found for each path.
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             return decide_drawable(self, path, rows, self._filed.bridges(path[0]), away, self.options)
         if self._edges is None:
@@ -368,15 +368,15 @@ class Expander:
 
 
 def _summary_only_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows that hold, or are, one op that only summaries touch, such as MergeSummary."""
+    """Mark the rows of one op whose edges all lead to or from summaries, such as MergeSummary."""
     graph = hierarchy.graph
     summaries = (graph.mark[graph.source] == SUMMARY_MARK) | (graph.mark[graph.target] == SUMMARY_MARK)
     if not summaries.any():
         return np.zeros(len(hierarchy), bool)
     alone = np.zeros(len(graph), bool)
-    for chosen in (summaries, ~summaries):  # an op with other edges does not count
+    for chosen in (summaries, ~summaries):  # any other edge unmarks the op
         alone[graph.source[chosen]] = alone[graph.target[chosen]] = bool(chosen is summaries)
-    # Ops with edges to other ops than summaries; `busy` counts them before each row.
+    # `busy` counts the other ops before each row.
     plain = (hierarchy.node >= 0) & (hierarchy.mark == 0)
     plain[plain] = ~alone[hierarchy.node[plain]]
     busy = prefix_sums(plain)
@@ -386,18 +386,17 @@ def _summary_only_rows(hierarchy: Hierarchy) -> Bools:
 
 
 def _without_implied_lines(mask: DrawingMask, level: ExtractInput) -> DrawingMask:
-    """Return a mask that leaves out the lines that go without saying, too."""
+    """Return a mask that also leaves out implied lines."""
     implied = [index for index, edge in enumerate(level.edges) if edge.training & IMPLIED_LINE]
     return replace(mask, stubbed=mask.stubbed.union(implied)) if implied else mask
 
 
 def _extract_by_hand(mask: DrawingMask, level: ExtractInput, nodes: Sequence[int]) -> DrawingMask:
-    """Move children to the auxiliary area by hand: with more edges out than in, to the right column (sources)."""
-    # One pass over the edges, however many children move.
+    """Move children to the auxiliary area by hand. A child with more edges out than in goes to the right column."""
     out, into = Counter(edge.source for edge in level.edges), Counter(edge.target for edge in level.edges)
     moved = set(nodes)
     touched = {index for index, edge in enumerate(level.edges) if edge.source in moved or edge.target in moved}
-    # TensorBoard's rule for what a user removes from the main graph.
+    # TensorBoard's rule for nodes that a user removes from the main graph.
     sources = [node for node in nodes if out[node] > into[node]]
     others = [node for node in nodes if out[node] <= into[node]]
     return DrawingMask((*mask.in_extract, *others), (*mask.out_extract, *sources), mask.stubbed.union(touched))

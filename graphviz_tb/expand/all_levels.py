@@ -1,4 +1,4 @@
-"""Find the metaedges and bridges of all groups in one pass, and which levels are equal, for callers that open every
+"""Find the metaedges and bridges of all groups in one pass, and find equal levels, for callers that open every
 group."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LevelLines:
     def __init__(self, hierarchy: Hierarchy, facts: Facts, first: int = 0) -> None:
         place, rows = _child_positions(hierarchy), np.arange(len(hierarchy) + 1)
         known: dict[OutputPairs, CarriedTensors] = {}
-        # The owner of each edge of `edge_order`, which lists them owner after owner.
+        # `edge_order` is sorted by owner.
         edges = hierarchy.edge_order[hierarchy.owner_start[first] :]
         owner = np.repeat(rows[first:-1], np.diff(hierarchy.owner_start[first:]))
         source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
@@ -74,19 +74,19 @@ class MemberLines:
         member = np.full(end[stack] - stack, -1)  # the innermost member around each row
         for row, _ in shown:
             member[row - stack : end[row] - stack] = row
-        # Lines inside a member first, in file order, then those that cross its border.
+        # Lines inside a member come first, in file order, then lines that cross its border.
         first, stop = sorted_value_range(borders.groups, stack + 1, int(end[stack]))
         own, here = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
         around = member[here - stack]
         within = (around >= 0) & (own.other > around) & (own.other < end[around])
         across = concatenate_crossings(*(edges for _, edges in shown))
         top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
-        # Drop lines that end at the stack itself: no member is known to have them.
-        held = (across.inner >= top) & (across.inner < end[top])
-        across, top = across.pick(held), top[held]
+        # Drop lines that end at the stack itself, because their member is unknown.
+        in_member = (across.inner >= top) & (across.inner < end[top])
+        across, top = across.pick(in_member), top[in_member]
         numbers = np.arange(len(top), dtype=np.int32)
         group, number, _, _, _ = climb_borders(hierarchy, numbers, across.inner, top, across.other, across.slot)
-        # A line that ends at a group as a whole is drawn inside it too.
+        # A line that ends at a whole group is drawn inside it, too.
         at = np.flatnonzero(hierarchy.kind[across.inner] != OP_ROW)
         group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
         kept = (member[group - stack] == top[number]) & (start[group + 1] > start[group])
@@ -107,9 +107,9 @@ class MemberLines:
 
 
 class LevelForms:
-    """Finds equal levels: the decisions for the first hold for all, with other rows.
+    """Finds equal levels, which differ only in their rows and share one `LevelForm`.
 
-    A level has no form if its decisions depend on more than its lines: on names, or on repeated calls.
+    A level has no form if it depends on more than its children and lines: on names, or on repeated calls.
     """
 
     def __init__(self, expander: Expander, lines: LevelLines, bodies: Sequence[int]) -> None:
@@ -119,9 +119,8 @@ class LevelForms:
         opens = hierarchy.kind != OP_ROW
         opens[list(hierarchy.calls)] = True
         self._opens: list[bool] = opens.tolist()
-        # All columns of children, level by level.
-        asked = np.stack((opens, *expander.level_row_columns()), axis=1).astype(np.uint8)
-        self._children, self._asked = hierarchy.child_order.tolist(), asked[hierarchy.child_order]
+        columns = np.stack((opens, *expander.level_row_columns()), axis=1).astype(np.uint8)
+        self._children, self._child_columns = hierarchy.child_order.tolist(), columns[hierarchy.child_order]
         self._start, self._kind = hierarchy.child_start.tolist(), hierarchy.kind.tolist()
         self._parent = hierarchy.parent.tolist()
         self._training: list[bool] = expander.training.tolist()
@@ -134,8 +133,8 @@ class LevelForms:
         self._forms: dict[tuple[Any, ...], LevelForm] = {}
 
     def form_of_level(self, row: int) -> tuple[LevelForm, list[int]] | None:
-        """Return the form of a group's level and its rows (children, then marks and neighbours); None if it has
-        none."""
+        """Return the form of a group's level and its rows (children, then marks and neighbours); None if it has no
+        form."""
         if not self._formed[row]:
             return None
         first, stop = self._start[row], self._start[row + 1]
@@ -151,7 +150,7 @@ class LevelForms:
         c, d = self._lines.owned[row : row + 2]
         key = (
             self._kind[row],
-            self._asked[first:stop].tobytes(),
+            self._child_columns[first:stop].tobytes(),
             self._inside[c:d].tobytes(),
             tuple(map(self._tensors_number, range(c, d))),
             self._marks[m:n].tobytes(),
@@ -169,20 +168,21 @@ class LevelForms:
         return form, rows
 
     def _continuing_bridges(self, row: int, first: int, stop: int) -> list[bool]:
-        """Return which bridges of a group continue in the level around it, as `decide_drawable` asks."""
+        """Return for each bridge of a group whether `decide_drawable` finds that it continues outside, and not against
+        the data order."""
         if first == stop:
             return []
         expander = self._expander
-        goes_on = continuations(expander, (self._parent[row],)).get(row, NO_CONTINUATIONS)
+        continued = continuations(expander, (self._parent[row],)).get(row, NO_CONTINUATIONS)
         lines = zip(self._others[first:stop], self._control[first:stop], strict=True)
         return [
-            (other >> 1, other & 1 > 0) in goes_on
+            (other >> 1, other & 1 > 0) in continued
             and not (control and runs_backwards(expander, (row,), other >> 1, other & 1 > 0, expander.options))
             for other, control in lines
         ]
 
     def _tensors_number(self, number: int) -> int:
-        """Number the tensors of a line, equal ones alike."""
+        """Return a number for the tensors of a line; equal tensors have equal numbers."""
         bundles = self._lines.inside[0]
         return self._numbers.setdefault(tuple(bundles.carried_tensors(number)), len(self._numbers))
 
@@ -209,10 +209,10 @@ def _line_table(lines: BundleTable) -> NDArray[np.int64]:
 
 
 def _levels_with_forms(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
-    """Mark the rows whose level can equal another.
+    """Mark the rows whose level can have a form.
 
-    Not a whole graph or function, not a loop's body, and none with stacks or training in it: those are extracted by
-    content and names.
+    Whole graphs, functions and loop bodies have none, nor have levels with stacks or training groups, whose extraction
+    depends on content and names.
     """
     levels: Bools = hierarchy.kind != OP_ROW
     apart = hierarchy.is_stack_row | (hierarchy.how == TRAINING_ORIGIN)
@@ -248,8 +248,8 @@ def _child_positions(hierarchy: Hierarchy) -> Longs:
 
 
 def _positions_of_holders(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -> Longs:
-    """Return, for groups below a row, the positions of the children that hold the given inner rows; the last position
-    for a group itself."""
+    """Return, for groups below a row, the position of the child that contains each inner row; the last position if the
+    inner row is the group itself."""
     start, every = hierarchy.child_start, len(hierarchy)
     first, stop = start[around], start[hierarchy.end[around]]
     rows = hierarchy.child_order[first:stop].astype(np.int64)

@@ -1,7 +1,8 @@
-"""Edges that leave a group, as the levels around it see their other end.
+"""Find the edges that cross the border of a group.
 
-An edge crosses the border of every group from its end up to the level that owns it. Each group finds its crossings
-among the edges filed by row (`EdgeIndex`); after many groups, the borders of all are filed at once (`BorderIndex`).
+An edge crosses the border of every group from its end up to the level that owns it. A crossing names the row inside and
+the row that represents the other end at that level. Each group finds its crossings in an index of edges by row
+(`EdgeIndex`); after many groups, the crossings of all are computed at once (`BorderIndex`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.tensors import CarriedTensors
 
 GROUPS_BEFORE_FILING = 1_000  # after so many opened groups it pays to file the borders of all at once
-# Crossings (100 bytes each) filed at once: a base amount and so many for each edge. Beyond that (thousands of edges
-# through thousands of nested groups) each group finds its own.
+# The crossings of a file (100 bytes each) are filed at once up to `FREE_FILED_CROSSINGS` and so many for each edge. If
+# there are more (thousands of edges through thousands of nested groups), each group finds its crossings.
 FILED_CROSSINGS_PER_EDGE = 10
 
 
@@ -47,10 +48,7 @@ class Crossings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SortedCrossings:
-    """Crossings indexed by the row inside: positions `by_inner` sorted by that row, and the sorted `rows`.
-
-    These are the edges of a call inside its functions, or of a stack inside a member.
-    """
+    """Crossings indexed by the row inside: positions `by_inner` sorted by that row, and the sorted `rows`."""
 
     edges: Crossings
     by_inner: Longs
@@ -63,16 +61,14 @@ class SortedCrossings:
 
 
 def sort_crossings(edges: Crossings) -> SortedCrossings:
-    """Index crossings by the row inside, so that each of many groups finds its own."""
     by_inner = np.argsort(edges.inner, kind="stable")
     return SortedCrossings(edges, by_inner, edges.inner[by_inner])
 
 
 class EdgeIndex:
-    """Edges between ordinary ops, filed by the row of either end; made once."""
+    """Edges between ordinary ops by the row of either end, and the crossings of calls."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        # `edge_order` lists the edges between ordinary ops, none to marks or omitted nodes.
         plain = hierarchy.edge_order
         graph = hierarchy.graph
         out_row = hierarchy.row_of_node[graph.source[plain]]
@@ -81,18 +77,19 @@ class EdgeIndex:
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
         self.calls: dict[RowPath, Crossings] = {}  # crossings of the calls opened so far
-        self._handed: dict[RowPath, SortedCrossings] = {}  # the same edges inside the functions of those calls
-        # By call, wherever it is opened: its crossings within its body, and those last passed into its functions.
+        self._inside_calls: dict[RowPath, SortedCrossings] = {}  # the same edges inside the functions of those calls
+        # By row of the call, for all paths: its crossings within its body, and the last crossings passed into its
+        # functions.
         self._own: dict[int, Crossings] = {}
         self._entered: dict[int, tuple[Crossings, SortedCrossings]] = {}
         self.hierarchy = hierarchy
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
-        self.asked = 0
+        self.searched_groups = 0
         self.known: dict[OutputPairs, CarriedTensors] = {}  # edges into nested groups carry equal tensors
 
     def file_all_borders(self) -> None:
         """File the borders of all groups at the first request."""
-        self.asked = GROUPS_BEFORE_FILING
+        self.searched_groups = GROUPS_BEFORE_FILING
 
     @cached_property
     def borders_fit_memory(self) -> bool:
@@ -100,14 +97,12 @@ class EdgeIndex:
 
     @cached_property
     def borders(self) -> BorderIndex:
-        """Edges across the border of every group, made once."""
         return BorderIndex(self.hierarchy)
 
     def count_known_calls(self, path: RowPath) -> int:
-        """Return how many of the calls on `path`, outermost first, are known already."""
-        # Emptied as a whole: the few calls on the next path are found again.
+        """Return how many of the calls on `path`, outermost first, are known already; forget all if there are many."""
         if max(len(self.calls), len(self._own)) > MAX_CACHED_CALLS:
-            for kept in (self.calls, self._handed, self._own, self._entered):
+            for kept in (self.calls, self._inside_calls, self._own, self._entered):
                 kept.clear()
         length = len(path)
         while length and path[:length] not in self.calls:
@@ -115,21 +110,21 @@ class EdgeIndex:
         return length
 
     def function_crossings_at(self, path: RowPath) -> SortedCrossings:
-        """Return the edges that a call passes to its functions, sorted once: each of them takes a part."""
-        if path not in self._handed:
-            self._handed[path] = self.function_crossings(self.calls[path], path[-1])
-        return self._handed[path]
+        """Return the edges that a call passes to its functions."""
+        if path not in self._inside_calls:
+            self._inside_calls[path] = self.function_crossings(self.calls[path], path[-1])
+        return self._inside_calls[path]
 
     def function_crossings(self, outer: Crossings, call: int) -> SortedCrossings:
-        """Return the edges of a call inside its functions. A call may be opened in thousands of places with equal
-        crossings."""
+        """Return the edges of a call inside its functions; cached, because a call may be opened in thousands of places
+        with the same crossings."""
         known = self._entered.get(call)
         if known is None or known[0] is not outer:
             known = self._entered[call] = outer, sort_crossings(_pass_into_call(self, outer, call))
         return known[1]
 
     def own_body_crossings(self, row: int) -> Crossings:
-        """Return the edges within one body that have one end below `row`; those of calls are cached."""
+        """Return the edges within one body that have one end below `row`; cached for calls."""
         if row not in self.hierarchy.calls:
             return _find_body_crossings(self.hierarchy, self, row)
         if row not in self._own:
@@ -137,10 +132,12 @@ class EdgeIndex:
         return self._own[row]
 
     def crossings_at(self, path: RowPath) -> Crossings:
-        """Return the edges across the border of a row, those that the calls around it pass to it included. Before: the
-        crossings of these calls are in `calls`."""
+        """Return the edges across the border of a row, including those that the calls around it pass to it.
+
+        The crossings of these calls must be in `calls`.
+        """
         row, hierarchy = path[-1], self.hierarchy
-        # A function has no outside but its calls: no edge of its body leaves it.
+        # No edge of its body leaves a function; only its calls join it to other rows.
         across = no_crossings() if hierarchy.kind[row] == FUNCTION_ROW else self.own_body_crossings(row)
         if len(path) > 1 and len(self.calls[path[:-1]].edge):
             passed = self.function_crossings_at(path[:-1]).touching_rows(row, int(hierarchy.end[row]))
@@ -170,12 +167,12 @@ def crossings_fit_memory(hierarchy: Hierarchy) -> bool:
 
 
 class BorderIndex:
-    """Edges of a body across the border of each of its groups, filed by group, then in file order."""
+    """The crossings of every group within its body, sorted by group, then in file order."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         graph, plain = hierarchy.graph, hierarchy.edge_order
         start, stop = hierarchy.edge_from[plain], hierarchy.edge_to[plain]
-        # Both ends under one child of the owner: an op that feeds itself, which crosses no border.
+        # An op that feeds itself crosses no border.
         plain, start, stop = plain[start != stop], start[start != stop], stop[start != stop]
         source, target = hierarchy.row_of_node[graph.source[plain]], hierarchy.row_of_node[graph.target[plain]]
         into = climb_borders(hierarchy, plain, target, stop, start, graph.slot[plain])
@@ -194,8 +191,8 @@ class BorderIndex:
 def climb_borders(
     hierarchy: Hierarchy, edge: Ints, inner: Ints, top: Ints, other: Ints, slot: Ints
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return one row for each border that an edge crosses between its `inner` end and `top`: the group, and the four
-    columns of a crossing."""
+    """Return one entry for each border that an edge crosses between its `inner` end and `top`: the group, and the edge,
+    inner row, other row and slot of the crossing."""
     kept: list[tuple[Ints, Ints, Ints, Ints, Ints]] = []
     around = inner
     # One border further out in each step, for all edges that have not reached the top.
@@ -209,29 +206,25 @@ def climb_borders(
 
 
 def _path_crossings(files: EdgeIndex, path: RowPath) -> Crossings:
-    """Return the edges that cross the border of group or op `path` in file order, including those through calls around
-    it.
-
-    Calls on the path are followed from the outermost inwards; their crossings are cached for later paths.
-    """
-    known = files.count_known_calls(path[:-1])  # only saves time
+    """Return the edges that cross the border of group or op `path` in file order, including edges through calls around
+    it."""
+    known = files.count_known_calls(path[:-1])
     for length in range(known + 1, len(path)):
         files.calls[path[:length]] = files.crossings_at(path[:length])
     return files.crossings_at(path)
 
 
 def open_group_crossings(hierarchy: Hierarchy, files: EdgeIndex, path: RowPath) -> Crossings:
-    """Return the edges that cross the border of group `path`, by the rows that it shows when open.
+    """Return the edges that cross the border of group `path`, at the rows that it shows when open.
 
-    The edges of a call go on to the arguments and results of its functions; control edges end at the call.
+    The edges of a call continue to the arguments and results of its functions; control edges end at the call.
     """
     across = _path_crossings(files, path)
     return files.function_crossings(across, path[-1]).edges if path[-1] in hierarchy.calls else across
 
 
 def _pass_into_call(files: EdgeIndex, outer: Crossings, call: int) -> Crossings:
-    """Return the edges of `call` as they go on inside its functions."""
-    # `entry`: which crossing, the row inside, the output or input position there.
+    """Return the edges of `call` where they continue inside its functions."""
     passed = follow_into_call(files.hierarchy, files.key_number, call, outer.edge, outer.slot, outer.inbound)
     rows = np.array([entry[0] for entry in passed], np.int64)
     return Crossings(
@@ -244,15 +237,14 @@ def _pass_into_call(files: EdgeIndex, outer: Crossings, call: int) -> Crossings:
 
 
 def _find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Crossings:
-    """Return the edges within one body that have one end below `row`."""
     graph = hierarchy.graph
-    files.asked += 1
-    if files.asked > GROUPS_BEFORE_FILING and files.borders_fit_memory and hierarchy.kind[row] != OP_ROW:
+    files.searched_groups += 1
+    if files.searched_groups > GROUPS_BEFORE_FILING and files.borders_fit_memory and hierarchy.kind[row] != OP_ROW:
         return files.borders.crossings_of_group(row)
     start, end = row, int(hierarchy.end[row])
     out, into = files.edges_from_rows(start, end), files.edges_to_rows(start, end)
     target, source = hierarchy.row_of_node[graph.target[out]], hierarchy.row_of_node[graph.source[into]]
-    # Drop edges with both ends inside; ids are in file order.
+    # Drop edges with both ends inside; edge numbers are in file order.
     out = np.sort(out[(target < start) | (target >= end)])
     into = np.sort(into[(source < start) | (source >= end)])
     return _merge_crossings(
@@ -295,7 +287,6 @@ def find_bridges(
     later."""
     if not children or not len(across.edge):
         return []
-    # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.
     position = positions_of_rows(children, across.inner)
     other = across.other.astype(np.int64) << 1 | across.inbound  # rows fit 31 bits
     bundles, columns = bundle_level(hierarchy.graph, facts, across.edge, (position, other), known)

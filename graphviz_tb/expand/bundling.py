@@ -26,14 +26,14 @@ from graphviz_tb.model.tensors import INDEX_DTYPES, CarriedTensors
 from graphviz_tb.ops.roles import SIZE_OPS
 
 LineColumns = tuple[list[int], ...]
-MAX_EDGES_IN_LOOP = 64  # edges for which plain loops are quicker than numpy
-MAX_INPUT_OPS = 32  # ops behind an input in which its first weight is looked for
+MAX_EDGES_IN_LOOP = 64  # up to this number of edges, plain loops are faster than NumPy
+MAX_INPUT_OPS = 32  # the first weight behind an input is searched among so many ops
 NUMBER_DTYPES = INDEX_DTYPES - {"bool"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BundleTable:
-    """Bundles in the order of first appearance: columns of their `ends`, edge counts by kind, and what they carry."""
+    """Bundles in the order of first appearance: columns of their `ends`, edge counts by kind, and tensors."""
 
     ends: tuple[Ints | Longs, ...]
     tensors: Longs
@@ -53,16 +53,16 @@ def bundle_level(
     ends: tuple[Ints | Longs, Ints | Longs],
     known: dict[OutputPairs, CarriedTensors],
 ) -> tuple[EdgeBundles, LineColumns]:
-    """Return the bundles of one level and their columns: as `bundle_edges`, but ten times faster for few edges."""
+    """Return the bundles of one level and their columns. For few edges this is ten times faster than `bundle_edges`."""
     if len(edges) > MAX_EDGES_IN_LOOP:
-        held = bundle_edges(graph, facts, edges, ends, known)
-        return held.bundles, held.line_columns()
+        table = bundle_edges(graph, facts, edges, ends, known)
+        return table.bundles, table.line_columns()
     flat: dict[tuple[int, int], list[int]] = {}
     outputs: dict[tuple[int, int], dict[tuple[int, int], None]] = {}
     counts: dict[tuple[int, int], list[int]] = {}
-    asked = (*ends, graph.control[edges], graph.reference[edges], graph.source[edges], graph.key[edges])
+    columns = (*ends, graph.control[edges], graph.reference[edges], graph.source[edges], graph.key[edges])
     for edge, first, other, control, reference, node, key in zip(
-        edges.tolist(), *(column.tolist() for column in asked), strict=True
+        edges.tolist(), *(column.tolist() for column in columns), strict=True
     ):
         pair = first, other
         if pair not in flat:
@@ -73,10 +73,10 @@ def bundle_level(
         if not control:
             outputs[pair][node, key] = None
     carried = []
-    for some in map(tuple, outputs.values()):
-        if some not in known:
-            known[some] = CarriedTensors(some, facts)
-        carried.append(known[some])
+    for pairs in map(tuple, outputs.values()):
+        if pairs not in known:
+            known[pairs] = CarriedTensors(pairs, facts)
+        carried.append(known[pairs])
     lines = zip(*((*pair, *count) for pair, count in counts.items()), strict=True)
     return SmallLevelBundles(list(flat.values()), carried), tuple(map(list, lines)) or ([],) * 5
 
@@ -116,7 +116,7 @@ def _group_by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
     >>> members.tolist(), start.tolist()
     ([0, 2, 1], [0, 2, 3])
     """
-    # Equal ends become neighbours; the sort is stable, so that edges of a bundle keep their order.
+    # The sort is stable: edges of a bundle keep their order.
     order = np.lexsort(ends[::-1])
     new = np.ones(len(order), bool)
     new[1:] = False
@@ -124,7 +124,7 @@ def _group_by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
         new[1:] |= column[order[1:]] != column[order[:-1]]
     cuts = np.flatnonzero(new)
     sizes = np.diff(np.append(cuts, len(order)))
-    # Each bundle by its first edge: `order[cuts]` is where that is in the columns.
+    # Order the bundles by their first edge, which is at `order[cuts]` in the columns.
     by_first = np.argsort(order[cuts], kind="stable")
     cuts, sizes = cuts[by_first], sizes[by_first]
     members: Longs = order[places_of_runs(cuts, sizes)]
@@ -143,7 +143,7 @@ def _distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tu
     same[1:] = True
     for column in (number, source, key):
         same[1:] &= column[order[1:]] == column[order[:-1]]
-    # The first of each equal (bundle, source, key), back in file order.
+    # Keep the first of equal (bundle, source, key), back in file order.
     kept = np.sort(order[~same])
     return source[kept], key[kept], np.searchsorted(number[kept], np.arange(count + 1))
 
@@ -206,8 +206,8 @@ def find_metaedges(
 def sort_ends_by_depth(
     hierarchy: Hierarchy, facts: Facts, edges: Sequence[Metaedge], rows: Sequence[int]
 ) -> list[Metaedge]:
-    """Return the metaedges of a level, with those between ops that are joined to one and the same group alone in the
-    order in which data passes it: what an encoder takes and gives is before what the decoder behind it does."""
+    """Return the metaedges of a level with the inputs and outputs of each group in the order in which data passes it:
+    those of an encoder before those of its decoder. Only the edges of ops that have no other edge are reordered."""
     result = [*edges]
     joined = Counter(end for edge in edges if not edge.training for end in (edge.source, edge.target))
     for inward in (True, False):
@@ -232,23 +232,25 @@ def _end_keys(
 ) -> list[tuple[int, bool]]:
     """Return the sort key of each line that enters a group (`inward`) or leaves it: how deep in its flow the line ends.
 
-    An input that joins data in one place on its way, as a mask does, is before the one where that data begins.
+    An input that only joins other data, such as a mask, comes before the input where that data begins.
     """
     after = _child_flow(hierarchy, group, children, not inward)
     order = topological_order(after)
     depths = longest_path_lengths(after, order)
-    met = [{*_joined_children(hierarchy, line, children, inward)} for line in lines]
-    ends = [max(sorted(joined), key=depths.__getitem__) for joined in met]
+    joined = [{*_joined_children(hierarchy, line, children, inward)} for line in lines]
+    ends = [max(sorted(places), key=depths.__getitem__) for places in joined]
     if not inward:
         return [(depths[end], True) for end in ends]
-    begins = [len(joined) > 1 or _begins_data(hierarchy, facts, line) for joined, line in zip(met, lines, strict=True)]
+    begins = [
+        len(places) > 1 or _begins_data(hierarchy, facts, line) for places, line in zip(joined, lines, strict=True)
+    ]
     nearest = _nearest_entered(after, order[::-1], depths, set(compress(ends, begins)))
     return [(-(depths if begin else nearest)[end], begin) for end, begin in zip(ends, begins, strict=True)]
 
 
 def _joined_children(hierarchy: Hierarchy, edge: Metaedge, children: Ints, inward: bool) -> list[int]:
-    """Return the numbers of the children of a group that a line to it (`inward`) or from it joins; the first if its
-    edges are unknown."""
+    """Return the numbers of the children of a group at which the edges of a line to it (`inward`) or from it end; the
+    first child if the edges are unknown."""
     graph, flat = hierarchy.graph, edge.flat_edges
     if flat is None:
         return [0]
@@ -258,7 +260,7 @@ def _joined_children(hierarchy: Hierarchy, edge: Metaedge, children: Ints, inwar
 
 
 def _child_flow(hierarchy: Hierarchy, group: int, children: Ints, onward: bool) -> list[list[int]]:
-    """Return the children of a group that data passes next after each, or against the flow."""
+    """Return for each child of a group the children that its data feeds, or (not `onward`) that feed it."""
     owned = hierarchy.owned_edges(group)
     ends = [np.searchsorted(children, end[owned]).tolist() for end in (hierarchy.edge_from, hierarchy.edge_to)]
     after: list[list[int]] = [[] for _ in children]
@@ -270,8 +272,8 @@ def _child_flow(hierarchy: Hierarchy, group: int, children: Ints, onward: bool) 
 def _nearest_entered(
     before: Sequence[Sequence[int]], order: Sequence[int], depths: Sequence[int], entered: Collection[int]
 ) -> list[int]:
-    """Return, by child, the least depth of those `entered` that it is or that lead to it; its own if there is none.
-    `order` has children after those `before` them.
+    """Return for each child the least depth of the `entered` children among itself and those that lead to it; if there
+    is none, its own depth. `order` is topological.
 
     >>> _nearest_entered([[], [0], [1], []], [0, 3, 1, 2], [2, 1, 0, 0], {0})
     [2, 2, 2, 0]
@@ -287,8 +289,8 @@ def _nearest_entered(
 
 
 def _begins_data(hierarchy: Hierarchy, facts: Facts, edge: Metaedge) -> bool:
-    """Return whether an input meets a weight before it joins other data, as tokens do, or picks from that by number;
-    masks do neither."""
+    """Return whether an input meets a weight before it joins other data, as tokens do, or joins it as numbers, such as
+    indices. A mask does neither."""
     graph, flat = hierarchy.graph, edge.flat_edges
     origin, first = graph.meaning.origin, hierarchy.first_input_edge
     if flat is None or not len(origin):

@@ -1,4 +1,4 @@
-"""Follow the edges of a call into its functions: inputs lead to arguments, results to outputs of the call."""
+"""Follow the edges of a call into its functions: from its inputs to arguments, from its outputs to results."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
 
 
 def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int]) -> list[Metaedge]:
-    """Return edges from the children that produce the results of a body to those that hold the arguments of the same
+    """Return edges from the children that produce the results of a body to the children with the arguments of the same
     index.
 
-    `rows` are the children of the function's row. These metaedges represent no edge of the graph: nothing counts them.
+    `rows` are the children of the function's row. These metaedges represent no edge of the graph, so their counts are
+    0.
     """
     graph, order = hierarchy.graph, sorted(range(len(rows)), key=rows.__getitem__)
     # First rows of the children, ascending, for a bisection.
@@ -52,23 +53,22 @@ def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: lis
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:
             pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
-    given = [(ends, SingleBundle(CarriedTensors(made, facts), int32_column([]))) for ends, made in pairs.items()]
-    return [Metaedge(*ends, 0, 0, 0, carried, back=True) for ends, carried in given]
+    bundles = [(ends, SingleBundle(CarriedTensors(outs, facts), int32_column([]))) for ends, outs in pairs.items()]
+    return [Metaedge(*ends, 0, 0, 0, bundle, back=True) for ends, bundle in bundles]
 
 
 def follow_into_call(
     hierarchy: Hierarchy, key_number: Mapping[str, int], call: int, edges: Ints, slots: Ints, inbound: Bools
 ) -> list[tuple[int, int, int]]:
-    """Follow the edges of a call into its functions; `key_number` is the id of each output key of the graph.
+    """Return the inner ends of the edges of a call as (position in `edges`, row inside, slot or output key there).
 
-    Each entry is `(position among edges, row inside, slot or output key there)`. Control edges end at the call, and so
-    do edges to a constant that is drawn as a mark.
+    `key_number` is the id of each output key of the graph. Control edges end at the call, and so do edges to a constant
+    that is drawn as a mark.
     """
     graph = hierarchy.graph
     node = int(hierarchy.node[call])
     data = ~graph.control[edges]
-    # `slot` is an output key for an edge that leaves the call, and an input position for one that enters. Control
-    # edges into the call reach no argument.
+    # A slot is an output key for an edge that leaves the call, and an input position for an edge that enters it.
     into, out = _positions_by_slot(slots, inbound & data), _positions_by_slot(slots, ~inbound & data)
     leaving = sorted((parse_output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
@@ -83,20 +83,18 @@ def follow_into_call(
             for index in into.get(slot, ())
         ]
         keys = _reachable_output_keys(joined, function, leaving)
-        made = zip(keys, joined.result_sources(function, [graph.keys[key] for key in keys]), strict=True)
-        results = ((index, *end) for key, given in made for index in out[key] for end in given)
-        given = list(islice(results, room))
-        room -= len(given)
-        for index, inner, key in sorted([*ends, *given], key=itemgetter(0)):
+        sources = zip(keys, joined.result_sources(function, [graph.keys[key] for key in keys]), strict=True)
+        results = list(islice(((index, *end) for key, at in sources for index in out[key] for end in at), room))
+        room -= len(results)
+        for index, inner, key in sorted([*ends, *results], key=itemgetter(0)):
             row = int(hierarchy.row_of_node[inner])
-            # The end inside may be left out of the hierarchy (row -1), or be drawn as a mark.
+            # The end inside may be missing from the hierarchy (row -1), or be drawn as a mark.
             if row >= 0 and not graph.mark[inner]:
                 joined_ends.append((index, row, key_number[key]))
     return joined_ends
 
 
 def _positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
-    """Return the chosen positions by slot: a function looks up its own arguments only, not all inputs."""
     positions: dict[int, list[int]] = {}
     for index in np.flatnonzero(chosen).tolist():
         positions.setdefault(int(slots[index]), []).append(index)
@@ -104,15 +102,15 @@ def _positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
 
 
 def _reachable_output_keys(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
-    """Return the keys of those outputs (number, key), sorted by number, that results of a function can lead to."""
+    """Return the keys of the outputs to which results of a function can lead; `leaving` has (number, key), sorted."""
     if joined.gives == "each" and not joined.named:
         leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
     return [key for _, key in leaving]
 
 
 def constants_into_call(hierarchy: Hierarchy, call: int, body: int | None = None) -> list[tuple[int, int]]:
-    """Return the constants passed to a call, each with the argument it leads to in one or all of its functions: `(row
-    of mark, row inside)`."""
+    """Return the constants among the inputs of a call with their arguments, in one or all of its functions: (row of the
+    mark, row inside)."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
     into = slice(*sorted_value_range(graph.target, node, node + 1))
     # Edges from marks are not in `edge_order` and cross no border.
@@ -132,7 +130,7 @@ def constants_into_call(hierarchy: Hierarchy, call: int, body: int | None = None
 
 
 def _distinct_bodies(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
-    """Return each function of a call once, though two attributes may name it.
+    """Return each function of a call once, even if two attributes name it.
 
     >>> _distinct_bodies((("then_branch", 7), ("else_branch", 7)))
     [('then_branch', 7)]

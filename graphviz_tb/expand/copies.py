@@ -1,4 +1,5 @@
-"""Find the members of a stack whose content equals that of the usual member: a page writes their levels once."""
+"""Find the members of a stack whose content equals that of the usual member, so that a page writes their levels
+once."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ OUTSIDE_OFFSET = 1 << 32  # added to rows outside of a member; rows inside are o
 
 @dataclass(frozen=True, slots=True)
 class MemberCopy:
-    """A stack member with the same content as the `usual` one.
+    """A stack member with the same content as the `usual` member.
 
-    Rows inside are offset by `member - usual`; `marks` maps outside rows of the usual member to those of this one.
+    Rows inside are offset by `member - usual`; `marks` maps rows of marks outside the usual member to those of this
+    one.
     """
 
     member: int
@@ -34,8 +36,8 @@ class MemberCopy:
 class MemberCopies:
     """Finds the copies among the members of a stack, on request.
 
-    A copy holds equal rows, edges, marks and tensors in equal order, and equal lines lead out of it: its levels are
-    those of the usual member with other row numbers. Members with calls are never copies.
+    A copy has the same rows, edges, marks and tensors in the same order, and the same lines lead out of it: its levels
+    are those of the usual member with other row numbers. Members with calls are never copies.
     """
 
     def __init__(self, levels: MemberExpander) -> None:
@@ -47,7 +49,7 @@ class MemberCopies:
         self._numbers: dict[tuple[Tensor, bool], int] = {}
 
     def copies_in_stack(self, stack: int) -> list[MemberCopy]:
-        """Return the copies in a stack of the main graph or of a function; empty for other rows."""
+        """Return the copies in a stack; empty for other rows."""
         hierarchy = self._hierarchy
         if not is_stack(hierarchy, stack):
             return []
@@ -60,7 +62,7 @@ class MemberCopies:
             if marks is None:
                 continue
             first = first or list(self._level_columns(stack, usual))
-            # Cheap columns first, tensors last: most differences show in the first columns.
+            # Most differences show in the first columns, which are cheap; tensors come last.
             if all(map(np.array_equal, first, self._level_columns(stack, member))):
                 found.append(MemberCopy(member, usual, marks))
         return found
@@ -70,21 +72,21 @@ class MemberCopies:
         return first < stop
 
     def _level_columns(self, stack: int, member: int) -> Iterator[NDArray[Any]]:
-        """Yield all columns that the levels of a member depend on besides structure and marks, as offsets from the
-        member."""
+        """Yield the columns that the levels of a member depend on besides structure and marks; rows are offsets from
+        the member."""
         stop = int(self._hierarchy.end[member])
         for column in self._rows:
             yield column[member:stop]
         yield from self._edge_columns(stack, member, stop)
 
     def _edge_columns(self, stack: int, member: int, stop: int) -> Iterator[NDArray[Any]]:
-        """Yield the edges that touch a member, as they are bundled: their ends, outputs and tensors."""
+        """Yield the ends, kinds, outputs and tensors of the edges that touch a member."""
         hierarchy, graph = self._hierarchy, self._hierarchy.graph
         inner = np.sort(hierarchy.edge_order[hierarchy.owner_start[member] : hierarchy.owner_start[stop]])
         across = self._levels.member_crossings((member,))
         edge = np.concatenate((inner, across.edge))
         source, target = (hierarchy.row_of_node[ends[inner]] for ends in (graph.source, graph.target))
-        # An edge to another member has no counterpart in the next member; that one has more is the same for all.
+        # An edge to another member has no counterpart in the next member, but all members show the same surplus.
         surplus = self._levels.surplus_in((member,))
         box = -1 if surplus is None else surplus.member
         between = (across.other > stack) & (across.other < hierarchy.end[stack]) & (across.other != box)
@@ -105,7 +107,8 @@ class MemberCopies:
         return np.array([numbers.setdefault(tensor, len(numbers)) for tensor in carried], np.int64)
 
     def _tensor_numbers(self, edge: Ints) -> Longs:
-        """Number the tensor of each edge and whether it is an index, equal ones alike; -1 for control edges."""
+        """Number the tensor of each edge; equal tensors have equal numbers, control edges -1. Whether a tensor is an
+        index distinguishes it, too."""
         graph, facts, numbers = self._hierarchy.graph, self._levels.facts, self._numbers
         data = ~graph.control[edge]
         found = np.full(len(edge), -1, np.int64)
@@ -115,20 +118,20 @@ class MemberCopies:
         return found
 
     def _corresponding_marks(self, usual: int, member: int) -> dict[int, int] | None:
-        """Map the outside marks of the usual member to those of `member`; None if they do not correspond."""
-        (ours, *first), (theirs, *second) = self._mark_columns(usual), self._mark_columns(member)
+        """Map the marks outside the usual member to those of `member`; None if they do not correspond."""
+        (of_usual, *first), (of_member, *second) = self._mark_columns(usual), self._mark_columns(member)
         if not all(map(np.array_equal, first, second)):
             return None
         stop = int(self._hierarchy.end[usual])
-        pairs = dict(zip(ours.tolist(), theirs.tolist(), strict=True))
-        corresponding = list(pairs.values()) == list(dict.fromkeys(theirs.tolist()))
+        pairs = dict(zip(of_usual.tolist(), of_member.tolist(), strict=True))
+        corresponding = list(pairs.values()) == list(dict.fromkeys(of_member.tolist()))
         inside = {mark: other for mark, other in pairs.items() if usual <= mark < stop}
         if not corresponding or any(other - member != mark - usual for mark, other in inside.items()):
             return None
         return {mark: other for mark, other in pairs.items() if mark != other and mark not in inside}
 
     def _mark_columns(self, member: int) -> MemberColumns:
-        """Return the marks next to the ops of a member, and everything drawn of them."""
+        """Return columns of the marks next to the ops of a member: mark, op, kind, direction, number of edges."""
         hierarchy, beside = self._hierarchy, self._hierarchy.graph.beside
         at = self._marks.order[self._marks.start[member] : self._marks.start[hierarchy.end[member]]]
         mark = beside.mark[at]

@@ -1,6 +1,7 @@
-"""Row correspondence between groups of one structure, computed and checked, never guessed from names or positions.
+"""Map the rows of one group to those of another group of the same structure.
 
-Groups are matched child by child, so that children keep their type or structure and the edges between them.
+Children are matched level by level, so that corresponding children have the same type or structure and the same edges
+between them: first in file order, otherwise in canonical order. Names do not matter.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ class RowCorrespondence:
         self._cores: dict[tuple[int, int], int] = {}
 
     def corresponding_row(self, source: int, target: int, row: int) -> int | None:
-        """Return the row in group `target` that corresponds to `row` in group `source`; None if unknown, as for a row
-        elsewhere: the box of what another member has more.
+        """Return the row in group `target` that corresponds to `row` in group `source`; None if there is none, or if
+        `row` is outside of `source`.
 
-        If the mapping ends above the row, return the match of its innermost mapped group. `source` may be a fold of
-        such a group and small ops.
+        If groups above the row cannot be mapped, return the match of the innermost group that can. `source` may be a
+        fold of a group like `target` and small ops.
         """
         if row == source:
             return target
@@ -44,7 +45,7 @@ class RowCorrespondence:
             return None
         if row == source or self.are_copies(source, target):
             return row - source + target
-        # From the row up to the group: then the children to map, from the outside in.
+        # Collect the groups from the row up to `source`, then map them from the outside in.
         chain = [row]
         while chain[-1] != source:
             chain.append(int(self.hierarchy.parent[chain[-1]]))
@@ -57,18 +58,19 @@ class RowCorrespondence:
         return found
 
     def _with_structure_of(self, source: int, target: int) -> int:
-        """Return the only child of a fold that has the structure of another group; else the fold itself."""
+        """Return the only child of a fold that has the structure of `target`; otherwise the fold itself."""
         hierarchy, template = self.hierarchy, self.hierarchy.template
         if hierarchy.kind[source] != FOLD_ROW or template[source] == template[target] or template[target] < 0:
             return source
         if (source, target) not in self._cores:
             inside = hierarchy.children(source)
-            alike = inside[template[inside] == template[target]].tolist()
-            self._cores[source, target] = alike[0] if len(alike) == 1 else source
+            cores = inside[template[inside] == template[target]].tolist()
+            self._cores[source, target] = cores[0] if len(cores) == 1 else source
         return self._cores[source, target]
 
     def are_copies(self, source: int, target: int) -> bool:
-        """Return whether two groups have equal content at all depths, in file order: rows then correspond by offset."""
+        """Return whether two groups have equal content at all depths in file order, so that rows correspond by
+        offset."""
         key = source, target
         if key not in self._copies:
             end = self.hierarchy.end
@@ -100,7 +102,7 @@ class RowCorrespondence:
         if len(one[0]) != len(other[0]) or len(one[1]) != len(other[1]):
             return None
         children = hierarchy.children(source).tolist(), hierarchy.children(target).tolist()
-        # Repeated blocks come from one piece of code: the file order nearly always is the mapping.
+        # Repeated blocks come from the same code, so the file order nearly always is the mapping.
         if np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]):
             return dict(zip(*children, strict=True))
         orders = [_canonical_level(*form) for form in (one, other)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def _tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:
     """Return TensorBoard's order: breadth first from the sources, where the last visit counts.
 
-    Its preset keeps the errors of this order: a → b → c → d, a → d, d → e gives e before d.
+    The preset keeps its error: for a → b → c → d, a → d, d → e it has e before d.
     """
     after: dict[int, list[int]] = {}
     targets = set()
@@ -31,21 +31,21 @@ def _tensorboard_order(edges: Sequence[Metaedge]) -> dict[int, int]:
             targets.add(edge.target)
     queue = deque(node for node in after if node not in targets)
     order: dict[int, int] = {}
-    done: set[int] = set()
+    followed: set[int] = set()
     count = 0
     while queue:
         node = queue.popleft()
         order[node] = count
         count += 1
-        # A node is numbered at each visit but followed only once: that makes the order wrong.
-        if node not in done:
-            done.add(node)
+        # The error: a node is numbered at each visit but followed only once.
+        if node not in followed:
+            followed.add(node)
             queue.extend(after.get(node, ()))
     return order
 
 
 def _data_order(edges: Sequence[Metaedge]) -> dict[int, int]:
-    """Return the length of the longest path of data edges to each child; children on cycles have none.
+    """Return the length of the longest path of data edges to each child, without children on cycles.
 
     >>> line = [Metaedge(0, 1, 1, 0, 0), Metaedge(1, 2, 1, 0, 0), Metaedge(0, 2, 1, 0, 0)]
     >>> _data_order(line)
@@ -74,19 +74,23 @@ def decide_drawable(
     away: Set[int],
     options: ExpandOptions,
 ) -> list[Bridge]:
-    """Mark the bridges that cannot be drawn.
+    """Turn the bridges that cannot be drawn into stubs.
 
-    A bridge is drawn if its child is not in `away` (extracted both automatically and by hand), its neighbour has at
-    most `maxBridgePathDegree` bridges on that side (and of control-only ones), and it continues in the level around the
-    group; a control edge against the data order is not. A child moved by hand keeps its bridges, so that the drawing
-    order does not change. A line between the model and what trains it ends at the frame of the group.
+    A bridge is drawn if all of this is true:
+
+    - its child is not in `away`, the children extracted both automatically and by hand; a child extracted only by hand
+      keeps its bridges, so that the drawing order does not change
+    - the line continues in the level around the group
+    - the neighbour has at most `max_bridge_degree` bridges on that side, and at most as many of control only
+    - it carries data, or it does not run against the data order
+    - both ends have the same role in the training
     """
     box = expander.box_path(path)
     parent = parent_path(expander.hierarchy, box)
     if parent is None or not bridges:
         return bridges
-    goes_on = continuations(expander, parent).get(box[-1], NO_CONTINUATIONS)
-    # maxBridgePathDegree: a neighbour that feeds more children than that would be a fan of lines from one port.
+    continued = continuations(expander, parent).get(box[-1], NO_CONTINUATIONS)
+    # maxBridgePathDegree of TensorBoard: more lines would be a fan from one port.
     sides, controls = _crowded_neighbours(bridges, options.max_bridge_degree)
     decided = []
     training = expander.training
@@ -96,7 +100,7 @@ def decide_drawable(
             continue
         drawn = (
             bridge.child not in away
-            and (bridge.other, bridge.inbound) in goes_on
+            and (bridge.other, bridge.inbound) in continued
             and (bridge.other, bridge.inbound) not in sides
             and (bridge.tensors > 0 or bridge.other not in controls)
             and (bridge.tensors > 0 or not runs_backwards(expander, path, bridge.other, bridge.inbound, options))
@@ -106,8 +110,8 @@ def decide_drawable(
 
 
 def _crowded_neighbours(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], set[int]]:
-    """Return the neighbours with more than `limit` bridges: of data on one side, of control alone on any side."""
-    # Fewer bridges than the limit: no neighbour can have more.
+    """Return the neighbours (row, inbound) with more than `limit` bridges of data on one side, and the neighbours with
+    more than `limit` bridges of control only on both."""
     if len(bridges) <= limit:
         return set(), set()
     data = Counter((bridge.other, bridge.inbound) for bridge in bridges if bridge.tensors)
@@ -117,7 +121,7 @@ def _crowded_neighbours(bridges: list[Bridge], limit: int) -> tuple[set[tuple[in
 
 
 def continuations(expander: Expander, parent: RowPath) -> dict[int, set[tuple[int, bool]]]:
-    """Return, for each row of a child of `parent` that opens, the neighbours (row, inbound) whose edge is drawn there;
+    """Return, for each child of `parent` that can be opened, the neighbours (row, inbound) to which a line is drawn;
     cached."""
     known = expander.continuations.get(parent)
     if known is not None:
@@ -128,7 +132,6 @@ def continuations(expander: Expander, parent: RowPath) -> dict[int, set[tuple[in
     for index in around.core_edges():
         edge = around.edges[index]
         source, target = rows[edge.source], rows[edge.target]
-        # Seen from inside a child: a line from `source` enters `target`, and leaves `source`.
         if opens[edge.target]:
             continued.setdefault(target, set()).add((source, True))
         if opens[edge.source]:
@@ -157,13 +160,13 @@ def _places_of_ends(expander: Expander, path: RowPath, other: int, options: Expa
     found: PlacePair = (None, None)
     ancestor = path
     while (parent := parent_path(expander.hierarchy, ancestor)) is not None:
-        # The groups around are opened first, so that a line through thousands of them is looked up once.
+        # The groups around are opened first, so a line through thousands of them is looked up once.
         if (ancestor, other) in known:
             found = known[ancestor, other]
             break
         order = level_order(expander, parent, options)
         if other in order:
-            found = order.get(ancestor[-1]), order[other]  # a hidden group has no place
+            found = order.get(ancestor[-1]), order[other]  # None for a hidden group
             break
         ancestor = parent
     known[path, other] = found
@@ -171,7 +174,8 @@ def _places_of_ends(expander: Expander, path: RowPath, other: int, options: Expa
 
 
 def level_order(expander: Expander, path: RowPath, options: ExpandOptions) -> dict[int, int | None]:
-    """Return the position of each child (by row) of group `path` in data order, None for those without one; cached."""
+    """Return the position in data order of each child (by row) of group `path`, None for a child without one;
+    cached."""
     order = expander.orders.get(path)
     if order is None:
         level = expander.metagraph(path)

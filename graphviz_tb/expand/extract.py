@@ -1,9 +1,9 @@
 """The auxiliary area: take sinks, hubs and isolated children out of the main drawing; stubs represent their edges.
 
 Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
-control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level
-is never emptied, a level of a few boxes keeps its control edges, a sink that feeds data stays, constants do not count
-as neighbours, and moving a node by hand moves no other.
+control edges past `maxControlDegree`, of isolated nodes). Without its preset they are corrected: a level is never
+emptied, a level of a few boxes keeps its control edges, a sink that feeds data stays, constants do not count as
+neighbours, and moving a node by hand moves no other node.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from graphviz_tb.model.metagraph import IMPLIED_LINE, DrawingMask, Metaedge, Met
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN
 from graphviz_tb.options import ExpandOptions
 
-# Drop the children of a level that the reader hid, and those that a figure to print leaves out.
+# Drop children that the reader hid, and children that a figure for print leaves out.
 
 
 def drop_hidden_children(level: Metagraph, is_hidden: Callable[[int], bool]) -> Metagraph:
-    """Return the level without hidden children (given by row), and without all lines, stubs and marks that lead to one,
-    here or elsewhere.
+    """Return the level without hidden children, and without lines, stubs and marks that lead to a hidden row.
 
-    The rest keeps its order.
+    `is_hidden` takes a row. The order is kept.
     """
     kept = [at for at, row in enumerate(level.children) if not is_hidden(row)]
     place = {old: new for new, old in enumerate(kept)}
@@ -66,10 +65,10 @@ def drop_hidden_children(level: Metagraph, is_hidden: Callable[[int], bool]) -> 
 
 
 def loose_rows(level: Metagraph, holds_weights: Callable[[int], bool]) -> set[int]:
-    """Return the children (as rows) in unconnected parts of a level that hold no weights, where another part does:
-    inputs that nothing reads, results that are not the model's, bookkeeping.
+    """Return the children (as rows) in connected components of a level that have neither weights nor lines out of the
+    level, if another component has weights: unused inputs, bookkeeping.
 
-    A child in the auxiliary area is a separate part.
+    A child in the auxiliary area is a component of its own.
     """
     head = {at: at for at in range(len(level.children))}
     outside = [level.bridges[index].child for index in level.core_bridges()]
@@ -82,19 +81,21 @@ def loose_rows(level: Metagraph, holds_weights: Callable[[int], bool]) -> set[in
     return {row for at, row in enumerate(level.children) if weighing and union_root(head, at) not in kept}
 
 
-MAX_READABLE_CHILDREN = 40  # children of a level that is drawn whole: hubs are part of the flow there
+MAX_READABLE_CHILDREN = 40  # hubs stay in levels of up to so many children, where they are part of the flow
 MIN_QUARTILE_VALUES = 3  # fewer numbers have no outliers
-MAX_CHILDREN_KEEPING_CONTROL = 8  # children of a level that keeps all its control edges
+MAX_CHILDREN_KEEPING_CONTROL = 8  # a level of up to so many children keeps all its control edges
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractInput:
     """One group's children and metaedges: the input of the rules.
 
-    `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
-    each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
-    `circling` which close a cycle and are outside of the model, or small next to the scope on their cycle, `included`
-    which children were asked for in the main area, `computing` which are layers of the model: they stay there.
+    - `sink`: by child, whether it is of a sink type, or a scope whose root op is.
+    - `marked`: by child, the sides ("in", "out") where marks are drawn.
+    - `unseen`: the number of nodes without edges that TensorBoard counts in addition to the children.
+    - `circling`: the children to extract because they close a cycle.
+    - `included`: the children that the user wants in the main area.
+    - `computing`: layers of the model, which stay in the main area.
     """
 
     count: int
@@ -131,7 +132,6 @@ def choose_extracted(level: ExtractInput, options: ExpandOptions) -> DrawingMask
     if not options.extract or not level.count:
         return DrawingMask()
     hubs = options.auto_extract and (options.tensorboard or level.count > MAX_READABLE_CHILDREN)
-    # The number of edges: a bound that nothing exceeds.
     most_control = (
         len(level.edges)
         if level.count <= MAX_CHILDREN_KEEPING_CONTROL and not options.tensorboard
@@ -146,14 +146,14 @@ def choose_extracted(level: ExtractInput, options: ExpandOptions) -> DrawingMask
         _extract_hubs(work, options)
     _cut_excess_control(work, most_control)
     _extract_isolated(work)
-    # e.g. a hub and nothing but its inputs: TensorBoard leaves the main drawing empty.
+    # TensorBoard leaves the main drawing empty, e.g. for a hub with only its inputs.
     if not work.core and not options.tensorboard:
         return DrawingMask()
     return _extraction_mask(work)
 
 
 def choose_extracted_cycles(level: ExtractInput) -> DrawingMask:
-    """Return the mask of a stack or fold: only children on a cycle with a scope leave the drawing."""
+    """Return the mask of a stack or fold, where only `circling` children leave the drawing."""
     if not level.circling:
         return DrawingMask()
     work = _start_extraction(level)
@@ -162,12 +162,11 @@ def choose_extracted_cycles(level: ExtractInput) -> DrawingMask:
 
 
 def _extraction_mask(work: ExtractState) -> DrawingMask:
-    """Return the mask of the children and metaedges taken out of the core."""
     return DrawingMask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
 def _keeps_all_children(level: ExtractInput) -> bool:
-    """Return whether nothing can move: no sinks, cycles or control edges, and no marks next to isolated children."""
+    """Return whether no child can move: no sinks, cycles or control edges, and no marks next to isolated children."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
     if not any(level.marked):
@@ -177,7 +176,7 @@ def _keeps_all_children(level: ExtractInput) -> bool:
 
 
 def _start_extraction(level: ExtractInput) -> ExtractState:
-    """Return a state with all children in the core, and without the lines that go without saying."""
+    """Return a state with all children in the core, without implied lines."""
     links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
     links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
     for index, edge in enumerate(level.edges):
@@ -188,8 +187,7 @@ def _start_extraction(level: ExtractInput) -> ExtractState:
 
 
 def _turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
-    """Turn a metaedge into stubs, unless one end was requested in the main area."""
-    # A requested child keeps its lines, whatever their other end is.
+    """Turn a metaedge into stubs, unless the user wants one of its ends in the main area."""
     if source in work.level.included or target in work.level.included:
         return
     work.stubbed.add(work.links_out[source].pop(target))
@@ -208,7 +206,7 @@ def _extract_child(work: ExtractState, node: int, side: str) -> None:
                 _turn_into_stubs(work, other, node)
             else:
                 _turn_into_stubs(work, node, other)
-    # An edge to a child that was asked for is left: then the node stays in the core.
+    # A node with an edge to an `included` child stays in the core.
     if not work.links_in[node] and not work.links_out[node] and node not in work.level.computing:
         _move_to_auxiliary(work, node, side)
 
@@ -221,19 +219,18 @@ def _move_to_auxiliary(work: ExtractState, node: int, side: str) -> None:
 
 def _extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Extract sink types (NoOp), and scopes whose root op is one."""
-    # A scope whose root op is a NoOp but which feeds data to others is not a sink.
-    handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
-    # Nor is an optimizer that ends in one.
-    handing |= {edge.target for edge in work.level.edges if edge.tensors and edge.training == BOTH_ENDS_TRAIN}
-    staying = work.level.included | work.level.computing | handing
+    # A scope whose root op is a NoOp is no sink if it feeds data to others, or if it is an optimizer.
+    exempt = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
+    exempt |= {edge.target for edge in work.level.edges if edge.tensors and edge.training == BOTH_ENDS_TRAIN}
+    staying = work.level.included | work.level.computing | exempt
     for node in range(work.level.count):
         if work.level.sink[node] and node not in staying and node in work.core:
             _extract_child(work, node, "out")
 
 
 def _extract_cycles(work: ExtractState) -> None:
-    """Move sums between the gradients of one scope, and the like, aside: scopes of the file make a cycle of them, in
-    which a reader finds no direction."""
+    """Extract `circling` children, such as sums between the gradients of one scope: on a cycle of scopes a reader finds
+    no direction."""
     for node in sorted(work.level.circling - work.level.included - work.level.computing):
         _extract_child(work, node, "out")
 
@@ -251,7 +248,7 @@ def is_on_cycle(node: int, data: Iterable[tuple[int, int]]) -> bool:
 
 
 def on_cycles_through(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int]) -> set[int]:
-    """Return the members of `wanted` that share a cycle with one of `through`.
+    """Return the members of `wanted` that are on a cycle with a member of `through`.
 
     >>> pairs = [(0, 1), (1, 2), (2, 1)]
     >>> on_cycles_through(pairs, {1}, {2}), on_cycles_through(pairs, {1}, {0})
@@ -267,7 +264,8 @@ def on_cycles_through(data: Iterable[tuple[int, int]], wanted: Set[int], through
 
 
 def _extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
-    """Extract children of an outlying degree: above the upper fence of the quartiles, and at least four."""
+    """Extract children whose degree is an outlier: above the upper fence of the quartiles, and at least
+    `min_degree`."""
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
     # TensorBoard counts nodes without edges too: they pull the quartiles down.
@@ -276,11 +274,10 @@ def _extract_hubs(work: ExtractState, options: ExpandOptions) -> None:
         return
     into = {node: _data_degree(work.links_in[node], level.edges) for node in nodes}
     out = {node: _data_degree(work.links_out[node], level.edges) for node in nodes}
-    # Degrees above the bound are extracted: `min_degree` is, one less is not.
-    floor = options.min_degree - 1
+    floor = options.min_degree - 1  # the bound is exclusive
     in_bound = _degree_fence([*into.values(), *[0] * level.unseen], 1, floor)
     out_bound = _degree_fence([*out.values(), *[0] * level.unseen], 4, floor)
-    # Degrees are those before anything was cut, also for the second loop.
+    # Both loops use the degrees before any edge was cut.
     for node in _nodes_above_bound(into, in_bound):
         if node not in level.included | level.computing:
             _extract_child(work, node, "in")
@@ -309,19 +306,19 @@ def _degree_fence(degrees: Iterable[int], factor: int, floor: int) -> int:
     (11, 23)
     """
     ordered = sorted(degrees)
-    # round(0.75 n) and round(0.25 n) in whole numbers, halves up as in JavaScript.
+    # round(0.75 n) and round(0.25 n) in integers, half up as in JavaScript.
     third = ordered[(3 * len(ordered) + 2) // 4]
     first = ordered[(len(ordered) + 2) // 4]
     return max(floor, third + factor * (third - first))
 
 
 def _nodes_above_bound(degrees: dict[int, int], bound: int) -> list[int]:
-    """Return the nodes above the bound, highest first, and the later one first among equals."""
+    """Return the nodes of a degree above the bound, highest first, among equals the later node first."""
     return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
 
 
 def _cut_excess_control(work: ExtractState, most: int) -> None:
-    """Cut all control-only metaedges of a child that has more than `most`."""
+    """Cut all control-only metaedges of each child that has more than `most`."""
     edges = work.level.edges
     for node in list(work.core):
         into = [(other, node) for other, index in work.links_in[node].items() if not edges[index].tensors]
@@ -333,8 +330,8 @@ def _cut_excess_control(work: ExtractState, most: int) -> None:
 
 
 def _extract_isolated(work: ExtractState) -> None:
-    """Extract children without drawn edges to the side of their stubs: only outgoing stubs in, only incoming stubs
-    out."""
+    """Extract children without drawn edges: with only outgoing stubs to the "in" side, with only incoming stubs to the
+    "out" side."""
     level = work.level
     for node in list(work.core):
         if node in level.included or node in level.computing or work.links_in[node] or work.links_out[node]:

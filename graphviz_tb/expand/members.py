@@ -1,7 +1,10 @@
 """Open the members of stacks that show one member alone.
 
-Such a member has the lines of the whole stack: every line that enters or leaves any member does so at the shown member,
-at the child that corresponds (`alike`).
+The shown member has the lines of the whole stack: a line that enters or leaves any member is drawn at the corresponding
+row (`RowCorrespondence`) of the shown one. Lines between neighbouring members are left out.
+
+    file       a ─▶ block0 ─▶ block1 ─▶ block2 ─▶ b        mask ─▶ block0, block1, block2
+    drawn      a ─▶ block (×3) ─▶ b                        mask ─▶ block
 """
 
 from __future__ import annotations
@@ -51,8 +54,8 @@ if TYPE_CHECKING:
 
 Crossing = tuple[int, int, int, bool, int]  # one row of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
-CrossingsByEnds = dict[tuple[CrossingEnds, bool], Crossing]  # data and control of the same ends apart
-# The row inside, the row outside, whether inbound, (members that have it, all members).
+CrossingsByEnds = dict[tuple[CrossingEnds, bool], Crossing]  # by ends and whether the edge is control
+# The row inside, the row outside, whether inbound, (members that have the line, all members).
 PartialLine = tuple[int, int, bool, tuple[int, int]]
 MemberShares = dict[CrossingEnds, tuple[int, int]]
 
@@ -61,9 +64,12 @@ MemberShares = dict[CrossingEnds, tuple[int, int]]
 class StackLines:
     """The crossings of a stack.
 
-    `across` are all of them, each at its `owner`, a member. `usual` are they mapped onto the usual `member`. `loose`
-    touch members of another structure. `place` is the position of each member. `few` gives, for lines of only some
-    members, (members that have it, all members), without the inputs and outputs of a chain of members.
+    - `across`: all crossings; `owner`: the member that each touches.
+    - `member`: the usual member; `usual`: the crossings mapped onto it.
+    - `loose`: crossings of members of another structure, at rows that correspond to none of the usual member.
+    - `few`: by line of only some members, (members that have it, all members); inputs and outputs of a chain of members
+      are not among them.
+    - `place`: the position of each member.
     """
 
     across: Crossings
@@ -76,11 +82,7 @@ class StackLines:
 
 
 class MemberExpander(Expander):
-    """Opens groups of a hierarchy in which each open stack shows one member.
-
-    `plain` opens everything outside of stacks. Lines into or out of any member of a stack end at the corresponding
-    child of the shown member; lines between neighbouring members are left out.
-    """
+    """Opens groups of a hierarchy in which each open stack shows one member; `plain` opens groups outside of stacks."""
 
     def __init__(self, plain: Expander) -> None:
         super().__init__(plain.hierarchy, plain.facts, plain.options, plain.hidden)
@@ -90,7 +92,7 @@ class MemberExpander(Expander):
         self._shown: dict[RowPath, SortedCrossings] = {}
         self._few: dict[tuple[RowPath, RowPath], list[PartialLine]] = {}
         self._member_lines: dict[int, MemberLines] = {}  # by outermost stack
-        self._ways: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chain_ends`
+        self._usual_ends: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chain_ends`
         self._surplus: dict[int, StackSurplus | None] = {}  # by stack
 
     @cached_property
@@ -111,7 +113,7 @@ class MemberExpander(Expander):
         )
 
     def bundle_all_levels(self) -> None:
-        """Bundle the lines of all groups in one pass, except those that leave members."""
+        """Bundle the lines of all groups in one pass, except lines that leave members."""
         self.plain.bundle_all_levels()
         self._filed = self.plain._filed
         if self._filed is not None and self.rows_in_stacks.any():
@@ -122,8 +124,8 @@ class MemberExpander(Expander):
         return MemberExpander(self.plain.with_options(options))
 
     def box_path(self, path: RowPath) -> RowPath:
-        """Return the group whose box shows the content of a group: itself; for a member its stack, or the outermost
-        group that holds nothing else."""
+        """Return the group whose box shows the content of a group: itself, or for a member its stack, or the outermost
+        group that contains only that stack."""
         stack = stack_around(self.hierarchy, path)
         return path if stack is None else stack_boxes(self.hierarchy, stack)[-1]
 
@@ -131,7 +133,7 @@ class MemberExpander(Expander):
         return super()._open(path) if any(map(self.rows_in_stacks.item, path)) else self.plain.metagraph(path)
 
     def surplus_of_stack(self, stack: int) -> StackSurplus | None:
-        """Return what one member of a stack has more than the usual one; nothing of a stack with hidden rows."""
+        """Return the surplus of one member of a stack; None if the stack has hidden rows."""
         if stack not in self._surplus:
             hidden = self.hidden is not None and self.hidden[stack : self.hierarchy.end[stack]].any()
             drawn = not hidden and not self.options.tensorboard
@@ -139,14 +141,14 @@ class MemberExpander(Expander):
         return self._surplus[stack]
 
     def all_surplus(self) -> dict[int, Surplus]:
-        """Return what one member has more, by stack."""
+        """Return the surplus of each stack that has one."""
         hierarchy = self.hierarchy
         rows = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
         found = {row: self.surplus_of_stack(row) for row in rows if is_stack(hierarchy, row)}
-        return {row: one.box for row, one in found.items() if one is not None}
+        return {row: surplus.box for row, surplus in found.items() if surplus is not None}
 
     def surplus_in(self, path: RowPath) -> Surplus | None:
-        """Return what another member of a stack has more, where a group is a member of the usual structure."""
+        """Return the surplus of a stack if the group is one of its members of the usual structure."""
         found = self._surplus_at(path[-1])
         return None if found is None else found.box
 
@@ -186,21 +188,22 @@ class MemberExpander(Expander):
         return decide_drawable(self, path, rows, bridges, away, self.options)
 
     def _lines_of_members(self, stack: int) -> MemberLines:
-        """Return the bridges of all groups in the members of an outermost stack, found in one pass."""
+        """Return the bridges of all groups in the members of an outermost stack; cached."""
         if stack not in self._member_lines:
             from graphviz_tb.expand.all_levels import MemberLines
 
             hierarchy, files = self.hierarchy, self._edge_index
             series = stack + np.flatnonzero(hierarchy.kind[stack : hierarchy.end[stack]] == SERIES_ROW)
-            members = [hierarchy.children(row).tolist() for row in series.tolist() if is_stack(hierarchy, row)]
-            shown = [(member, self.member_crossings((member,))) for listed in members for member in listed]
+            stacks = [row for row in series.tolist() if is_stack(hierarchy, row)]
+            members = [member for row in stacks for member in hierarchy.children(row).tolist()]
+            shown = [(member, self.member_crossings((member,))) for member in members]
             self._member_lines[stack] = MemberLines(hierarchy, self.facts, stack, files.borders, shown, files.known)
         return self._member_lines[stack]
 
     def _with_member_shares(
         self, path: RowPath, rows: list[int], bridges: list[Bridge], stacks: list[tuple[RowPath, RowPath]]
     ) -> list[Bridge]:
-        """Return the bridges with the share of members that have them, if only some do."""
+        """Add to bridges that only some members have the share of these members."""
         few: MemberShares = {}
         for stack, member in stacks:
             if (stack, member) not in self._few:
@@ -240,12 +243,12 @@ class MemberExpander(Expander):
         return self._crossings_in_body(path)
 
     def member_crossings(self, member: RowPath) -> Crossings:
-        """Return the crossings of a member of a stack that shows it alone."""
+        """Return the crossings of a member that its stack shows alone."""
         self._group_crossings(member)
         return self._shown[member].edges
 
     def _crossings_in_body(self, path: RowPath) -> Crossings:
-        """Return the crossings of a group of a body; those of the enclosing calls are cached already."""
+        """Return the crossings of a group. The crossings of the calls around it must be cached."""
         stacks = self.stacks_around(path)
         for depth, (stack, member) in enumerate(stacks):
             if member not in self._shown:
@@ -254,7 +257,7 @@ class MemberExpander(Expander):
         return self._crossings_in_member(path, stacks[-1][1] if stacks else None)
 
     def stacks_around(self, path: RowPath) -> list[tuple[RowPath, RowPath]]:
-        """Return the stacks around a path in its body, outermost first, each with the member that holds the path."""
+        """Return the stacks around a path in its body, outermost first, each with the member that contains the path."""
         hierarchy, found, row = self.hierarchy, [], path[-1]
         while (parent := int(hierarchy.parent[row])) >= 0:
             if is_stack(hierarchy, parent):
@@ -263,7 +266,7 @@ class MemberExpander(Expander):
         return found[::-1]
 
     def _crossings_in_member(self, path: RowPath, member: RowPath | None) -> Crossings:
-        """Return the crossings of a group in the shown `member` (None: it is in no stack)."""
+        """Return the crossings of a group in the shown `member`; `member` is None outside of stacks."""
         own = self._edge_index.crossings_at(path)
         if member is None:
             return own
@@ -275,22 +278,26 @@ class MemberExpander(Expander):
             box = self._shown[member].touching_rows(surplus.member, surplus.member + 1)
             return concatenate_crossings(here, box)
         top, foot = member[-1], int(hierarchy.end[member[-1]])
-        # Lines inside the member first: all members have them in one order.
+        # Lines inside the member come first, because their order is the same in all members.
         return concatenate_crossings(own.pick((own.other >= top) & (own.other < foot)), here)
 
     def _stack_crossings_at(self, stack: RowPath, member: RowPath, around: RowPath | None) -> Crossings:
-        """Return the crossings of a stack as one of its members has them; `around` is the member that shows the
-        stack."""
+        """Return the crossings of a stack at the rows of one of its members.
+
+        `around` is the shown member of the next stack outside, if there is one. First come the lines of the member
+        itself, then those of the usual member at corresponding rows; lines at other rows end where the member is joined
+        to its neighbours.
+        """
         if stack not in self._lines:
             self._lines[stack] = self._map_stack_lines(stack, around)
         lines, row, control = self._lines[stack], member[-1], self.hierarchy.graph.control
-        held: CrossingsByEnds = {}
+        by_ends: CrossingsByEnds = {}
 
-        def hold(crossing: Crossing) -> None:
-            held.setdefault((_crossing_ends(crossing), bool(control[crossing[0]])), crossing)
+        def add_crossing(crossing: Crossing) -> None:
+            by_ends.setdefault((_crossing_ends(crossing), bool(control[crossing[0]])), crossing)
 
         for crossing in _iterate_crossings(lines.across.pick(lines.owner == row)):
-            hold(crossing)
+            add_crossing(crossing)
         unplaced = list(lines.loose)
         surplus = self._surplus_at(row)
         for edge, inner, other, inbound, slot in lines.usual:
@@ -298,9 +305,9 @@ class MemberExpander(Expander):
             if found is None:
                 unplaced.append((edge, inner, other, inbound, slot))
             else:
-                hold((edge, found, other, inbound, slot))
-        seen = {(other, inbound, waits) for (other, inbound, _), waits in held}
-        # Where data leads, control need not be seen as well.
+                add_crossing((edge, found, other, inbound, slot))
+        seen = {(other, inbound, is_control) for (other, inbound, _), is_control in by_ends}
+        # Drop lines to a neighbour that is joined already, by data or by a line of the same kind.
         unplaced = [
             line for line in unplaced if seen.isdisjoint({(*line[2:4], False), (*line[2:4], bool(control[line[0]]))})
         ]
@@ -309,10 +316,10 @@ class MemberExpander(Expander):
         for (edge, _, other, inbound, slot), ends in zip(
             unplaced, self._ends_of_lines(stack, row, unplaced), strict=True
         ):
-            for found in ends:  # at the input where data of other members enters
-                hold((edge, found, other, inbound, joints.get((found, inbound), slot)))
+            for found in ends:  # at the slot where data of other members enters
+                add_crossing((edge, found, other, inbound, joints.get((found, inbound), slot)))
         between = self._edges_skipping_members(stack, row, lines.place)
-        shown = [*held.values(), *between]
+        shown = [*by_ends.values(), *between]
         if around is None:
             shown.sort()
         else:
@@ -322,14 +329,14 @@ class MemberExpander(Expander):
         return _crossings_from_rows(shown if surplus is None else self._with_surplus(surplus, row, shown))
 
     def _row_in_member(self, usual: int, member: int, row: int, surplus: StackSurplus | None) -> int | None:
-        """Return the row of a member that corresponds to one of the usual member; the box of a surplus stays, where it
-        is drawn."""
+        """Return the row of a member that corresponds to a row of the usual member. The box of a drawn surplus
+        corresponds to itself."""
         if surplus is not None and row == surplus.box.member:
             return row
         return self.alike.corresponding_row(usual, member, row)
 
     def _with_surplus(self, surplus: StackSurplus, member: int, lines: list[Crossing]) -> list[Crossing]:
-        """Return the lines of a member, with those of the box of a surplus in place of what its results replace."""
+        """Add the lines of the box of a surplus to those of a member, and drop the inputs that its results replace."""
         box = surplus.box.member
         rows = [self.alike.corresponding_row(surplus.usual, member, row) for _, row, _, _ in surplus.lines]
         more = [
@@ -341,8 +348,8 @@ class MemberExpander(Expander):
         return [line for line in lines if not (line[3] and (line[1], line[4]) in fed)] + more
 
     def _with_own_tensors(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[Crossing]:
-        """Return the lines of a stack, with the inputs and outputs of the shown member in place of the usual ones: the
-        input of the first stage has another size than that of the third."""
+        """Return the lines of a stack, but with the edges that join the shown member to its neighbours where there are
+        any: the tensors between the first stages differ in size from those between the last."""
         own: dict[tuple[int, bool, int, bool], int] = {}
         control = self.hierarchy.graph.control
         for edge, inner, _, inbound, slot in _iterate_crossings(self._edges_to_members(stack, member)):
@@ -353,11 +360,11 @@ class MemberExpander(Expander):
         ]
 
     def _map_stack_lines(self, stack: RowPath, around: RowPath | None) -> StackLines:
-        """Return the crossings of a stack by member, and mapped onto the usual one."""
+        """Return the crossings of a stack, and the same mapped onto its usual member."""
         across, usual = self._crossings_in_member(stack, around), usual_member(self.hierarchy, stack[-1])
         members = self.hierarchy.children(stack[-1])
         owner = members[np.searchsorted(members, across.inner, side="right") - 1] if len(members) else members
-        # The usual member first: of lines that merge, its own decides what they carry.
+        # The usual member first: of lines that merge, the first decides about the tensors.
         order = np.lexsort((owner, owner != usual))
         across, owner = across.pick(order), owner[order]
         inner = self._corresponding_rows(usual, across.inner, owner)
@@ -369,24 +376,25 @@ class MemberExpander(Expander):
         lines = replace(across, inner=inner).pick(inner >= 0)
         # Bits: 32-62 the row outside, 1-31 the row inside, 0 whether inbound.
         ends = lines.other.astype(np.int64) << 32 | lines.inner.astype(np.int64) << 1 | lines.inbound
-        same_as = np.unique(ends, return_inverse=True)[1]
-        having = distinct_values(same_as * len(self.hierarchy) + owner[inner >= 0]) // len(self.hierarchy)
-        # The first edge of each line, and its first of data if that one is control: it decides how the line is drawn.
-        kinds = same_as * 2 + self.hierarchy.graph.control[lines.edge]
-        shown = np.sort(np.unique(kinds, return_index=True)[1])
-        held = list(_iterate_crossings(lines.pick(shown)))
-        counts = np.bincount(having)[same_as[shown]].tolist()
+        line_of = np.unique(ends, return_inverse=True)[1]
+        line_of_member = distinct_values(line_of * len(self.hierarchy) + owner[inner >= 0]) // len(self.hierarchy)
+        # Keep the first data edge and the first control edge of each line: they decide how it is drawn.
+        kinds = line_of * 2 + self.hierarchy.graph.control[lines.edge]
+        kept = np.sort(np.unique(kinds, return_index=True)[1])
+        mapped = list(_iterate_crossings(lines.pick(kept)))
+        counts = np.bincount(line_of_member)[line_of[kept]].tolist()
         few = {
             _crossing_ends(line): (count, len(members))
-            for line, count in zip(held, counts, strict=True)
+            for line, count in zip(mapped, counts, strict=True)
             if count < len(members) and (surplus is None or line[1] != surplus.box.member)
         }
-        in_a_row = {inbound: self._chain_ends(stack, usual, inbound) for inbound in {key[1] for key in few}}
-        few = {key: share for key, share in few.items() if key[2] not in in_a_row[key[1]]}
-        return StackLines(across, owner, held, loose, few, usual, {row: at for at, row in enumerate(members.tolist())})
+        chain_ends = {inbound: self._chain_ends(stack, usual, inbound) for inbound in {key[1] for key in few}}
+        few = {key: share for key, share in few.items() if key[2] not in chain_ends[key[1]]}
+        place = {row: at for at, row in enumerate(members.tolist())}
+        return StackLines(across, owner, mapped, loose, few, usual, place)
 
     def _corresponding_rows(self, group: int, rows: Ints, owner: Ints) -> Ints:
-        """Return the rows in a group that correspond to `rows` of other groups, their owners; -1 for none.
+        """Return the rows in a group that correspond to `rows` in other groups (`owner`); -1 if no row does.
 
         The rows of one owner are adjacent.
         """
@@ -394,15 +402,18 @@ class MemberExpander(Expander):
         cuts = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
         for first, stop in pairwise(cuts if len(owner) else ()):
             if not self.alike.are_copies(one := int(owner[first]), group):
-                some, same_as = np.unique(rows[first:stop], return_inverse=True)
-                alike = [self.alike.corresponding_row(one, group, row) for row in some.tolist()]
-                found[first:stop] = np.array([-1 if row is None else row for row in alike])[same_as]
+                distinct, index = np.unique(rows[first:stop], return_inverse=True)
+                matches = [self.alike.corresponding_row(one, group, row) for row in distinct.tolist()]
+                found[first:stop] = np.array([-1 if row is None else row for row in matches])[index]
         return int32_column(found)
 
     def _ends_of_lines(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[list[int]]:
-        """Return for each line of an unlike member the rows of a member where it enters or leaves: those that share a
-        tensor with a neighbour, one of which has the name of a row where it does so in its own member, apart from
-        numbers; else those that no other line has, or all."""
+        """Return for each line of a member of another structure the rows of `member` where it is drawn.
+
+        Candidates are the rows where neighbours are joined to `member` (`_row_ends`). Take the rows of a tensor of
+        which one has the name, apart from digits, of the line's row in its own member; otherwise the rows that no line
+        took by name, or all.
+        """
         graph, names = self.hierarchy.graph, self.hierarchy.name
         ends = {inbound: self._row_ends(stack, member, inbound) for inbound in {line[3] for line in lines}}
         shared = {
@@ -410,12 +421,12 @@ class MemberExpander(Expander):
             for edge, inner, _, inbound, _ in _iterate_crossings(self._edges_to_members(stack, member))
         }
         tensor = {(inbound, row): shared.get((inbound, row)) for inbound, rows in ends.items() for row in rows}
-        found: dict[tuple[int, bool], set[tuple[int, int] | None]] = {}  # by the row outside
+        found: dict[tuple[int, bool], set[tuple[int, int] | None]] = {}  # by the row outside and inbound
         for _, inner, other, inbound, _ in lines:
             name = _name_without_counters(names[inner])
             same = {tensor[inbound, row] for row in ends[inbound] if _name_without_counters(names[row]) == name}
             found.setdefault((other, inbound), set()).update(same)
-        taken = {(inbound, one) for (_, inbound), tensors in found.items() for one in tensors}
+        taken = {(inbound, output) for (_, inbound), outputs in found.items() for output in outputs}
         chosen = {}
         for (other, inbound), tensors in found.items():
             rows = [row for row in ends[inbound] if tensor[inbound, row] in tensors]
@@ -424,24 +435,26 @@ class MemberExpander(Expander):
         return [chosen[other, inbound] for _, _, other, inbound, _ in lines]
 
     def _row_ends(self, stack: RowPath, member: int, inbound: bool) -> list[int]:
-        """Return the rows of a member where lines of unlike members enter it, or leave it: where a neighbour feeds it,
-        or where it feeds a neighbour."""
+        """Return the rows of a member that a neighbour feeds (`inbound`), or that feed a neighbour; lines of members of
+        another structure are drawn there."""
         usual = self._lines[stack].member
-        if (stack, inbound) not in self._ways:
-            self._ways[stack, inbound] = self._chain_ends(stack, usual, inbound)
-        rows = (self.alike.corresponding_row(usual, member, row) for row in self._ways[stack, inbound])
-        # A member unlike the usual one has other neighbours.
+        if (stack, inbound) not in self._usual_ends:
+            self._usual_ends[stack, inbound] = self._chain_ends(stack, usual, inbound)
+        rows = (self.alike.corresponding_row(usual, member, row) for row in self._usual_ends[stack, inbound])
+        # If no row corresponds, the member has another structure: use its own edges.
         return [row for row in rows if row is not None] or self._rows_joined_to_members(stack, member, inbound)
 
     def _rows_joined_to_members(self, stack: RowPath, member: int, inbound: bool) -> list[int]:
-        """Return the rows of a member that data of other members enters, or leaves for them."""
+        """Return the rows of a member that data of other members enters (`inbound`), or that feed other members."""
         own = self._edges_to_members(stack, member)
         data = ~self.hierarchy.graph.control[own.edge] & (own.inbound == inbound)
         return list(dict.fromkeys(own.inner[data].tolist()))
 
     def _chain_ends(self, stack: RowPath, usual: int, inbound: bool) -> list[int]:
-        """Return the rows of the usual member of a stack where its neighbour feeds it, or where it feeds the
-        neighbour."""
+        """Return the rows of the usual member that a neighbour feeds (`inbound`), or that feed a neighbour.
+
+        If it has no such neighbour, the rows of another member decide.
+        """
         hierarchy = self.hierarchy
         for member in [usual, *hierarchy.children(stack[-1]).tolist()]:
             if hierarchy.template[member] != hierarchy.template[usual]:
@@ -457,7 +470,7 @@ class MemberExpander(Expander):
         return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
 
     def _edges_skipping_members(self, stack: RowPath, member: int, place: dict[int, int]) -> list[Crossing]:
-        """Return the edges from one member to others that are not its neighbours in the row."""
+        """Return the edges between one member and others that are not its neighbours in the stack."""
         here = place[member]
         return [
             crossing
@@ -467,7 +480,7 @@ class MemberExpander(Expander):
 
 
 def _name_without_counters(name: str) -> str:
-    """Return a name that equal places of two members share.
+    """Return a name without the digits that number layers and repeated ops.
 
     >>> _name_without_counters("layer_0/norm/add_1"), _name_without_counters("layer_1/norm_2/add")
     ('layer/norm/add', 'layer/norm/add')

@@ -60,15 +60,15 @@ class MarksByHost:
 
 
 def call_constants(hierarchy: Hierarchy, path: RowPath, rows: Sequence[int]) -> list[ChildMark]:
-    """Return the constants that a call is given: drawn next to its arguments when open, next to itself when closed."""
-    # A call of several functions shows each of them as a child: the arguments are in one.
-    one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION_ROW
-    call = path[-2] if one else path[-1]
+    """Return the constants among the inputs of an open call, drawn next to its arguments."""
+    # A call of several functions shows each of them as a child; then `path` ends in one of them.
+    is_function = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION_ROW
+    call = path[-2] if is_function else path[-1]
     if call not in hierarchy.calls:
         return []
-    pairs = constants_into_call(hierarchy, call, path[-1] if one else None)
+    pairs = constants_into_call(hierarchy, call, path[-1] if is_function else None)
     children = positions_of_rows(rows, np.array([inner for _, inner in pairs], np.int64)) if pairs else ()
-    # An argument that is drawn as a mark itself, a weight, is in no child.
+    # An argument that is itself drawn as a mark (a weight) is in no child.
     return [
         ChildMark(int(child), mark, "in", STUB_KIND_BY_MARK[Mark(hierarchy.mark[mark])], 1)
         for (mark, inner), child in zip(pairs, children, strict=True)
@@ -89,7 +89,7 @@ def list_annotations(
     def push(
         child: int, side: Side, other: int, kind: StubKind, count: int, control: bool, training: bool = False
     ) -> None:
-        # TensorBoard draws one stub for each node on a side: the first one sets its kind.
+        # As in TensorBoard, one stub stands for all edges to a node on one side; the first sets its kind.
         old = annotations.get((child, side, other))
         if old is None:
             annotations[child, side, other] = Annotation(child, side, other, kind, count, control, training)

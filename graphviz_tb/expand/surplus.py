@@ -1,10 +1,9 @@
-"""Find what one member of a stack has more than the others: the projection of a first block, the position bias that a
-first layer makes for all.
+"""Find the surplus of a stack: the ops that one member has in addition to those of the usual member, such as the
+projection of the first block of a stage, or the position bias that the first layer computes for all.
 
-Two members are read together from their results backwards. Ops of one type at the same input of partners are partners,
-of several in a row one with equal weights; where the larger member takes a tensor made inside, and the usual one a
-tensor from outside, or one from further back, the ops between are surplus. The result is checked input by input:
-it is never guessed from names.
+Compare the two members from their results backwards. Ops of one type at the same input of two partners are partners,
+too; if several follow each other, the op with equal weights is chosen. Ops of the larger member that remain without a
+partner are the surplus. The partners are checked input by input; names do not matter.
 
     usual   x ─▶ conv ─▶ add      larger   x ─▶ conv ─▶ add         surplus: proj
             x ──────────▲                  x ─▶ proj ───▲
@@ -30,8 +29,7 @@ from graphviz_tb.model.tensors import INDEX_DTYPES, Shape
 from graphviz_tb.ops.roles import SIZE_OPS
 
 Partners = dict[int, int]
-# An edge of the file, the op of the usual member at its end, whether it leads from the surplus to it, and its position
-# at that op.
+# An edge of the file, the op of the usual member at its end, whether the edge leads to that op, and the slot there.
 SurplusLine = tuple[int, int, bool, int]
 
 
@@ -40,8 +38,8 @@ class StackSurplus:
     """Surplus ops of one member of a stack, which have no partner in the usual member, and the box drawn for them.
 
     `partner` maps the other ops of that member to rows of the usual one; `lines` join the surplus with such rows.
-    `sizes` are ops of the surplus that only ask for the size of a tensor: what feeds the member anyway is no input of
-    theirs.
+    `sizes` are ops of the surplus that only read the size of a tensor; if that tensor feeds the member anyway, their
+    input is not drawn.
     """
 
     usual: int
@@ -51,13 +49,16 @@ class StackSurplus:
     sizes: frozenset[int]
 
     def joins_box(self, across: Crossings) -> Bools:
-        """Mark the crossings of a member that join the box to it, not the rest of the member that has more."""
+        """Mark the crossings of a member that join it to the box, not to other ops of the larger member."""
         own: Bools = (across.other == self.box.member) & np.isin(across.edge, [edge for edge, _, _, _ in self.lines])
         return own
 
     def rows_of(self, nodes: Sequence[int], others: Sequence[int]) -> list[int]:
-        """Return the rows at which lines to `others` meet ops of the larger member: those of partners, or the box; -1
-        for a group, and for a size of what feeds a partner anyway."""
+        """Return the rows at which the lines from ops of the larger member (`nodes`) to `others` are drawn: the row of
+        the partner, or the box.
+
+        -1 for a group, and for an op of `sizes` if `other` feeds a partner anyway.
+        """
         ends = list(zip(nodes, others, strict=True))
         fed = {other for node, other in ends if node in self.partner}
         return [
@@ -67,8 +68,8 @@ class StackSurplus:
 
 
 def find_surplus(hierarchy: Hierarchy, facts: Facts, stack: int) -> StackSurplus | None:
-    """Return what the first member of a stack has more than the usual one, else the last; None if neither has weights
-    in ops without a partner."""
+    """Return the surplus of the first member of a stack, otherwise of the last; None if neither has a surplus with
+    weights."""
     members, usual = hierarchy.children(stack).tolist(), usual_member(hierarchy, stack)
     if len(members) < 3 or (hierarchy.how[members] == SEGMENT_ORIGIN).any():
         return None
@@ -97,7 +98,7 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
         if inward or int(graph.target[edge]) not in sizes
     ]
     if _closes_cycle(hierarchy, usual, known):
-        # Sizes that a part is asked for before it is fed: they go without saying.
+        # Without the outputs that carry sizes and indices there may be no cycle.
         tensors = ((line, facts.tensor(int(graph.source[line[0]]), int(graph.key[line[0]]))) for line in known)
         known = [line for line, tensor in tensors if line[2] or tensor.dtype not in INDEX_DTYPES]
     if not known or _closes_cycle(hierarchy, usual, known):
@@ -109,19 +110,22 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
 def _closes_cycle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine]) -> bool:
     """Return whether a box with these lines among the children of the usual member would close a cycle."""
     children = hierarchy.children(usual)
-    held = {inward: set[int]() for inward in (True, False)}
+    ends = {inward: set[int]() for inward in (True, False)}
     for _, row, inward, _ in lines:
-        held[inward].add(int(children[np.searchsorted(children, row, side="right") - 1]))
+        ends[inward].add(int(children[np.searchsorted(children, row, side="right") - 1]))
     after: dict[int, list[int]] = {}
     owned = hierarchy.owned_edges(usual)
     for source, target in zip(hierarchy.edge_from[owned].tolist(), hierarchy.edge_to[owned].tolist(), strict=True):
         after.setdefault(source, []).append(target)
-    return not reachable_from(held[True], after.get).isdisjoint(held[False])
+    return not reachable_from(ends[True], after.get).isdisjoint(ends[False])
 
 
 class _MemberOps:
-    """The ops of one member, in flow order, with their data inputs: (edge, source, output) in the order of slots, and
-    the shapes of the weights among them; of a Keras layer the number of its parameters."""
+    """The ops of one member in flow order.
+
+    `inputs` are their data inputs in the order of slots, as (edge, source, output). `weights` are the shapes of the
+    weights among these; for a layer of a Keras file the number of its parameters.
+    """
 
     def __init__(self, hierarchy: Hierarchy, facts: Facts, member: int) -> None:
         graph, rows = hierarchy.graph, slice(member, int(hierarchy.end[member]))
@@ -139,7 +143,7 @@ class _MemberOps:
         origin, layers = graph.meaning.origin, graph.layers
         self.weights: dict[int, list[Shape]] = {}
         for node, inputs in self.inputs.items():
-            layer = layers.get(graph.name[node])  # of a Keras file: its weights are no inputs
+            layer = layers.get(graph.name[node])  # the weights of a Keras file are no inputs
             own = [(layer.parameters,)] if layer is not None and layer.parameters != 0 else []
             used = [(source, key) for _, source, key in inputs if len(origin) and origin[source] >= 0]
             self.weights[node] = own + [facts.tensor(source, key).shape for source, key in used]
@@ -158,8 +162,8 @@ class _MemberOps:
 
 
 class _MemberPair:
-    """Finds the partners of the ops of two members, by op: `large_of` those of the small one, `small_of` those of the
-    large one. `by_weights`: first those with equal weights."""
+    """Finds pairs of corresponding ops of two members: `large_of` maps ops of the small one, `small_of` those of the
+    large one. With `by_weights`, prefer ops with equal weights."""
 
     def __init__(self, large: _MemberOps, small: _MemberOps, slot: Ints, by_weights: bool) -> None:
         self.large, self.small, self.slot, self.by_weights = large, small, slot, by_weights
@@ -168,7 +172,7 @@ class _MemberPair:
         self._waiting: deque[tuple[int, int]] = deque()
 
     def match(self) -> bool:
-        """Find the partners, from the results backwards; return whether each op of the small member has one."""
+        """Find the partners, from the results backwards; return whether each op of the small member has a partner."""
         for result in self.small.results:
             if result in self.large_of:
                 continue
@@ -186,7 +190,7 @@ class _MemberPair:
         self._waiting.append((large, small))
 
     def _match_inputs(self, large: int, small: int) -> bool:
-        """Find the partners of the inputs of two partners; return whether they may be partners."""
+        """Find partners for the inputs of two partners; return False if that is impossible."""
         inputs = self.large.inputs[large], self.small.inputs[small]
         if len(inputs[0]) != len(inputs[1]):
             return False
@@ -200,8 +204,8 @@ class _MemberPair:
         return True
 
     def _fed_alike(self, small: int) -> int | None:
-        """Return an op of the large member without a partner that the partners of the sources of an op feed: nobody may
-        use the result of that op, and its partner be used by the surplus alone."""
+        """Return an op of the large member without a partner that has the same type and inputs as a result of the small
+        member. It need not be a result of the large member: the surplus may use it."""
         inputs = [(self.large_of.get(source, -1), output) for _, source, output in self.small.inputs[small]]
         if all(source < 0 for source, _ in inputs):
             return None
@@ -213,8 +217,10 @@ class _MemberPair:
         return None
 
     def _nearest(self, begin: Sequence[int], small: int) -> int | None:
-        """Return the nearest op of the large member without a partner that may be that of an op, from some ops
-        backwards: one with equal weights if there is one."""
+        """Search the large member backwards from `begin` for an op without a partner of the type of `small`.
+
+        Return the nearest with equal weights, otherwise the nearest.
+        """
         wanted, weights = self.small.type_of[small], self.small.weights[small]
         nearest = None
         seen, todo = set(begin), deque(begin)
@@ -233,8 +239,11 @@ class _MemberPair:
         return nearest
 
     def is_valid(self) -> bool:
-        """Return whether each input of a partner comes from the partner of its source, or from the surplus behind which
-        that is, or from the surplus where the small member takes it from outside."""
+        """Return whether the inputs of all partners correspond.
+
+        An input must come from the partner of its source, from surplus ops that lead back to this partner, or, where
+        the small member has an input from outside, from outside or from any surplus op.
+        """
         for small, large in self.large_of.items():
             inputs = zip(self.large.inputs[large], self.small.inputs[small], strict=True)
             for (_, source, output), (_, other, key) in inputs:
@@ -249,22 +258,23 @@ class _MemberPair:
         return True
 
     def _leads_to(self, partner: int, source: int) -> bool:
-        """Return whether an op feeds another one of the surplus, through the surplus alone."""
+        """Return whether `partner` feeds the surplus op `source` through surplus ops only."""
         return partner in reachable_from(
             [source], lambda node: () if node in self.small_of else self.large.sources(node)
         )
 
     def surplus_lines(self) -> tuple[list[SurplusLine], bool]:
-        """Return the lines between the surplus and the small member, and whether the others take its result too."""
+        """Return the lines between the surplus and the small member, and whether the small member uses the result of
+        the surplus, too."""
         lines: list[SurplusLine] = []
         shared = False
         for large, small in sorted(self.small_of.items()):
             inputs = zip(self.large.inputs[large], self.small.inputs[small], strict=True)
             for (edge, source, _), (other_edge, other, _) in inputs:
                 if source in self.large.type_of and source not in self.small_of:
-                    own = other in self.large.type_of and other not in self.small_of  # it is made once, for all
-                    shared |= own
-                    lines.append((other_edge if own else edge, small, True, int(self.slot[other_edge])))
+                    is_shared = other in self.large.type_of and other not in self.small_of
+                    shared |= is_shared
+                    lines.append((other_edge if is_shared else edge, small, True, int(self.slot[other_edge])))
         for node in self.large.ops:
             if node not in self.small_of:
                 for edge, source, output in self.large.inputs[node]:

@@ -26,7 +26,7 @@ TRAINS, BOOKKEEPING = 1, 2  # roles of rows; 0: the model
 
 
 def training_roles(hierarchy: Hierarchy) -> Bytes:
-    """Return the role of each row: that of the outermost row around it that has one, or its own."""
+    """Return the role of each row. All rows in a group with a role have that role."""
     behind = count_ops_below(hierarchy, hierarchy.graph.meaning.flow().behind)
     folded = hierarchy.how == TRAINING_ORIGIN
     role = np.where(training_rows(hierarchy)[0] | (folded & (behind > 0)), TRAINS, 0)
@@ -42,36 +42,39 @@ def training_roles(hierarchy: Hierarchy) -> Bytes:
 
 
 def learning_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows with an op of the forward pass that takes a weight."""
+    """Mark the rows with an op of the forward pass that reads a weight."""
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
-    takes = np.zeros(len(graph), bool)
-    takes[graph.target[(meaning.origin[graph.source] >= 0) & ~graph.control]] = True
-    found: Bools = count_ops_below(hierarchy, takes & meaning.flow().forward) > 0
+    reads = np.zeros(len(graph), bool)
+    reads[graph.target[(meaning.origin[graph.source] >= 0) & ~graph.control]] = True
+    found: Bools = count_ops_below(hierarchy, reads & meaning.flow().forward) > 0
     return found
 
 
 def written_weights(hierarchy: Hierarchy) -> Longs:
-    """Return, for each weight that training writes, the row of the first op of the forward pass that takes it, and of
-    the first that writes it: shape (weights, 2)."""
+    """Return, for each weight that training writes, the rows of the first op of the forward pass that reads it and of
+    the first op that writes it: shape (weights, 2)."""
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     origin = meaning.origin[graph.source]
     carries = (origin >= 0) & ~graph.control & (meaning.origin[graph.target] < 0)
-    takes = np.flatnonzero(carries & meaning.flow().forward[graph.target])
+    reads = np.flatnonzero(carries & meaning.flow().forward[graph.target])
     calls = np.zeros(len(graph), bool)
-    calls[hierarchy.node[list(hierarchy.calls)]] = True  # a call that takes a variable to apply gradients writes it
+    calls[hierarchy.node[list(hierarchy.calls)]] = True  # a call that applies gradients writes its variables
     applies = meaning.part()[graph.target] == Part.UPDATE
     writes = meaning.writes[graph.target] & (graph.slot == 0) | calls[graph.target] & (origin == graph.source)
     writes = np.flatnonzero(carries & applies & writes)
-    _, first, second = np.intersect1d(origin[takes], origin[writes], return_indices=True)
-    ends = graph.target[np.stack((takes[first], writes[second]), axis=1)]
+    _, first, second = np.intersect1d(origin[reads], origin[writes], return_indices=True)
+    ends = graph.target[np.stack((reads[first], writes[second]), axis=1)]
     return hierarchy.row_of_node[ends].astype(np.int64)
 
 
 def metaedges_of_written_weights(
     hierarchy: Hierarchy, written: Longs, rows: Sequence[int], roles: Sequence[int]
 ) -> list[Metaedge]:
-    """Return a metaedge from each child of the model to each child that writes its weights; `written` is by row."""
-    if all(roles) or TRAINS not in roles:  # only saves time
+    """Return a metaedge from each child of the model to each child that writes its weights.
+
+    `written` is the result of `written_weights`.
+    """
+    if all(roles) or TRAINS not in roles:
         return []
     inside = (written >= min(rows)) & (written < max(hierarchy.end[rows].tolist()))
     pairs: Counter[tuple[int, int]] = Counter(
@@ -84,7 +87,7 @@ def metaedges_of_written_weights(
 
 
 def children_apart(roles: Sequence[int]) -> list[int]:
-    """Return the positions of children with a role, where others have none.
+    """Return the positions of children with a role; empty if all children have one.
 
     >>> children_apart([0, 1, 2]), children_apart([1, 2])
     ([1, 2], [])
@@ -95,7 +98,7 @@ def children_apart(roles: Sequence[int]) -> list[int]:
 def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> list[Metaedge]:
     """Mark the metaedges to and from children with a role, unless all children have the same.
 
-    `roles` and `learns` (whether it is a group with weights) are by child.
+    `roles` and `learns` (whether the child is a group with weights) are by child.
     """
     if not any(roles) or len(set(roles)) == 1:
         return edges
@@ -108,10 +111,10 @@ def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], learns: Seq
 
 
 def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> set[int]:
-    """Return the lines to and from children with a role that go without saying."""
+    """Return the implied lines to and from children with a role."""
     before: dict[int, list[int]] = {}
-    trained: set[int] = set()  # children of the model that hand their results to what trains it
-    fed: set[int] = set()  # children that any data leads to or from
+    trained: set[int] = set()  # children of the model that feed a child that trains it
+    fed: set[int] = set()  # children with data edges
     for edge in edges:
         if edge.tensors:
             fed.update((edge.source, edge.target))
@@ -120,7 +123,7 @@ def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], learns: Sequ
                     trained.add(edge.source)
                 elif not roles[edge.target]:
                     before.setdefault(edge.target, []).append(edge.source)
-    # Those that lead to another one: not the last.
+    # Children of the model that feed a trained child, at any distance.
     early = reachable_from([source for end in trained for source in before.get(end, ())], before.get)
     implied = set()
     for index, edge in enumerate(edges):

@@ -36,48 +36,50 @@ ExpandPath = Callable[[RowPath], Metagraph]
 GRAPH_ROOT: RowPath = (0,)
 SAVER_NAME = compile_on_use(r"_traced_(save|restore)")
 MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is, few enough to read at once
-# a layer around a loop that makes more boxes stays closed: its plumbing says little
+# A recurrent layer stays closed if opening it shows more boxes: the ops around its loop explain little.
 MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
-MAX_REPEAT_BOXES = 28  # open repeats up to so many boxes; the rest is for their surroundings
-MAX_SHORT_STACK = 4  # repetitions that may be shown next to each other before the ops of single layers
-NEARLY_ALL_SHARE = 0.65  # of the ops of the model
-LARGE_SHARE = 0.3  # of the ops of the model
-# of the ops of the model, and members: a stack whose member shows if no larger one does
-FAIR_SHARE, MIN_FAIR_MEMBERS = 0.1, 3
-# open a member's box too if it is one of so few and has such a share of the ops
-FEW_MEMBER_BOXES, DOMINANT_BOX_SHARE = 2, 0.8
-SECOND_STACK_SHARE = 0.2  # of the ops of the largest stack: open others with so many
-MAX_UNFOLDED_OPS = 16  # a model of so few ops hides no layer in a fold
+MAX_REPEAT_BOXES = 28  # stop opening repeats at this size: their surroundings need room, too
+MAX_SHORT_STACK = 4  # stacks of up to 4 members open before single layers
+# Shares of the ops of the model:
+MAIN_CALL_SHARE = 0.65  # a call with more is the model
+LARGE_PART_SHARE = 0.3
+# If no large stack is open, open the largest chain with at least this share of the ops and this many members.
+MIN_CHAIN_SHARE, MIN_CHAIN_MEMBERS = 0.1, 3
+# In an open member with few boxes, open the box that has most of the member's ops.
+MAX_MEMBER_BOXES, DOMINANT_BOX_SHARE = 2, 0.8
+SECOND_STACK_SHARE = 0.2  # open other stacks with at least this share of the largest stack's ops
+MAX_UNFOLDED_OPS = 16  # open the folds of smaller models
 DATA_FORWARDING_OPS = INPUT_OPS | NEXT_ELEMENT_OPS | IDENTITY_OPS | RESULT_OPS
 
 
 def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, one_member: bool = True) -> list[RowPath]:
-    """Return the groups to open, each after the group around it; `one_member`: a stack shows one member, not a list.
+    """Return the groups to open, each after the group around it. With `one_member` a stack shows one member, not all.
 
-    First open the groups around the repeat that holds most of the model, and one member of it; then other groups with
-    repeats, and these, while there is room; then the largest, until eight boxes show, and large parts of the model
-    until eight boxes belong to it. Equal groups open together or not at all. Groups
-    behind the last weights (losses, measures) wait for those with weights; gradients, updates and savers come last.
-    Marks, stubs and the auxiliary area do not count.
+    1. Open the groups around the repeat with most ops of the model, and one of its members.
+    2. While there is room, open other groups with repeats, and their stacks.
+    3. Open the largest groups until 8 boxes show, and large parts of the model until 8 boxes belong to it.
+
+    Equal groups open together or not at all. Groups behind the last weights (losses, metrics) open after groups with
+    weights; gradients, updates and savers open last. Marks, stubs and the auxiliary area do not count as boxes.
     """
     picture = FirstPicture(hierarchy, metagraph, one_member)
     picture.open_towards_repeat()
     picture.open_main_stack()
     picture.open_around_repeats()
     picture.open_other_stacks()
-    picture.open_fair_stack()
+    picture.open_largest_chain()
     picture.open_largest_groups()
     return picture.open_paths()
 
 
 class FirstPicture:
-    """A first picture under construction: `closed` boxes and `frames` of open groups."""
+    """A first picture under construction; `closed` and `frames` count its closed boxes and its open groups."""
 
     def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath, one_member: bool) -> None:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
         self.one_member = one_member
-        self.shows_member = False  # whether a member of the largest stack shows
+        self.shows_member = False  # whether a stack is open
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpCounter(hierarchy, self.quiet)
         self.repeats = ModelRepeats(hierarchy, self.ops, self.quiet)
@@ -90,12 +92,12 @@ class FirstPicture:
         self.after_weights: set[RowPath] = set()
 
     def shown_content(self, path: RowPath) -> RowPath:
-        """Return the group whose content shows when `path` is open: itself, or the last that opens with it."""
+        """Return the group whose content shows when `path` is open: itself, or the innermost that opens with it."""
         return self.with_usual_member(path)[-1]
 
     def with_usual_member(self, path: RowPath) -> list[RowPath]:
-        """Return a group with the groups that open with it: the usual member of a stack, or the scopes that it holds
-        alone."""
+        """Return a group and the groups that open with it: the usual member of a stack, or nested scopes that contain
+        nothing else."""
         usual = paths_to_usual_member(self.hierarchy, path) if self.one_member else []
         return [path, *(usual or scopes_inside_alone(self.hierarchy, path))]
 
@@ -107,7 +109,7 @@ class FirstPicture:
         return list(found)
 
     def box_count_with(self, *paths: RowPath) -> int:
-        """Return the number of boxes with more groups open; for very many an upper bound."""
+        """Return the number of boxes once `paths` are open, too; an upper bound if a group has very many children."""
         boxes = self.closed + self.frames
         for path in map(self.shown_content, paths):
             # The group's box is replaced by its content and its frame.
@@ -118,7 +120,6 @@ class FirstPicture:
     def model_box_count(self, path: RowPath) -> int:
         """Return how many boxes of an open group belong to the model and do more than forward data."""
         level = self.metagraph(self.shown_content(path))
-        # A set is enough: they are only counted.
         rows = [
             level.children[child] for child in set(level.core_children()) - self.weights.children_without_weights(level)
         ]
@@ -130,7 +131,7 @@ class FirstPicture:
 
     def open_group(self, path: RowPath) -> None:
         self.closed += len(self.metagraph(self.shown_content(path)).core_children()) - 1
-        # Its box counted while it was closed.
+        # While the group was closed, its own box counted.
         self.model_boxes += self.model_box_count(path) - (path not in self.after_weights and not self.quiet[path[-1]])
         self.frames += 1
         self.opened[path] = None
@@ -138,7 +139,7 @@ class FirstPicture:
     def openable_below(self, path: RowPath) -> Iterator[RowPath]:
         """Yield the groups in the main area of an open group that can be opened.
 
-        Adds those off the main flow to `off_flow`, and those behind the last weights to `after_weights`.
+        Add groups off the main flow to `off_flow`, and groups behind the last weights to `after_weights`.
         """
         content = self.shown_content(path)
         level = self.metagraph(content)
@@ -146,7 +147,7 @@ class FirstPicture:
         joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
         away = level.mask.extracted_children
-        # All that is in a group behind the last weights is behind them too.
+        # Everything in a group behind the last weights is behind them, too.
         behind = (
             set(range(len(level.children)))
             if path in self.after_weights
@@ -156,7 +157,7 @@ class FirstPicture:
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, content, row)
             if row not in own or self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
-                continue  # drawn as the op, or one of many that are shown side by side
+                continue  # drawn as its only op, or a leg, shown beside others
             if position not in away and opens_without_recursion(self.hierarchy, child):
                 if joined and position not in joined:
                     self.off_flow.add(child)
@@ -168,25 +169,25 @@ class FirstPicture:
         """Open the groups around the repeat that holds most of the model."""
         path = GRAPH_ROOT
         while True:
-            ways = [child for child in self.openable_below(path) if child not in self.off_flow]
-            widest = max(ways, key=lambda child: self.repeats.largest_repeat(child[-1]), default=None)
+            children = [child for child in self.openable_below(path) if child not in self.off_flow]
+            child = max(children, key=lambda child: self.repeats.largest_repeat(child[-1]), default=None)
             if (
-                widest is None
-                or not self.hides_repeat(widest)
-                or self.box_count_with(widest) - self.frames > MAX_PICTURE_BOXES + 1  # without frames
+                child is None
+                or not self.hides_repeat(child)
+                or self.box_count_with(child) - self.frames > MAX_PICTURE_BOXES + 1  # without frames
             ):
                 return
-            self.open_group(widest)
-            path = widest
+            self.open_group(child)
+            path = child
 
     def hides_repeat(self, path: RowPath) -> bool:
-        """Return whether a group contains a larger repeat than it is, or is drawn as."""
+        """Return whether a group contains a larger repeat than it is itself, and is not drawn as a stack."""
         return self.repeats.holds_larger_repeat(path[-1]) and not (
             self.one_member and sole_stack(self.hierarchy, path[-1]) >= 0
         )
 
     def open_main_stack(self) -> None:
-        """Open the largest visible stack that is a large part of the model and whose member has room."""
+        """Open the largest visible stack that is a large part of the model, if there is room for its member."""
         limit = MAX_PICTURE_BOXES if self.one_member else MAX_REPEAT_BOXES
         stacks = [
             path
@@ -212,8 +213,8 @@ class FirstPicture:
             content = self.shown_content(path)
             inside = max(self.openable_below(path), key=lambda child: self.op_count(child[-1]), default=None)
             level = self.metagraph(content)
-            within_surplus = level.surplus is not None  # a box of what another member has more does not count
-            if inside is None or len(level.core_children()) - within_surplus > FEW_MEMBER_BOXES:
+            within_surplus = level.surplus is not None  # the box of the surplus does not count
+            if inside is None or len(level.core_children()) - within_surplus > MAX_MEMBER_BOXES:
                 return
             if self.op_count(inside[-1]) < DOMINANT_BOX_SHARE * self.op_count(content[-1]):
                 self.open_halves(path)
@@ -221,31 +222,30 @@ class FirstPicture:
             path = inside
 
     def open_halves(self, path: RowPath) -> None:
-        """Open the folds in a member that consists of them, as the attention and the layers behind it of a block."""
+        """Open both folds of a member that consists of two, such as the attention and the MLP of a block."""
         halves = [child for child in self.openable_below(path) if self.is_plain_fold(child[-1])]
-        if len(halves) == FEW_MEMBER_BOXES and self.box_count_with(*halves) <= MAX_REPEAT_BOXES:
+        if len(halves) == MAX_MEMBER_BOXES and self.box_count_with(*halves) <= MAX_REPEAT_BOXES:
             for half in halves:
                 self.open_group(half)
 
     def is_plain_fold(self, row: int) -> bool:
-        """Return whether a row is a fold of different parts, which its box does not tell."""
+        """Return whether a row is a fold whose box does not name its content."""
         return bool(self.hierarchy.kind[row] == FOLD_ROW) and self.hierarchy.how[row] != LAYER_ORIGIN
 
-    def open_fair_stack(self) -> None:
-        """Open the largest visible stack if no member of a stack shows yet, as of a network of many short stages, and
-        the picture stays small."""
+    def open_largest_chain(self) -> None:
+        """If no stack is open yet, open the largest visible chain, such as the longest stage of a ResNet."""
         if not self.one_member or any(sole_stack(self.hierarchy, path[-1]) >= 0 for path in self.opened):
             return
-        least = FAIR_SHARE * self.op_count(0)
+        least = MIN_CHAIN_SHARE * self.op_count(0)
         stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_chain(path)]
         if stacks:
             path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
             self.open_stack(path, MAX_REPEAT_BOXES)
 
     def is_chain(self, path: RowPath) -> bool:
-        """Return whether a stack is several members with weights, one after the other."""
+        """Return whether a stack has at least three members with weights, one after the other."""
         stack = sole_stack(self.hierarchy, path[-1])
-        several = repetition_count(self.hierarchy, stack) >= MIN_FAIR_MEMBERS
+        several = repetition_count(self.hierarchy, stack) >= MIN_CHAIN_MEMBERS
         return several and bool(self.hierarchy.connected[stack]) and self.weights.holds_weight(stack)
 
     def closed_stacks(self) -> list[RowPath]:
@@ -265,31 +265,31 @@ class FirstPicture:
         return not self.is_single_layer(usual_member(self.hierarchy, stack))
 
     def open_other_stacks(self) -> None:
-        """Open other stacks that are not small next to the largest, equal ones all or none, while there is room."""
+        """While there is room, open other stacks that are not small next to the largest; equal stacks all or none."""
         if not self.one_member:
             return
-        open_ones = [path[-1] for path in self.opened if sole_stack(self.hierarchy, path[-1]) >= 0]
-        if not open_ones:
+        open_stacks = [path[-1] for path in self.opened if sole_stack(self.hierarchy, path[-1]) >= 0]
+        if not open_stacks:
             return
-        largest = max(self.repeats.largest_repeat(row) for row in open_ones)
-        left = [
+        largest = max(self.repeats.largest_repeat(row) for row in open_stacks)
+        remaining = [
             path
             for path in self.closed_stacks()
             if self.repeats.largest_repeat(path[-1]) >= SECOND_STACK_SHARE * largest
         ]
-        left.sort(key=lambda path: (-self.repeats.largest_repeat(path[-1]), path))
-        while left:
-            path = left[0]
-            alike_ones = [other for other in left if other == path or are_alike(self.hierarchy, path[-1], other[-1])]
-            left = [other for other in left if other not in alike_ones]
-            gives = any(self.feeds_members(path, member) for member in open_ones)
-            if self.has_room(alike_ones, gives):
-                for other in alike_ones:
+        remaining.sort(key=lambda path: (-self.repeats.largest_repeat(path[-1]), path))
+        while remaining:
+            path = remaining[0]
+            alike = [other for other in remaining if other == path or are_alike(self.hierarchy, path[-1], other[-1])]
+            remaining = [other for other in remaining if other not in alike]
+            feeds_open_stack = any(self.feeds_members(path, stack) for stack in open_stacks)
+            if self.has_room(alike, feeds_open_stack):
+                for other in alike:
                     self.open_group(other)
 
     def feeds_members(self, path: RowPath, fed: int) -> bool:
-        """Return whether what a stack gives reaches several members of the stack `fed` from outside, as an encoder
-        feeds its decoder: they stand side by side, so that both have room."""
+        """Return whether the output of a stack reaches several members of the stack `fed`, as an encoder feeds its
+        decoder. The two stand side by side, so the picture has room for both."""
         hierarchy, around, row = self.hierarchy, path[-1], path[-1]
         while around >= 0 and not around < fed < hierarchy.end[around]:
             row, around = around, int(hierarchy.parent[around])
@@ -300,15 +300,17 @@ class FirstPicture:
             return False
         behind = _behind_child(level, level.children.index(row))
         members = hierarchy.children(sole_stack(hierarchy, fed))
-        given = [edge.flat_edges for edge in level.edges if edge.tensors and edge.source in behind]
-        rows = [hierarchy.row_of_node[hierarchy.graph.target[flat]] for flat in given if flat is not None]
+        leaving = [edge.flat_edges for edge in level.edges if edge.tensors and edge.source in behind]
+        rows = [hierarchy.row_of_node[hierarchy.graph.target[flat]] for flat in leaving if flat is not None]
         joined = np.concatenate(rows) if rows else members[:0]
         joined = joined[(joined > fed) & (joined < hierarchy.end[fed])]
         return len(distinct_values(np.searchsorted(members, joined, side="right"))) > 1
 
     def has_room(self, paths: Sequence[RowPath], stands_beside: bool = False) -> bool:
-        """Return whether the picture has room for groups with repeats: more for those that stand beside an open one, if
-        they do not show one structure twice."""
+        """Return whether the picture has room for groups with repeats.
+
+        Groups beside an open one may fill the whole picture, if no two of them have the same structure.
+        """
         boxes = self.box_count_with(*paths)
         if boxes <= MAX_REPEAT_BOXES or boxes > MAX_PICTURE_BOXES:
             return boxes <= MAX_REPEAT_BOXES
@@ -317,8 +319,8 @@ class FirstPicture:
         return beside and len(distinct_values(structures)) == len(paths)
 
     def is_beside_open_one(self, path: RowPath) -> bool:
-        """Return whether a group, or one around it, and an open group with a repeat do not lead to each other: two
-        towers, which stand side by side."""
+        """Return whether no path of data joins a group, or a group around it, with an open group that has a repeat:
+        they are two towers, side by side."""
         hierarchy, row = self.hierarchy, path[-1]
         open_rows = {other[-1] for other in self.opened if other[:-1] == path[:-1]}
         open_rows = {other for other in open_rows if self.repeats.holds_notable_repeat(other)}
@@ -337,14 +339,14 @@ class FirstPicture:
         return self.repeats.holds_notable_repeat(path[-1]) and self.hides_repeat(path)
 
     def alike_siblings(self, path: RowPath) -> list[RowPath]:
-        """Return a group and those of its level that are alike and closed."""
+        """Return a group and the closed siblings that are like it."""
         hierarchy, row = self.hierarchy, path[-1]
         level = hierarchy.children(int(hierarchy.parent[row])).tolist() if hierarchy.parent[row] >= 0 else [row]
         others = [(*path[:-1], other) for other in level if other != row and are_alike(hierarchy, row, other)]
         return [path, *(other for other in others if other not in self.opened)]
 
     def open_around_repeats(self) -> None:
-        """Open other groups around repeats, those with most ops first, while there is room."""
+        """While there is room, open other groups around repeats, the largest first."""
         queue = [self.queue_entry(child) for path in list(self.opened) for child in self.openable_below(path)]
         heapq.heapify(queue)
         while queue:
@@ -364,7 +366,7 @@ class FirstPicture:
                     heapq.heappush(queue, self.queue_entry(child))
 
     def open_largest_groups(self) -> None:
-        """Open the largest groups until enough boxes show, and the dominant group of an opened call."""
+        """Open groups in the order of `queue_entry` while `should_open` says so."""
         queue = [
             self.queue_entry(child)
             for path in list(self.opened)
@@ -387,15 +389,15 @@ class FirstPicture:
                     heapq.heappush(queue, self.queue_entry(child))
 
     def should_open(self, path: RowPath) -> bool:
-        """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
-        large part of it and no layer of ops alone."""
+        """Return whether to open the largest closed group: if few boxes show, or if few boxes of the model show and the
+        group is a large part of the model and more than one layer."""
         row = path[-1]
         if self.hierarchy.how[row] == LAYER_ORIGIN:
-            return False  # its box says what is in it
+            return False  # its box describes its content
         if self.is_wrapped(path) or self.is_main_call(path):
             return True
         if self.shows_member and (self.is_layer(row) or self.is_single_layer(row)):
-            return False  # the repeat shows the model; ops of a layer add little
+            return False  # the repeat explains the model; the ops of a layer add little
         if self.closed < MIN_PICTURE_BOXES:
             return (
                 self.box_count_with(path) <= MAX_LOOP_LAYER_BOXES
@@ -420,7 +422,7 @@ class FirstPicture:
         return any(self.hierarchy.can_open(child) for child in self.hierarchy.children(row).tolist())
 
     def is_single_layer(self, row: int) -> bool:
-        """Return whether a scope is no more than one layer, such as a cell with its plumbing."""
+        """Return whether a scope contains or is one layer, such as a recurrent cell with the ops of its loop."""
         inside = self.weights.layer_count(row)
         if self.hierarchy.kind[row] != SCOPE_ROW or inside > 1:
             return False
@@ -433,34 +435,32 @@ class FirstPicture:
         )
 
     def is_main_call(self, path: RowPath) -> bool:
-        """Return whether a call in no scope holds nearly all of the model; the rest counts its steps."""
+        """Return whether a call outside of scopes contains most of the model."""
         row = path[-1]
         calls = row in self.hierarchy.calls and self.hierarchy.parent[row] == 0 and not self.is_off_flow(path)
-        return bool(calls) and self.op_count(row) > NEARLY_ALL_SHARE * self.op_count(0)
+        return bool(calls) and self.op_count(row) > MAIN_CALL_SHARE * self.op_count(0)
 
     def is_off_flow(self, path: RowPath) -> bool:
         """Return whether a group is not part of the model, or not part of the flow around it."""
         return bool(self.quiet[path[-1]]) or path in self.off_flow
 
     def is_large_part(self, path: RowPath) -> bool:
-        """Return whether a group holds a large part of the model."""
-        return self.op_count(path[-1]) > LARGE_SHARE * self.op_count(0)
+        return self.op_count(path[-1]) > LARGE_PART_SHARE * self.op_count(0)
 
     def op_count(self, row: int) -> float:
-        """Return how many ops a row holds, through calls."""
+        """Return how many ops a row contains, through calls; infinity if they are too many to count."""
         ops = self.ops(row)
         return inf if ops is None else ops
 
     def queue_entry(self, path: RowPath) -> tuple[float, float, RowPath]:
         """Return the sort key of a group.
 
-        Order: other groups, long stacks that are large, layers and other long stacks, groups behind the last weights,
-        groups outside of the model; among equals the one with most ops first, stacks last.
+        Long stacks and layers come after most groups, groups behind the last weights after these, and groups outside of
+        the model last; among equals the one with most ops comes first, stacks last.
         """
         row = path[-1]
         if self.is_off_flow(path) or _is_saver_call(self.hierarchy, row):
             return inf, inf, path
-        # Stacks come after other groups.
         count = min(self.op_count(row), 1) if self.hierarchy.kind[row] == SERIES_ROW else self.op_count(row)
         if path in self.after_weights:
             return 3, -count, path
@@ -469,23 +469,23 @@ class FirstPicture:
         return 2 if self.is_layer(row) or self.is_single_layer(row) else 0, -count, path
 
     def is_long_stack(self, row: int) -> bool:
-        """Return whether a group is a stack of more members than may be shown before other groups."""
+        """Return whether a group is a stack of more than `MAX_SHORT_STACK` members."""
         return bool(self.hierarchy.kind[row] == SERIES_ROW) and len(self.hierarchy.children(row)) > MAX_SHORT_STACK
 
     def is_layer(self, row: int) -> bool:
-        """Return whether a group is a layer: its own ops use weights, or, in a model with such groups, nothing in it
-        does."""
+        """Return whether a group is a layer: ops directly in it use weights, or, if the model has such groups, no op
+        anywhere in it does."""
         return row in self.weights.layers or bool(self.weights.layers and not self.weights.holds_weight(row))
 
     def is_wrapped(self, path: RowPath) -> bool:
-        """Return whether a group inside a call is most of it: the call only wraps it."""
+        """Return whether a group contains more than half of the call around it, which only wraps it."""
         if len(path) < 2 or self.repeats.largest_repeat(path[-1]):
             return False
         return 2 * self.op_count(path[-1]) > self.op_count(path[-2])
 
 
 def _behind_child(level: Metagraph, child: int) -> set[int]:
-    """Return a child of a level, by position, and those that its data leads to."""
+    """Return the positions of a child of a level and of all children that its data reaches."""
     after: dict[int, list[int]] = {}
     for edge in level.edges:
         if edge.tensors:
@@ -504,5 +504,5 @@ def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
 
 
 def _is_saver_call(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
+    """Return whether a call saves or restores the variables of a SavedModel."""
     return any(SAVER_NAME.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))

@@ -27,9 +27,9 @@ from graphviz_tb.options import COLOR_BY_LOGGED, PictureOptions
 OpenSet = dict[RowPath, None]
 
 
-# Each box inside a call repeats the call's name in its address; names may be a megabyte long, and calls nested
-# thousands deep. Each name counts as so many letters more.
-ADDRESS_PART_LETTERS = 8
+# The address of each box inside a call repeats the call's name. Names may be a megabyte long, and calls nested
+# thousands deep, so the letters of all addresses are limited.
+ADDRESS_PART_LETTERS = 8  # per name, in addition to its length
 
 
 class PatternFinder(Protocol):
@@ -44,9 +44,8 @@ def open_groups(
 ) -> tuple[OpenSet, tuple[Notice, ...]]:
     """Return the open groups, each after the group around it, the root first.
 
-    Named groups and all around them are open; with `_open_everything` everything up to `max_open` boxes, or
-    `MAX_OPEN_BOXES`; with a
-    depth every group down to it; otherwise those of a first picture.
+    With `open_all` everything is open, up to `max_open` boxes; with a depth, every group down to it; with neither and
+    no named group, the groups of a first picture. Named groups and all groups around them are always open.
     """
     opened: OpenSet = {GRAPH_ROOT: None}
     notices: tuple[Notice, ...] = ()
@@ -71,8 +70,8 @@ def open_groups(
 
 
 def shows_one_member(options: PictureOptions) -> bool:
-    """Return whether an open stack may show one member alone: not if all groups, or all down to a depth, are requested,
-    nor if layers are compared by logged values."""
+    """Return whether an open stack may show one member alone: no if all groups, or all down to a depth, are requested,
+    or if layers are compared by logged values."""
     listed = options.all_members or options.open_all or options.color_by == COLOR_BY_LOGGED
     return not listed and options.depth in ("auto", 0)
 
@@ -86,14 +85,14 @@ def lone_members(
 
 
 def shown_contents(hierarchy: Hierarchy, opened: Iterable[RowPath], options: PictureOptions) -> dict[RowPath, RowPath]:
-    """Return the group whose content an open group shows, where it is not its own: the member of a stack, the innermost
-    of scopes that contain nothing else."""
+    """Return, for open groups that show the content of another group, that group: the shown member of a stack, or the
+    innermost of nested scopes that contain nothing else."""
     opened = list(opened)
     return {**joined_frames(hierarchy, opened), **(lone_members(hierarchy, opened, options) or {})}
 
 
 def unlisted_notices(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
-    """Return the notice that there are more functions than the list next to the graph shows."""
+    """Return a notice if there are more functions than the list next to the graph shows."""
     _, more = listed_functions(hierarchy, opened)
     if not more:
         return ()
@@ -106,7 +105,7 @@ def _open_matches(
 ) -> tuple[PictureSize, tuple[Notice, ...]]:
     """Open the matches of a name or pattern; of several matches no more than fit into `limit` boxes.
 
-    `shown` is the size of the picture before; its new size is returned.
+    `shown` is the size of the picture. Return its new size.
     """
     for path in paths:
         closed = _closed_chain(hierarchy, path, opened)
@@ -124,7 +123,7 @@ def _open_matches(
 
 
 def _open_usual_members(hierarchy: Hierarchy, opened: OpenSet) -> None:
-    """Let open stacks without an open member show their usual one."""
+    """Open the usual member of each open stack that has no open member."""
     for path in list(opened):
         stack = sole_stack(hierarchy, path[-1])
         members = hierarchy.children(stack).tolist() if stack >= 0 else []
@@ -133,7 +132,7 @@ def _open_usual_members(hierarchy: Hierarchy, opened: OpenSet) -> None:
 
 
 def _open_scopes_inside(hierarchy: Hierarchy, opened: OpenSet) -> None:
-    """Open the scopes that an open scope contains alone."""
+    """Open each scope that is the only child of an open scope, and so on inwards."""
     for path in list(opened):
         inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
         while inner[-1] >= 0 and inner not in opened:
@@ -161,14 +160,13 @@ def _max_lines_notice(where: str) -> Notice:
 
 
 class PictureSize(NamedTuple):
-    """Numbers of boxes, of letters of the names of calls in their addresses, and of lines."""
+    """Numbers of boxes, of letters in their addresses, and of lines."""
 
     boxes: int
     letters: int
     lines: int
 
     def add_size(self, other: PictureSize) -> PictureSize:
-        """Return the sum of both."""
         return PictureSize(self.boxes + other.boxes, self.letters + other.letters, self.lines + other.lines)
 
 
@@ -185,11 +183,10 @@ def _contents_size(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable
 
 
 def _closed_chain(hierarchy: Hierarchy, path: RowPath, opened: OpenSet) -> list[RowPath]:
-    """Return the closed groups around `path`, from the outside in, and the group itself (an op is only made
-    visible)."""
+    """Return the closed groups around `path`, from the outside in, then the group itself if it can be opened."""
     chain: list[RowPath] = []
     group: RowPath | None = path if hierarchy.can_open(path[-1]) else parent_path(hierarchy, path)
-    while group is not None and group not in opened:  # all around an open group is open
+    while group is not None and group not in opened:  # all groups around an open group are open
         chain.append(group)
         group = parent_path(hierarchy, group)
     return chain[::-1]
@@ -208,7 +205,7 @@ def _open_breadth_first(
     queue: deque[tuple[RowPath, int]] = deque([(GRAPH_ROOT, 0)])
     while queue:
         path, level = queue.popleft()
-        if depth is not None and level >= depth:  # the remaining ones are as deep
+        if depth is not None and level >= depth:  # the rest of the queue is at least as deep
             break
         for child in _openable_children(hierarchy, metagraph(path), path):
             shown = shown.add_size(_contents_size(hierarchy, metagraph, [child]))

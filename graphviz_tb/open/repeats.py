@@ -1,4 +1,4 @@
-"""The repeats of a model, by row: how large the largest is; and groups that are alike without being one."""
+"""Find the size of the largest repeat in each row, and decide whether two groups are alike."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from graphviz_tb.model.graph import WEIGHT_MARK
 from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.paths import last_segment, sole_stack, usual_member, without_digits
 
-# Layers that are repeated for each step of a sequence: a cell or a layer written out many times.
+# An unrolled layer: one cell or layer that the file contains once for each step of a sequence.
 
-MAX_STEP_USES = 2  # a variable used more often belongs to all steps
+MAX_STEP_USES = 2  # uses of a variable per stack; an unrolled layer uses its variables more often
 
 
 def _unrolled_layers(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
-    """Return the stacks that repeat one layer: they are in a scope and use equal weights repeatedly.
+    """Return the stacks in scopes that are one unrolled layer: their members share their weights.
 
-    Stacks with scopes inside may be layers that share their weights. They repeat one layer if no repetition feeds
-    another, and if a loop in the scope runs with equal weights.
+    Different layers may share weights, too. A stack whose members contain scopes is an unrolled layer only if no member
+    feeds another, or if a loop in the same scope uses the same weights.
     """
     inside = [row for row in stacks if _is_in_scope(hierarchy, row)]
     if not inside:
@@ -40,7 +40,7 @@ def _unrolled_layers(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
 
 
 def _reuses_weights(hierarchy: Hierarchy, row: int, used: WeightUses) -> bool:
-    """Return whether a stack uses its weights more often than twice."""
+    """Return whether a stack uses its weights more than `MAX_STEP_USES` times, on average."""
     if (hierarchy.kind[row : hierarchy.end[row]] == SCOPE_ROW).any() and _feeds_other_member(hierarchy, row):
         return False
     weights = used.used_between(row, int(hierarchy.end[row]))
@@ -48,7 +48,7 @@ def _reuses_weights(hierarchy: Hierarchy, row: int, used: WeightUses) -> bool:
 
 
 def _runs_in_loop(hierarchy: Hierarchy, row: int, loops: Collection[int], used: WeightUses) -> bool:
-    """Return whether one of the loops runs with all weights of a stack."""
+    """Return whether one of the loops uses all weights of a stack."""
     if not loops:
         return False
     weights = set(used.used_between(row, int(hierarchy.end[row])))
@@ -88,23 +88,24 @@ def group_around_stack(hierarchy: Hierarchy, row: int) -> int:
 
 
 def _feeds_other_member(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether data flows from one repetition to another."""
+    """Return whether data flows from one member of a stack to another."""
     owned = hierarchy.owned_edges(row)
     return bool((~hierarchy.graph.control[owned]).any())
 
 
 def _loop_calls_by_group(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    filed: dict[int, list[int]] = {}
+    by_group: dict[int, list[int]] = {}
     for call in sorted(hierarchy.calls):
         if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:
-            filed.setdefault(group_around_stack(hierarchy, call), []).append(call)
-    return filed
+            by_group.setdefault(group_around_stack(hierarchy, call), []).append(call)
+    return by_group
 
 
-MIN_REPEAT_OPS = 3  # of one repetition
-FEW_REPETITIONS = 3  # repetitions: if they contain a longer repeat, that one counts instead
-MIN_LOOPED_SHARE = 0.25  # of the model's ops, for repeats in the body of a loop: less is one layer of several (an RNN)
-SMALL_REPEAT_SHARE = 0.05  # of the largest repeat: smaller ones are details
+MIN_MEMBER_OPS = 3  # ops per member of a repeat, on average
+MAX_OUTER_MEMBERS = 3  # a repeat of so few members does not count if it contains a repeat of more
+# A repeat in the body of a loop counts from this share of the model's ops; a smaller one is part of one layer (an RNN).
+MIN_LOOPED_SHARE = 0.25
+NOTABLE_REPEAT_SHARE = 0.05  # of the ops of the largest repeat; smaller repeats are details
 
 
 def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
@@ -116,7 +117,7 @@ def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
 
 
 class ModelRepeats:
-    """The number of ops of the largest repeat of the model below each row, through calls."""
+    """The number of ops of the largest repeat in each row, through calls."""
 
     def __init__(self, hierarchy: Hierarchy, ops: OpCounter, quiet: Bools) -> None:
         self.hierarchy = hierarchy
@@ -124,7 +125,6 @@ class ModelRepeats:
         self.found: dict[int, int] = {}
         self.at = {row: hierarchy.op_count(row) for row in self._model_series()}
         looped, model = _loop_body_rows(hierarchy), ops(0) or 0
-        # Only these are entered in `found`.
         self.at = {row: count for row, count in self.at.items() if count >= MIN_LOOPED_SHARE * model or not looped[row]}
         for row, count in self.at.items():
             self._record_repeat(row, count)
@@ -134,32 +134,32 @@ class ModelRepeats:
                 self._record_repeat(call, max(self.found.get(body, 0) for _, body in hierarchy.calls[call]))
 
     def largest_repeat(self, row: int) -> int:
-        """Return the ops of the largest repeat that `row` holds, or is."""
+        """Return the number of ops of the largest repeat that `row` is or contains; 0 if there is none."""
         return self.found.get(row, 0)
 
     def holds_larger_repeat(self, row: int) -> bool:
-        """Return whether there is a larger repeat inside `row` than it is itself."""
         return self.largest_repeat(row) > 0 and row not in self.at
 
     def holds_notable_repeat(self, row: int) -> bool:
-        """Return whether a group hides a repeat that is not small next to the largest of the model."""
-        return self.holds_larger_repeat(row) and self.largest_repeat(row) >= SMALL_REPEAT_SHARE * max(self.at.values())
+        """Return whether `row` contains a repeat that is not small next to the largest of the model."""
+        least = NOTABLE_REPEAT_SHARE * max(self.at.values(), default=0)
+        return self.holds_larger_repeat(row) and self.largest_repeat(row) >= least
 
     def _record_repeat(self, row: int, count: int) -> None:
-        # Stop at a larger repeat: all groups around it have recorded that one.
+        # Stop where a larger repeat is recorded: all groups around it have it, too.
         while row >= 0 and count > self.found.get(row, 0):
             self.found[row] = count
             row = int(self.hierarchy.parent[row])
 
     def _model_series(self) -> list[int]:
-        """Return the repeats of the model, except for short ones that hold longer ones, and those of one layer's
-        ops."""
+        """Return the series of the model, except unrolled layers and series of few members that contain a series of
+        more."""
         hierarchy = self.hierarchy
         count = np.diff(hierarchy.child_start)
         rows = [
             row
             for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
-            if hierarchy.op_count(row) >= MIN_REPEAT_OPS * count[row] and not self.quiet[row]
+            if hierarchy.op_count(row) >= MIN_MEMBER_OPS * count[row] and not self.quiet[row]
         ]
         longer: set[int] = set()
         for row in rows:
@@ -167,7 +167,7 @@ class ModelRepeats:
             while around >= 0:
                 if (
                     hierarchy.kind[around] == SERIES_ROW
-                    and count[around] <= FEW_REPETITIONS
+                    and count[around] <= MAX_OUTER_MEMBERS
                     and count[row] > count[around]
                 ):
                     longer.add(around)
@@ -176,14 +176,14 @@ class ModelRepeats:
         return [row for row in rows if row not in longer]
 
 
-# Alike groups of one level: opening one of them opens all.
+# Groups of one level that are alike open together.
 
 MIN_COMMON_SHARE = 0.5  # share of common children in groups that are alike
 
 
 def are_alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
-    """Return whether two siblings are equal, are stacks of equal members, or have one kind and one name apart from
-    numbers and half of their children in common."""
+    """Return whether two siblings are equal, are stacks of equal members, or have the same kind, the same name apart
+    from digits, and half of their children in common."""
     if hierarchy.kind[one] != hierarchy.kind[other] or hierarchy.kind[one] == OP_ROW:
         return False
     if hierarchy.template[one] == hierarchy.template[other]:
@@ -201,7 +201,6 @@ def are_alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
 
 
 def _have_common_half(one: Counter[str], other: Counter[str]) -> bool:
-    """Return whether the larger of two multisets shares half of its elements with the other."""
     return (one & other).total() >= MIN_COMMON_SHARE * max(one.total(), other.total()) > 0
 
 

@@ -1,4 +1,4 @@
-"""The groups with the weights of a model, as opposed to groups that only prepare, measure or judge."""
+"""Find the groups that contain the weights of a model, as opposed to preprocessing, metrics and losses."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ASSIGN_TYPES = re.compile(r"Assign.*")
 
 
 class WeightRows:
-    """Rows that hold ops of the model that use weights, through calls; rows in `quiet` do not count.
+    """Rows that contain ops that use weights, through calls; rows in `quiet` do not count.
 
-    `layers` are the groups with such ops directly inside; a loop or a call may be one.
+    `layers` are the groups that contain such ops, or calls with such ops, as children.
     """
 
     def __init__(self, hierarchy: Hierarchy, quiet: Bools) -> None:
@@ -40,8 +40,7 @@ class WeightRows:
         self._around = np.array(_innermost_around(hierarchy, self._layers.tolist()), np.int64)
 
     def holds_weight(self, row: int) -> bool:
-        """Return whether a row holds an op that uses a weight."""
-        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])  # prefix sums
+        return bool(self._sums[self.hierarchy.end[row]] > self._sums[row])
 
     def layer_count(self, row: int) -> int:
         """Count the outermost layers below a row; calls are not followed."""
@@ -50,33 +49,33 @@ class WeightRows:
         return int(np.count_nonzero(self._around[start:stop] <= row))
 
     def children_without_weights(self, level: Metagraph) -> set[int]:
-        """Return the positions of the children that hold no weight and lead to none (losses, measures, results); empty
-        if the level holds no weight at all."""
+        """Return the positions of the children that contain no weight and lead to none (losses, metrics, results);
+        empty if no child contains a weight."""
         before: dict[int, list[int]] = {}
         for edge in level.edges:
             if edge.tensors:
                 before.setdefault(edge.target, []).append(edge.source)
-        leading = {position for position, row in enumerate(level.children) if self.holds_weight(row)}
-        if not leading:
+        weighted = {position for position, row in enumerate(level.children) if self.holds_weight(row)}
+        if not weighted:
             return set()
-        led = reachable_from(leading, before.get)
-        return set(range(len(level.children))) - led
+        leading = reachable_from(weighted, before.get)
+        return set(range(len(level.children))) - leading
 
 
 def _counting_ops(hierarchy: Hierarchy, users: Ints) -> Bools:
-    """Mark the ops that only count with a variable, as metrics do: they write it, or their result is only written."""
+    """Mark the ops that use a variable as a counter, as metrics do: they write it, or only writes use their result."""
     graph = hierarchy.graph
     stores = np.array([bool(ASSIGN_TYPES.fullmatch(op)) for op in graph.op_types], bool)[graph.op]
-    gives = np.zeros(len(graph), bool)
-    gives[graph.source[~graph.control]] = True
-    used = np.zeros(len(graph), bool)
-    used[graph.source[~graph.control & ~stores[graph.target]]] = True
-    counted: Bools = stores[users] | (gives[users] & ~used[users])
+    has_output = np.zeros(len(graph), bool)
+    has_output[graph.source[~graph.control]] = True
+    is_read = np.zeros(len(graph), bool)
+    is_read[graph.source[~graph.control & ~stores[graph.target]]] = True
+    counted: Bools = stores[users] | (has_output[users] & ~is_read[users])
     return counted
 
 
 def _innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """Return for each row of an ascending list the innermost other one around it, or -1."""
+    """Return for each row of an ascending list the innermost other row of the list around it, or -1."""
     outer: list[int] = []
     stack: list[int] = []
     for row in rows:
@@ -95,6 +94,8 @@ def _calls_to_functions_with(hierarchy: Hierarchy, users: Collection[int]) -> se
             callers.setdefault(body, []).append(call)
     if not callers:
         return set()
-    home = {row: function_row_of(hierarchy, row) for row in (*users, *hierarchy.calls)}
-    around = reachable_from({home[row] for row in users}, lambda body: [home[call] for call in callers.get(body, ())])
+    function = {row: function_row_of(hierarchy, row) for row in (*users, *hierarchy.calls)}
+    around = reachable_from(
+        {function[row] for row in users}, lambda body: [function[call] for call in callers.get(body, ())]
+    )
     return {call for body in around for call in callers.get(body, ())}

@@ -1,4 +1,4 @@
-"""Where lines touch the children of a level: at the ports of open ones, else spread over the box."""
+"""Choose where lines touch the children of a level: at the ports of open children, or spread over the box."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.orientation import flow_size, is_vertical
 
 CORNER_MARGIN = 8  # px from a corner to the nearest line, if there is room
-MIN_LINES_TO_JOIN = 4  # so many lines of one kind to a box off the main path join
+MIN_LINES_TO_JOIN = 4  # fewer lines of one kind to a box off the main path stay apart
 NO_ENDS: frozenset[int] = frozenset()
 MIN_LINE_DISTANCE = 8  # px between two lines at a side, so that the main path may take its middle
 
@@ -22,9 +22,10 @@ MIN_LINE_DISTANCE = 8  # px between two lines at a side, so that the main path m
 class LineEnds:
     """Where lines touch the children of a level, in pixels from the left edge of each.
 
-    `anchors[wire, 0 or 1]` is where a wire touches the child that is its source or target; `sides` are, by child, from
-    where to where a wire that is not straight may touch it instead ((0, 0): nowhere else); the ends in `entries` (twice
-    the wire, and 1 for its lower end) are next to their item, on its left (-1) or right (1) side.
+    - `anchors[wire, 0 or 1]`: where a wire touches the child that is its source (0) or target (1).
+    - `sides`: by child, the range in which a wire may touch it instead, to be straight; (0, 0) if nowhere else.
+    - `entries`: by end (twice the wire, plus 1 for its lower end), the left (-1) or right (1) side of the item that the
+      wire touches.
     """
 
     anchors: Mapping[tuple[int, int], int]
@@ -45,12 +46,12 @@ def attach_lines(
     buses: Sequence[int] = (),
     absent: Set[int] = NO_ENDS,
 ) -> list[tuple[int, int]]:
-    """Return for each wire how far from the left edge of its upper and its lower item it touches.
+    """Return for each wire where it touches its upper and its lower item, in pixels from the left edge.
 
-    `chains` run downward. At each side of a box lines leave in the order of the items they lead to, so that none cross
-    needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines that arrive on one
-    side of it with equal `buses` (by wire; -1: never) join under one arrow. The ends `absent` (twice
-    the wire, and 1 for its lower end) take no room.
+    `chains` run downward. Lines at a side of a box have the order of the items to which they lead, so that none cross
+    needlessly; lines to a shared waypoint touch at one place; the main path has the middle; adjacent lines that arrive
+    with equal `buses` (by wire; -1 never joins) share an arrow. The ends `absent` (twice the wire, plus 1 for its lower
+    end) take no room.
     """
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     main = set(skeleton.main_path)
@@ -59,7 +60,7 @@ def attach_lines(
     for wire, chain in enumerate(chains):
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children and 2 * wire + end not in absent:
-                # Lines to one waypoint or port leave as one; each line straight to a box leaves alone.
+                # Lines to one waypoint or port touch at one place; lines straight to a box do not.
                 trunk = -1 if other >= skeleton.children else wire
                 side = 0 if wire in capped else end
                 sides.setdefault((item, side), {}).setdefault((place[other], trunk), []).append(wire)
@@ -81,7 +82,8 @@ def attach_lines(
 def _shared_slots(kinds: Sequence[int], middle: int) -> list[int]:
     """Return the slot of each line at one side of a box, from left to right.
 
-    Neighbours of one kind share a slot on either side of the main path (at `middle`), or if there are many.
+    Adjacent lines of one kind share a slot if they are on one side of the main path (at `middle`), or if there are
+    many.
 
     >>> _shared_slots([0, 0, 0, 0], 2), _shared_slots([0, 0, 1], -1), _shared_slots([0, 0, 0, 0, 1, -1, -1], -1)
     ([0, 0, 1, 2], [0, 1, 2], [0, 0, 0, 0, 1, 2, 3])
@@ -97,7 +99,7 @@ def _shared_slots(kinds: Sequence[int], middle: int) -> list[int]:
 def _side_places(width: int, count: int, step: int, middle: int = -1) -> list[int]:
     """Return `count` places around the middle of a side, `step` apart, closer on a short side.
 
-    `middle` is the one on the exact middle (-1: none); if that leaves too little room, spread all evenly.
+    Place number `middle` is on the exact middle, unless it is -1 or that leaves too little room.
 
     >>> _side_places(80, 3, 12)
     [28, 40, 52]
@@ -131,12 +133,12 @@ def line_anchors(
     gaps: LevelGaps,
     absent: Set[int] = NO_ENDS,
 ) -> dict[tuple[int, int], int]:
-    """Return for each wire and end (0 source, 1 target) at a child the distance in pixels from the edge of the child's
-    slot.
+    """Return for each wire and end (0 source, 1 target) at a child where it touches, in pixels from the edge of the
+    child's slot.
 
-    `ports` are the places of the ports of each open child, from its corner. On each side the order is that of the
-    neighbours; a line that continues inside an open child ends at its port. The ends `absent` (twice
-    the wire, and 1 for its lower end) take no room.
+    `ports` are the places of the ports of each open child, from its corner. Lines at a side have the order of their
+    neighbours; a line that continues inside an open child ends at its port. The ends `absent` (twice the wire, plus 1
+    for its lower end) take no room.
     """
     skeleton, upright = view.skeleton, is_vertical(direction)
     boxes = [flow_size(direction, piece.box) for piece in pieces[: skeleton.children]]
@@ -146,17 +148,16 @@ def line_anchors(
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for index, wire in enumerate(skeleton.wires):
-        # `attach_lines` knows upper and lower ends, a wire its source and target.
+        # `attach_lines` returns upper and lower ends; here the keys are source and target.
         touch = spread[index][::-1] if wire.turned else spread[index]
         for end, child in enumerate((wire.chain[0], wire.chain[-1])):
             if child < skeleton.children:
                 piece = pieces[child]
                 fixed[index, end] = touch[end] + (piece.x if upright else piece.y)
                 if child in gates:
-                    # True: the upper side.
                     sides.setdefault((child, _is_at_first_side(skeleton, wire, end)), []).append((index, end))
     for (child, _), ends in sides.items():
-        # Lines to ports are fixed; the others of that side keep their order between them.
+        # Lines to ports are fixed; the other lines of that side keep their order between them.
         met = [port_at_end(view, index, end, gates) for index, end in ends]
         across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in met]
         order = sorted(range(len(ends)), key=lambda number: (fixed[ends[number]], ends[number]))
@@ -169,8 +170,8 @@ def line_anchors(
 
 
 def _bus_number(view: View, wire: Wire) -> int:
-    """Return a number that is equal for lines that may join before a box at which they end; -1 for a line that may not
-    because its arrow is elsewhere."""
+    """Return a number that is equal for lines that may join before the box at which they end; -1 for a line that may
+    not, because its arrow is elsewhere."""
     line = view.metagraph.bridges[wire.bridge] if wire.bridge >= 0 else view.metagraph.edges[wire.edge]
     if wire.turned or line.kind == "reference":
         return -1
@@ -178,7 +179,7 @@ def _bus_number(view: View, wire: Wire) -> int:
 
 
 def _fill_places(ports: Sequence[int | None], width: int, step: int) -> list[int]:
-    """Return places on the side of a frame for lines in order, some of which are given.
+    """Return places on the side of a frame for lines in order; `ports` has the places that are fixed.
 
     >>> _fill_places([None, 50, None, None, 90, None], 200, 12)
     [38, 50, 63, 76, 90, 102]
@@ -189,7 +190,7 @@ def _fill_places(ports: Sequence[int | None], width: int, step: int) -> list[int
         start = width // 2 - (len(ports) - 1) * step // 2
         return [_clear_of_corners(start + number * step, width) for number in range(len(ports))]
     placed = [0 if port is None else port for port in ports]
-    following, after = [-1] * len(ports), -1  # the next given place
+    following, after = [-1] * len(ports), -1  # the next fixed place
     for number in range(len(ports) - 1, -1, -1):
         following[number] = after
         after = after if ports[number] is None else number
@@ -209,7 +210,7 @@ def _fill_places(ports: Sequence[int | None], width: int, step: int) -> list[int
 
 
 def _clear_of_corners(x: int, width: int) -> int:
-    """Keep a place clear of the corners."""
+    """Return the place nearest to `x` that is clear of the corners."""
     return max(min(x, width - FRAME_CORNER_INSET), min(FRAME_CORNER_INSET, width // 2))
 
 
@@ -235,12 +236,12 @@ def port_at_end(view: View, index: int, end: int, gates: Gates) -> int | None:
 
 
 def port_gates(view: View) -> dict[Gate, int]:
-    """Return the port of each neighbour outside."""
+    """Return the number of the port of each neighbour outside."""
     return {(*other, slot.first): port for port, slot in enumerate(view.skeleton.ports) for other in slot.others}
 
 
 def border_point(piece: Piece, corner: Point, point: Point, upright: bool) -> Point:
-    """Return where a line that arrives straight at the edge of a slot at `point` meets the box in it."""
+    """Return where a line that reaches the edge of a slot at `point` meets the box in the slot."""
     left, top = corner[0] + piece.x, corner[1] + piece.y
     right, bottom = left + piece.box[0] - piece.behind[0], top + piece.box[1]
     top += piece.behind[1]

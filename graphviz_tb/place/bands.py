@@ -1,4 +1,4 @@
-"""The bands of a level: the height of each rank, and the room in the gaps between ranks.
+"""Compute the bands of a level: the height of each rank, and the room in the gaps between ranks.
 
 A gap holds the straight ends of the lines at its two ranks, the tracks between them, and room for labels.
 """
@@ -12,17 +12,21 @@ from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton, WireStroke, capped_wires
 from graphviz_tb.place.tracks import RankHop, assign_tracks, track_pitch
 
-# Tenths of a pixel: how long an arrow head is on a thin line, and on the thickest.
+# The length of an arrow head on a thin line, and on the thickest, in tenths of a pixel.
 MIN_HEAD_LENGTH, MAX_HEAD_LENGTH = 80, 100
-LABEL_LINE_GAP = 10  # px from a line over its label to the next line
-PORT_LABEL_ROOM = 6  # px that a label needs at a port, besides its height
+LABEL_LINE_GAP = 10  # px from a line, over its label, to the next line
+PORT_LABEL_ROOM = 6  # px that a label needs at a port, in addition to its height
 LABEL_MARGIN = 12  # px above and below a label that are free of lines
 
 
 @dataclass(slots=True)
 class Band:
-    """The strip of one rank: its top and bottom, how much of the gaps above and below is kept for straight ends, and
-    how far below it the first track of the gap is, with the distance of the tracks."""
+    """The strip of one rank, in pixels.
+
+    - `top`, `bottom`: the strip of the boxes.
+    - `before`, `after`: the parts of the gaps above and below that are kept for straight line ends.
+    - `first`, `pitch`: the distance to the first track below, and from track to track.
+    """
 
     top: int
     bottom: int
@@ -33,7 +37,7 @@ class Band:
 
     @property
     def middle(self) -> int:
-        """The line on which the boxes are centred."""
+        """The y on which the boxes are centred."""
         return (self.top + self.bottom) // 2
 
     def track_y(self, number: int) -> int:
@@ -63,7 +67,7 @@ def rank_bands(
     strokes: Sequence[WireStroke],
     gaps: LevelGaps,
 ) -> list[list[Band]]:
-    """Return the bands of each part, and give all hops their tracks."""
+    """Return the bands of each part, and assign tracks to all hops."""
     place = item_ranks(skeleton)
     labelled = _labelled_short_wires(skeleton, chains, place, strokes)
     heads = _line_end_rooms(skeleton, chains, place, strokes, gaps)
@@ -76,7 +80,7 @@ def rank_bands(
             before, after = (0, 0) if ports else heads[p][r]
             if r:
                 top = _next_rank_top(strip[-1], before, passing[p][r - 1], labelled[p].get(r - 1, []), strokes, gaps)
-            bottom = top + max(heights[item] + heights[item] % 2 for item in row)  # even: the middle is whole
+            bottom = top + max(heights[item] + heights[item] % 2 for item in row)  # even, so its half is an integer
             strip.append(Band(top, bottom, before, after))
         made.append(strip)
     return made
@@ -90,10 +94,10 @@ def _next_rank_top(
     strokes: Sequence[WireStroke],
     gaps: LevelGaps,
 ) -> int:
-    """Return the top of the rank below a band, and set the tracks of the gap between them.
+    """Return the top of the rank below a band, and assign the tracks of the gap between them.
 
-    `before` px of the gap are for the ends of lines at that rank; `labelled` are the wires with a label that pass this
-    gap only.
+    `before` px of the gap are for line ends at that rank; `labelled` are the wires with a label that pass only this
+    gap.
     """
     ports = not (band.after and before)
     after = max(band.after, gaps.start) if band.after else 0
@@ -101,7 +105,7 @@ def _next_rank_top(
     step = track_pitch(count, max([hop.thick for hop in hops], default=0))
     least = gaps.ranks - (gaps.beyond if ports else 0)
     for wire in labelled:
-        # At a port a label needs no more than its own room, and that only where it must be there.
+        # A label at a port needs room only for itself, and only on a main path, where it must be drawn.
         own = strokes[wire].label[1] + PORT_LABEL_ROOM if strokes[wire].is_main else 0
         least = max(least, own if ports else gaps.labelled)
     if not count:
@@ -129,7 +133,7 @@ def _main_label_room(wire: int, hops: Sequence[RankHop], label: Size) -> tuple[i
         not any(min(hop.start, hop.end) < high and max(hop.start, hop.end) > low for hop in hops if hop is not own)
         for low, high in ((own.start, own.start + reach), (own.start - reach, own.start))
     ):
-        return 0, 0  # nothing comes near on one side
+        return 0, 0  # one side of the line is free
     if any(
         not any(low < hop.end < high for hop in hops if hop is not own)
         for low, high in ((own.end, own.end + reach), (own.end - reach, own.end))
@@ -144,8 +148,8 @@ def _labelled_short_wires(
     place: Mapping[int, tuple[int, int]],
     strokes: Sequence[WireStroke],
 ) -> list[dict[int, list[int]]]:
-    """Return for each part, by rank, the wires with a label that lead to the next rank: a longer one has room beside
-    boxes."""
+    """Return for each part, by rank, the wires with a label that lead to the next rank; longer wires have room for
+    their labels beside boxes."""
     labelled: list[dict[int, list[int]]] = [{} for _ in skeleton.parts]
     for wire, chain in enumerate(chains):
         if len(chain) == 2 and strokes[wire].label[1]:
@@ -162,7 +166,6 @@ def _line_end_rooms(
     gaps: LevelGaps,
 ) -> list[list[tuple[int, int]]]:
     """Return for each rank of each part the room above and below it for straight line ends with arrow heads."""
-    # By part and rank: what is kept above it and below it.
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
     capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
@@ -174,7 +177,6 @@ def _line_end_rooms(
             part, rank = place[chain[0]]
             upper = stroke.tip == skeleton.wires[wire].turned
             room = heads[part][rank if upper else rank + len(chain) - 1]
-            # [0]: above the rank, [1]: below it.
             room[upper] = max(room[upper], _arrow_head_length(stroke.thick) + gaps.straight)
     return [[(head[0], head[1]) for head in part] for part in heads]
 

@@ -1,4 +1,4 @@
-"""Boxes in which branches meet: each is a bar as wide as its branches, and every branch enters it straight.
+"""Widen boxes in which branches meet to bars, so that every branch enters straight.
 
 ┌───────────────┐
 └─▲────▲─────▲──┘
@@ -15,15 +15,15 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton, first_tie
 from graphviz_tb.model.view import View
 
-MIN_BRANCHES = 3  # fewer meet in a box as it is
-MAX_BAR_PX = 900  # a longer bar is not a box any more
-BRANCH_GAP_PX = 16  # between two branches: the least distance of boxes of a rank
+MIN_BRANCHES = 3  # two branches need no bar
+MAX_BAR_PX = 900  # a wider bar does not look like a box
+BRANCH_GAP_PX = 16  # between two branches; the least distance of boxes of a rank
 BAR_MARGIN_PX = 24  # from the middle of the outer branches to the ends of the bar
 
 
 @dataclass(frozen=True, slots=True)
 class BranchBar:
-    """The width of a bar, and by wire where it enters, from the bar's left edge."""
+    """The width of a bar, and by wire the place where it enters, from the left edge of the bar."""
 
     width: int
     entries: Mapping[int, int]
@@ -31,17 +31,16 @@ class BranchBar:
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """Wires in the direction of the flow, without those of training: `into` by the box at their end, `out` by that at
-    their start."""
+    """Wires along the flow, without training: `into` by the box at their end, `out` by the box at their start."""
 
     into: Mapping[int, Sequence[int]]
     out: Mapping[int, Sequence[int]]
 
 
 def branch_bars(view: View, widths: Sequence[int]) -> dict[int, BranchBar]:
-    """Return the bars of a level by position; `widths` are those of the slots of its children.
+    """Return the bars of a level by position; `widths` are the widths of the slots of its children.
 
-    A closed box, no circle, is one if at least three chains of boxes that begin at one box or port end in it.
+    A closed box that is no circle is a bar if at least three chains of boxes from the same box or port end in it.
     """
     skeleton = view.skeleton
     if skeleton.plain:
@@ -77,7 +76,8 @@ def item_places(skeleton: Skeleton) -> dict[int, int]:
 
 
 def places_before_end(chain: Sequence[int], place: Mapping[int, int]) -> list[int]:
-    """Return the places of the items of a chain from the last but one to the first: the order of lines at its end."""
+    """Return the places of the items of a chain from the last but one to the first, the sort key of lines at its
+    end."""
     return [place[item] for item in chain[:-1][::-1]]
 
 
@@ -94,13 +94,14 @@ def _box_lines(view: View) -> BoxLines:
 
 
 def _start_width(skeleton: Skeleton, wire: int, widths: Sequence[int]) -> int:
-    """Return the width of the box in the rank before the last of a wire; 0 if it only passes there."""
+    """Return the width of the box in the rank before the end of a wire; 0 if the wire only passes that rank."""
     item = skeleton.wires[wire].chain[-2]
     return widths[item] if item < skeleton.children else 0
 
 
 def _branch_start(view: View, wire: int, lines: BoxLines, widths: Sequence[int]) -> tuple[int, int]:
-    """Return where the chain of boxes begins that ends with a wire, and the width of its widest box: 0 for none."""
+    """Return the item where the chain of boxes that ends with a wire begins, and the width of its widest box (0 if it
+    has no box)."""
     starts = [view.skeleton.wires[one].chain[0] for one in _branch_wires(view, wire, lines)]
     return starts[-1], max([widths[item] for item in starts[:-1]], default=0)
 
@@ -117,7 +118,7 @@ def _branch_wires(view: View, wire: int, lines: BoxLines) -> list[int]:
 
 
 def wires_beside_main_path(view: View) -> set[int]:
-    """Return the wires of the branches that begin and end with one on the main path: all lead on alike."""
+    """Return the wires of branches that begin and end together with a branch on the main path."""
     lines = _box_lines(view)
     main = set(view.skeleton.main_path)
     beside: set[int] = set()

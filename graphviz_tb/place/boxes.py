@@ -1,4 +1,4 @@
-"""A child of a level: its box, the names in it, the stubs next to it, or the title bar of an open group."""
+"""Lay out a child of a level: its box with texts and the stubs next to it, or the title bar of an open group."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from graphviz_tb.model.metagraph import Side
 from graphviz_tb.model.scene import BoxKind, LineIdentity, Point, Stub, Text, TextRole
 from graphviz_tb.model.view import LevelWords, NodeLabel, StubWords
 
-# The names in closed boxes, as long as there is room: cut where the names of a level agree, not where they differ.
+# The names in closed boxes. A long name is cut where the names of a level agree, not where they differ.
 
-MAX_OP_WIDTH, MAX_SCOPE_WIDTH, MAX_PRINTED_WIDTH = 180, 200, 248  # px; in a figure names are words of layers
+MAX_OP_WIDTH, MAX_SCOPE_WIDTH, MAX_PRINTED_WIDTH = 180, 200, 248  # px; the last in a figure
 LABEL_PADDING = 12  # px between a label and the border
-MARK_ROOM = {"op": 24, "scope": 20}  # px from the end of a label to the border, with the +/− mark in between
+MARK_ROOM = {"op": 24, "scope": 20}  # px from the end of a label to the border, for the +/− mark
 RANGE_SEPARATOR, WORD_SEPARATORS = " … ", "_./-[]"
 
 
 @dataclass(frozen=True, slots=True)
 class BoxName:
-    """The `label` of a closed box, in `size` px, `semibold` or not, with `side` px to its left and right."""
+    """The `label` of a closed box, in `size` px, with `side` px to its left and right."""
 
     label: str
     size: int
@@ -49,7 +49,7 @@ def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
     names = [_box_name(node) for node in nodes]
     alike: dict[str, list[int]] = {}
     for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
-        if name.label != _full_box_name(node):  # only shortened names can have become equal
+        if name.label != _full_box_name(node):  # only shortened names can be equal by accident
             alike.setdefault(name.label, []).append(number)
     for group in alike.values():
         texts = [_full_box_name(nodes[number]) for number in group]
@@ -63,7 +63,7 @@ def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
 
 
 def _box_name(node: NodeLabel) -> BoxName:
-    """Return the name on a box, regardless of others."""
+    """Return the name on a box, regardless of the names on other boxes."""
     op = _outline_kind(node) == "op"
     size = OP_FONT_PX if op else NODE_FONT_PX
     side = MARK_ROOM["op" if op else "scope"] if node.openable else LABEL_PADDING
@@ -85,7 +85,7 @@ def _max_box_width(node: NodeLabel) -> int:
 
 
 def _outline_kind(node: NodeLabel) -> BoxKind:
-    """Return the kind that decides the outline: a stack's front sheet is drawn like its members."""
+    """Return the kind that decides the outline; the front sheet of a stack is drawn like its members."""
     kind = node.member if node.kind in ("series", "fold") else node.kind
     return "op" if kind in ("op", "call") else "scope"
 
@@ -136,10 +136,10 @@ def _shorten_range(name: str) -> str:
 # px: two lines of text fit the height; the minimum width keeps short names clickable.
 SCOPE_HEIGHT, MIN_SCOPE_WIDTH = 32, 72
 OP_HEIGHT, MIN_OP_WIDTH = 24, 48
-THIRD_LINE_PX = 13  # of what the first member of a stack has more
+THIRD_LINE_PX = 13  # for a third line, about the first member of a stack
 SIGN_DIAMETER = 18  # of the circle of a sum or a product
 SHEET_OFFSET = 4  # px between the sheets of a stack
-BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
+BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have a letter
 BASELINE_OFFSET = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
 
 
@@ -226,7 +226,7 @@ def _centred_line(
 
 
 def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:
-    """Return `text` moved by (x, y), belonging to `box` if one is given."""
+    """Return `text` moved by (x, y); if `box` is not None, the text belongs to that box."""
     return Text(
         text.x + x,
         text.y + y,
@@ -245,14 +245,14 @@ def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:
 
 # The stubs next to a box: constants, summaries, extracted neighbours, the "+N" rest, and self loops.
 #
-# With a vertical flow, inputs are on the left and outputs on the right, each in a column; with a horizontal flow,
-# inputs are above and outputs below, in rows on a rail. The two flow sides of the box stay free for its edges.
+# With a vertical flow, inputs are in a column on the left, outputs in a column on the right; with a horizontal flow,
+# inputs are in rows above, outputs in rows below, joined by a rail. The two flow sides of the box are for its edges.
 
-STUB_ROW = 14  # from one stub to the next
+STUB_ROW = 14  # px from one stub to the next
 STUB_LABEL_GAP = 4  # px between a stub and its label
-STUB_LEAD = 18  # the line between a stub and its box
-STUB_JOINT = 10  # px from a box to where the lines of its stubs join
-RAIL_GAP = 10  # from the rail to the first stub, horizontal flow
+STUB_LEAD = 18  # px of the line between a stub and its box
+STUB_JOINT = 10  # px from a box to the point where the lines of its stubs join
+RAIL_GAP = 10  # px from the rail to the first stub
 STUB_SIZES: dict[str, tuple[int, int]] = {
     "shortcut": (18, 10),
     "constant": (10, 10),
@@ -288,7 +288,7 @@ def _stub_column_width(column: Sequence[StubWords]) -> int:
 def _stub_column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
     """Lay out a column of stubs around the height `middle`, outwards from `edge` (the x of the box's side) plus `off`.
 
-    Each line is straight if all meet the side within `reach` of the middle; else they join in the middle.
+    The lines are straight if all meet the side within `reach` of the middle; otherwise they join in the middle.
     """
     top = middle - STUB_ROW * (len(words) - 1) // 2  # the y of the first stub's middle
     sign = -1 if side == "in" else 1  # outwards: inputs to the left
@@ -363,7 +363,7 @@ Stubs = Sequence[StubWords]
 class Piece:
     """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the box.
 
-    `behind`: the pixels at the right and at the top of an open stack that its sheets take; lines pass over them.
+    `behind`: the pixels at the right and at the top that the sheets of an open stack take; lines pass over them.
     """
 
     width: int
@@ -386,8 +386,7 @@ def open_piece(size: tuple[int, int], node: NodeLabel) -> Piece:
 
 
 def sheet_margins(node: NodeLabel) -> tuple[int, int]:
-    """Return the pixels that the sheets behind an open stack take at the right and at the top of its frame, as those of
-    a closed one do."""
+    """Return the pixels that the sheets of an open stack take at the right and at the top of its frame."""
     if not node.stacked:
         return 0, 0
     return (0, 2 * SHEET_OFFSET) if node.connected else (2 * SHEET_OFFSET, 0)
@@ -464,12 +463,12 @@ def _loop_points(box: tuple[int, int], middle: int) -> tuple[Point, ...]:
     return ((x, middle - up), (x + LOOP_ROOM - 4, middle - up), (x + LOOP_ROOM - 4, middle + up), (x, middle + up))
 
 
-# The title bar of an open group: its text keeps clear of the edges that cross the bar and of the +/− mark.
+# The title bar of an open group, whose text keeps clear of the edges that cross the bar and of the +/− mark.
 
 TITLE_BAR_HEIGHT = 24  # px: one line of text, and room for the mark
-TITLE_LEFT, TITLE_RIGHT = 12, 24  # room before the text, and after it for the mark
-TITLE_CLEARANCE = 8  # between the text and an edge
-NAME_COUNT_GAP = 8  # between the name and the count
+TITLE_LEFT, TITLE_RIGHT = 12, 24  # px before the text, and after it for the mark
+TITLE_CLEARANCE = 8  # px between the text and an edge
+NAME_COUNT_GAP = 8  # px between the name and the count
 MAX_TITLE_WIDTH = 240  # px of a name, even if the group is narrower
 TITLE_BASELINE = 16  # px from the top of the bar to the foot of its letters
 
@@ -489,8 +488,8 @@ NO_TITLE_BAR = TitleBar((), 0, 0)
 def lay_out_title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> TitleBar:
     """Find room for the name and the count.
 
-    `crossing` are the x, ascending, at which edges cross the bar of a frame `wide` px wide. The name is left of all of
-    them; if it has no room there, the content moves to the right. The count follows it, or is in the first gap that is
+    Edges cross the bar of the frame, `wide` px wide, at each x of `crossing`, ascending. The name is left of all edges;
+    if it has no room there, the content moves to the right. The count follows the name, or is in the first gap that is
     wide enough, or is left out.
     """
     title, count = _title_words(node, count)
@@ -504,12 +503,12 @@ def lay_out_title(node: NodeLabel, count: str, crossing: Sequence[int], wide: in
     if not count:
         return TitleBar((_title_name(node, name),), shift, wide)
     need = text_width(count, SMALL_FONT_PX)
-    if not moved:  # no edge in the way: the frame may grow for the count
+    if not moved:  # no edge is in the way, so the frame may grow for the count
         wide = max(wide, end + NAME_COUNT_GAP + need + TITLE_RIGHT)
     for start, stop in _title_gaps(end + NAME_COUNT_GAP, moved, wide):
         if stop - start >= need:
             return TitleBar((_title_name(node, name), _title_count(count, start)), shift, wide)
-    if node.stacked:  # the count of a stack is always shown, behind the last edge
+    if node.stacked:  # the count of a stack is always shown, after the last edge
         start = moved[-1] + TITLE_CLEARANCE
         return TitleBar(
             (_title_name(node, name), _title_count(count, start)), shift, max(wide, start + need + TITLE_RIGHT)
@@ -518,7 +517,7 @@ def lay_out_title(node: NodeLabel, count: str, crossing: Sequence[int], wide: in
 
 
 def _title_words(node: NodeLabel, count: str) -> tuple[str, str]:
-    """Return the name and the count of a title bar: a closed box may have its name on the second line.
+    """Return the name and the count of a title bar. The name may be the second line of the closed box.
 
     >>> _title_words(NodeLabel(1, "", "scope", "4 heads", "a/attention", "attention", semibold=True), "attention")
     ('attention', '4 heads')
@@ -531,7 +530,7 @@ def _title_words(node: NodeLabel, count: str) -> tuple[str, str]:
 
 
 def _title_gaps(begin: int, crossing: Sequence[int], wide: int) -> list[tuple[int, int]]:
-    """Return where text may be from `begin` on, from left to right."""
+    """Return the free ranges for text from `begin` on, from left to right."""
     starts = [begin, *(x + TITLE_CLEARANCE for x in crossing)]
     stops = [*(x - TITLE_CLEARANCE for x in crossing), wide - TITLE_RIGHT]
     return list(zip(starts, stops, strict=True))

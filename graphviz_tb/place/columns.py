@@ -1,9 +1,9 @@
-"""The x of each item of one part: near its neighbours, long edges straight.
+"""Choose the x of each item of one part: near its neighbours, with long edges straight.
 
-Minimizes the weighted sum of the horizontal lengths of all links, as Gansner et al. 1993 do, rank by rank. With the
-neighbouring ranks fixed, the best places of one rank are an isotonic regression under absolute deviations, found
-exactly by pooling adjacent violators (Ayer et al. 1955); a pool is at its weighted median. One rule for ties: the
-middle between lower and upper median, rounded down.
+Minimize the weighted sum of the horizontal lengths of all links, as Gansner et al. 1993 do, rank by rank. With adjacent
+ranks fixed, the best places of one rank are an isotonic regression under absolute deviations, found exactly by pooling
+adjacent violators (Ayer et al. 1955); a pool is at its weighted median. If the median is a range, its middle counts,
+rounded down.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ Alignment = tuple[int, int, int]  # neighbour, best offset of the left edge from
 WeightedPlace = tuple[int, int]  # place, weight
 Alignments = Sequence[Sequence[Alignment]]
 
-SETTLE_ROUNDS = 1  # alternating passes: a second round moves a line by a pixel or two
-LARGE_PART_ITEMS = 150_000  # parts of more items get one round
-MAX_POOL_WISHES = 64  # more wishes are replaced by one for their median
+SETTLE_ROUNDS = 1  # a second round would move a line by a pixel or two
+LARGE_PART_ITEMS = 150_000  # parts of more items have one round
+MAX_POOL_WISHES = 64  # more wishes are replaced by a single wish for their median
 UNBOUNDED_X = 1 << 40  # beyond any coordinate
 
 
@@ -31,12 +31,11 @@ def align_columns(
     """Return the left edge of each item (indexed like `widths`), each part on its own. Items in `lane` are on a main
     path.
 
-    `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of item k + 1; the
-    result keeps these distances.
+    `between[p][r][k]` is the least distance between the left edges of items k and k + 1 of rank r of part p.
     """
     x = [0] * len(widths)  # by item of all parts; each part has its own zero
     room = RankNeighbours(len(widths))
-    # Down, up, then with both neighbouring ranks; long edges are straightened before and after the last step.
+    # Go down, up, then align with both adjacent ranks; straighten long edges before and after the last step.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     for ranks, distances in zip(parts, between, strict=True):
         starts = _pack_ranks(ranks, widths, distances, x)
@@ -65,7 +64,7 @@ def align_columns(
 def _pack_ranks(
     ranks: Sequence[Sequence[int]], widths: Sequence[int], between: Sequence[Sequence[int]], x: list[int]
 ) -> list[list[int]]:
-    """Pack each rank tightly around 0; return the distances from its first item."""
+    """Pack each rank tightly around x = 0; return for each rank the distances of its items from the first."""
     starts = []
     for row, steps in zip(ranks, between, strict=True):
         start = [0]
@@ -79,14 +78,14 @@ def _pack_ranks(
 
 
 class RankNeighbours:
-    """The neighbours of each item in its rank (-1: none), and the least distances to them."""
+    """The left and right neighbour of each item in its rank (-1 if there is none), and the least distances to them."""
 
     def __init__(self, count: int) -> None:
         self.left, self.right = [-1] * count, [-1] * count
         self.before, self.after = [0] * count, [0] * count
 
     def add_part(self, ranks: Sequence[Sequence[int]], between: Sequence[Sequence[int]]) -> None:
-        """Record the neighbours in one part."""
+        """Record the neighbours in the ranks of one part."""
         for row, steps in zip(ranks, between, strict=True):
             last = row[0]
             for item, step in zip(row[1:], steps, strict=True):
@@ -106,7 +105,7 @@ def _straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Al
             path = [item]
             while below[path[-1]] and _is_thin(below[path[-1]][0][0], above, below):
                 path.append(below[path[-1]][0][0])
-            if up or below[item]:  # an item without links has nothing to align with
+            if up or below[item]:  # an item without links has no neighbour to align with
                 paths.append(path)
     return paths
 
@@ -119,11 +118,11 @@ def _is_thin(item: int, above: Alignments, below: Alignments) -> bool:
 def _straighten_path(
     path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours
 ) -> None:
-    """Lay a path along as few verticals as its neighbours leave room for.
+    """Place a path on as few verticals as the items beside it allow.
 
-    Each run continues as near as possible to the previous one; the last one aligns with the path's end.
+    Each run is as near as possible to the previous one; the last run aligns with the end of the path.
     """
-    # `low` … `high`: where all items of the run so far have room; `offset`: distance of an item from the first.
+    # All items of the current run have room from `low` to `high`; `offset` is the distance of an item from the first.
     low, high, offset = -UNBOUNDED_X, UNBOUNDED_X, 0
     run: list[tuple[int, int]] = []
     up, down = above[path[0]], below[path[-1]]
@@ -134,7 +133,7 @@ def _straighten_path(
         left, right = room.left[item], room.right[item]
         least = x[left] + room.before[item] - offset if left >= 0 else -UNBOUNDED_X
         most = x[right] - room.after[item] - offset if right >= 0 else UNBOUNDED_X
-        if least > high or most < low:  # no common vertical: start a new run
+        if least > high or most < low:  # no common vertical, so start a new run
             goal = _place_run(run, goal if goal is not None else x[run[-1][0]] - run[-1][1], low, high, x)
             run, low, high = [], -UNBOUNDED_X, UNBOUNDED_X
         if least > low:
@@ -152,7 +151,7 @@ def _straighten_path(
 
 
 def _place_run(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[int]) -> int:
-    """Place a run as near to its goal as there is room."""
+    """Place a run as near to its goal as `low` and `high` allow."""
     goal = min(max(goal, low), high)
     for item, offset in run:
         x[item] = goal + offset
@@ -165,7 +164,7 @@ def _settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: 
     wishes: list[list[WeightedPlace]] = []
     places: list[int] = []
     for number, item in enumerate(row):
-        # Subtracting `start` turns the minimum distances into a monotony constraint: an isotonic regression.
+        # Subtracting `start` turns the minimum distances into a monotonicity constraint.
         shift = start[number]
         if links[item]:
             place, wish = _own_wishes(links[item], x, shift)
@@ -173,7 +172,7 @@ def _settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: 
             place = x[item] - shift
             wish = [(place, 1)]
         begin = number
-        # The previous pool is too far right: merge both at the median of all their wishes.
+        # If the previous pool is too far right, merge both at the median of all their wishes.
         while places and places[-1] > place:
             begin = first.pop()
             places.pop()
@@ -192,7 +191,7 @@ def _settle_rank(row: Sequence[int], start: Sequence[int], x: list[int], links: 
 
 
 def _own_wishes(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
-    """Return the best place of an item on its own, and the wish of each of its links, sorted."""
+    """Return the best place of an item without regard to its rank, and the wish of each of its links, sorted."""
     if len(near) == 1:
         other, offset, weight = near[0]
         place = x[other] + offset - shift
@@ -208,7 +207,7 @@ def _own_wishes(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tupl
 
 
 def _weighted_median(wishes: Sequence[WeightedPlace]) -> int:
-    """Return the weighted median of sorted wishes; between two of them the middle, rounded down.
+    """Return the weighted median of sorted wishes; if that is a range, its middle, rounded down.
 
     >>> _weighted_median([(0, 1), (10, 1)]), _weighted_median([(0, 1), (10, 2)])
     (5, 10)

@@ -1,9 +1,9 @@
-"""Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
+"""Compute the coordinates of one level: x within ranks, y of ranks, parts on their shelves, and routes of lines.
 
     attach ─ columns ─ upright ends ─ tracks and bands ─ breaks ─ shelves ─ routes
 
-Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers:
-`a // b` rounds down everywhere.
+All steps use integers, because the viewer repeats them in JavaScript and must compute equal numbers; `a // b` rounds
+down everywhere.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from graphviz_tb.place.tracks import RankHop
 from graphviz_tb.place.upright import reach_tracks, straighten_ends, straighten_passing_lines
 
 PLAIN_STROKE = WireStroke()
-# Weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines. With 16, four more of 570
-# steps would be straight in pictures one level deep, but all lines 3 % longer.
+# Links between boxes have weight 1, long lines 2 and 8. With weight 16 for the main path, four more of its 570 steps
+# would be straight in pictures one level deep, but all lines 3 % longer.
 MAIN_PATH_WEIGHT = 11
-MIN_TALL_RATIO = 4  # of the height of a rank to that of a box that is not centred in it
+MIN_TALL_RATIO = 4  # a box may be off the middle of its rank if the rank is at least so many times as high
 
 
 def place_level(
@@ -48,13 +48,14 @@ def place_level(
     trained: set[int] | None = None,
     room: Mapping[int, int] | None = None,
 ) -> LevelLayout:
-    """Place one level, its flow running down.
+    """Place one level whose flow runs down.
 
-    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `line_ends` are where lines touch
-    children (None: at the best places); `strokes` say how wires are drawn: a gap with a label is wider; the items
-    `trained` train the model or do its bookkeeping, and are right of all others; `room` is, by child, the least
-    distance to the next one in its rank.
-    After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
+    - `sizes`: (across, along) of each child, (0, 0) for a child that is not drawn.
+    - `line_ends`: where lines touch children; None for the best places.
+    - `strokes`: how wires are drawn; a gap with a label is wider.
+    - `trained`: items that train the model or do its bookkeeping, which are right of all others.
+    - `room`: by child, the least distance to the next item in its rank.
+    No two boxes overlap, no line runs through a box that is not its end, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
@@ -69,7 +70,7 @@ def place_level(
         ends = attach_lines(skeleton, chains, sizes, gaps)
     else:
         ends = _anchored_ends(skeleton, line_ends.anchors)
-    # From here on by item: children, then ports, then waypoints.
+    # Columns from here on are by item: children, then ports, then waypoints.
     widths, heights = _item_sizes(skeleton, sizes)
     thick = _item_thicknesses(skeleton, drawn)
     apart, wide = trained or set(), room or {}
@@ -90,8 +91,8 @@ def _place_across(
     trained: set[int],
     room: Mapping[int, int],
 ) -> list[int]:
-    """Return the left edge of each item, every part from 0 on; `trained` items are on the right of all others, `room`
-    px from what they write."""
+    """Return the left edge of each item; every part begins at 0. `trained` items are right of all others, and at least
+    `room` px from the box whose weights they write."""
     above, below = _item_alignments(skeleton, chains, ends, len(widths), trained)
     parts, between = split_off_training(skeleton.parts, steps, trained)
     lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton))
@@ -111,8 +112,10 @@ def _place_along(
     gaps: LevelGaps,
     trained: set[int],
 ) -> LevelLayout:
-    """Give each rank its height, move columns and parts to their places, and lead the lines along tracks; `extents` are
-    the widths and the heights of the items."""
+    """Compute the heights of ranks, move columns and parts to their places, and route the lines along tracks.
+
+    `extents` are the widths and the heights of the items.
+    """
     widths, heights = extents
     wires, passing = _find_hops(skeleton, chains, ends, lefts, drawn)
     # Each part begins at (0, 0) until `_shelve_parts` moves it.
@@ -127,7 +130,7 @@ def _place_along(
     shorten_detours(skeleton, chains, wires, lefts, band, around)
     lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height)
     boxes = list(zip(lefts, tops, widths, heights, strict=True))
-    # Ports are on the last side of a level: it does not grow there.
+    # A level with ports cannot grow on its last side.
     open_end = height if gaps.upward and not skeleton.ports else -1
     rules = training_rules(skeleton, boxes, layers, lines, trained, gaps.heading, open_end)
     return LevelLayout(
@@ -143,9 +146,11 @@ def _place_along(
 def _item_tops(
     chains: Sequence[Sequence[int]], band: Mapping[int, Band], heights: Sequence[int], trained: set[int]
 ) -> list[int]:
-    """Return the top of each item, centred on the middle of its rank; 0 for items on none. Beside a far higher box what
-    only feeds others stands where they are, as a label next to its loss, and what is only fed where its inputs are;
-    not with a line inside of its rank."""
+    """Return the top of each item, centred in its rank; 0 for items on no rank.
+
+    Beside a far higher box, a box that only feeds others is at the edge of the rank near these, such as a label next to
+    its loss, and a box that is only fed at the edge near its inputs; but not if a line passes inside its rank.
+    """
     feeding, fed = {chain[0] for chain in chains}, {chain[-1] for chain in chains}
     steps = [(one, other) for chain in chains for one, other in pairwise(chain) if one in band and other in band]
     level = {item for one, other in steps if band[one].top == band[other].top for item in (one, other)}
@@ -164,7 +169,7 @@ def _item_tops(
 
 
 def _anchored_ends(skeleton: Skeleton, anchors: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Return where each wire touches its upper and its lower item; a port, in its middle."""
+    """Return where each wire touches its upper and its lower item; ports and waypoints in the middle."""
     ends = [(anchors.get((wire, 0), 0), anchors.get((wire, 1), 0)) for wire in range(len(skeleton.wires))]
     return [end[::-1] if wire.turned else end for wire, end in zip(skeleton.wires, ends, strict=True)]
 
@@ -184,7 +189,7 @@ def _main_path_items(skeleton: Skeleton) -> set[int]:
 
 
 def _flush_parts_left(skeleton: Skeleton, lefts: list[int]) -> None:
-    """Let every part begin at 0."""
+    """Move every part so that it begins at 0."""
     for part in skeleton.parts:
         least = min((lefts[row[0]] for row in part), default=0)
         for row in part:
@@ -211,7 +216,7 @@ def _find_hops(
             upper, lower = chain[step], chain[step + 1]
             start = lefts[upper] + (ends[wire][0] if not step else 0)
             end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
-            key = (upper, lower, start, end)  # wires of a bus share a hop as thick as the thickest
+            key = (upper, lower, start, end)  # wires of a bus share a hop, as thick as the thickest wire
             if key not in known:
                 known[key] = RankHop(wire, step, start, end, strokes[wire].thick, upper, lower)
                 passing[part][rank + step].append(known[key])
@@ -226,7 +231,7 @@ def _shift_hops(
     ends: Sequence[tuple[int, int]],
     lefts: list[int],
 ) -> None:
-    """Move all hops to where their parts are now."""
+    """Update the x of all hops after the items moved."""
     moved: set[tuple[int, int]] = set()
     for wire, chain in enumerate(chains):
         for step, hop in enumerate(wires[wire]):
@@ -240,7 +245,7 @@ def _shift_hops(
 
 
 def _item_sizes(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
-    """Return the width and the height of each item; those of ports and waypoints are 0."""
+    """Return the width and the height of each item; 0 for ports and waypoints."""
     none = [0] * (len(skeleton.ports) + len(skeleton.waypoint))
     return [width for width, _ in sizes] + none, [height for _, height in sizes] + none
 
@@ -272,7 +277,7 @@ def _item_alignments(
     count: int,
     trained: set[int],
 ) -> tuple[list[list[Alignment]], list[list[Alignment]]]:
-    """Return for each item those above and below with which it should be straight, weighted as by Gansner et al."""
+    """Return for each item the items above and below with which to align it, weighted as by Gansner et al."""
     above: list[list[Alignment]] = [[] for _ in range(count)]
     below: list[list[Alignment]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
@@ -289,13 +294,13 @@ def _item_alignments(
             if lower in heads or (upper in trained) != (lower in trained) or (number == final and wire in capped):
                 continue
             if not number and wire in turning and upper < skeleton.children:
-                continue  # it runs across at once
+                continue  # the line runs across right away
             if upper >= first or lower >= first:
-                if (upper, lower) in trunks:  # lines that share waypoints pull once
+                if (upper, lower) in trunks:  # a link that lines share counts once
                     continue
                 trunks.add((upper, lower))
             shift = (start if not number else 0) - (end if number == final else 0)
-            # By the number of ends that are waypoints.
+            # The weight of a link depends on how many of its ends are waypoints.
             weight = MAIN_PATH_WEIGHT if wire in main else (1, 2, 8)[(upper >= first) + (lower >= first)]
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
@@ -310,8 +315,8 @@ def _shelve_parts(
     tall: Sequence[int],
     gaps: LevelGaps,
 ) -> tuple[int, int]:
-    """Move the parts of heights `tall` to their places: the one with ports at the left, the others on shelves to its
-    right."""
+    """Move the parts, whose heights are `tall`, to their places: the part with ports at the left, other parts on
+    shelves to its right; return the width and height of the level."""
     spans = [
         (max((lefts[row[-1]] + widths[row[-1]] for row in part), default=0), high)
         for part, high in zip(skeleton.parts, tall, strict=True)
@@ -342,7 +347,7 @@ def _shelve_parts(
 
 
 def _line_clearance(lines: int, thick: int, gaps: LevelGaps) -> int:
-    """Return the distance of the middle of a line from a box (`lines` 1) or from another line (`lines` 2).
+    """Return the distance from the middle of a line to a box (`lines` 1) or to the middle of another line (2).
 
     `thick` is the sum of their thicknesses, in tenths of a pixel.
 
@@ -352,10 +357,10 @@ def _line_clearance(lines: int, thick: int, gaps: LevelGaps) -> int:
     return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20  # half of tenths of a pixel, rounded up
 
 
-# The polylines of the lines of a level, every stretch of them along an axis.
+# The polylines of the lines of a level; every stretch runs along an axis.
 #
-# A line goes straight past the boxes of each rank where its waypoint keeps it clear of them, and runs aside only in the
-# gaps between ranks, on tracks. So no line can touch a foreign box.
+# A line passes a rank straight, at its waypoint, which keeps it clear of boxes. It runs across only in the gaps between
+# ranks, on tracks. So no line touches a box that is not its end.
 
 
 def _wire_routes(
@@ -369,10 +374,10 @@ def _wire_routes(
     around: Mapping[tuple[int, int], tuple[Point, ...]],
     height: int,
 ) -> list[tuple[Point, ...]]:
-    """Return the polyline of each wire of a level of this height, from its source's border to its target's.
+    """Return the polyline of each wire from the border of its source to that of its target.
 
-    `around` are the bends of the lines that lead to another column, by wire and step. A wire that runs against the
-    ranks leaves its source's top and ends at its target's bottom.
+    `height` is that of the level; `around` are the bends of lines that lead to another column, by wire and step. A wire
+    that runs against the ranks leaves the top of its source and ends at the bottom of its target.
     """
     result = []
     capped = capped_wires(skeleton)
@@ -383,9 +388,9 @@ def _wire_routes(
             turns = around.get((wire, number))
             points += _hop_bends(hops[wire][number], band[chain[number]]) if turns is None else turns
         points.append((hops[wire][-1].end, tops[lower] + (heights[lower] if wire in capped else 0)))
-        # Straight on to the border, through its title bar.
+        # Extend lines of ports straight to the border, through the title bar.
         if upper >= skeleton.children:
-            # Ports of a later column are on its first rank, below the border, those of an earlier one on its last.
+            # Ports of a later column are on its first rank, below the border, ports of an earlier column on its last.
             points.insert(0, (points[0][0], -gaps.beyond - gaps.bar[0]))
         if lower >= skeleton.children:
             points.append((points[-1][0], height + gaps.beyond + gaps.bar[1]))

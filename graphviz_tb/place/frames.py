@@ -1,4 +1,4 @@
-"""Lay out one open group: its level between a title bar and a border, its ports on the border, its auxiliary area.
+"""Lay out one open group: its level, its auxiliary area, its title bar, and its border with ports.
 
 level on the screen ─ auxiliary area ─ title ─ border
 """
@@ -41,16 +41,21 @@ from graphviz_tb.place.side_entries import find_partings
 from graphviz_tb.place.side_ports import find_side_ports, move_beside
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
-# List the open groups of a picture, parents before children, each with the labels it has on the level outside.
+# List the open groups of a picture.
 
-MOST_BARE_BOXES = 3  # of a group whose frame is not drawn, with its stack
-Heading = tuple[NodeLabel, str]  # label of an open group, and second line of its title bar
+MAX_BARE_BOXES = 3  # boxes of a group whose frame is not drawn, including its stack
+Heading = tuple[NodeLabel, str]  # label of an open group, second line of its title bar
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
-    """An open group: its view, the texts of its title bar, the open groups by position below, and the labels of its
-    edges on the level outside. `bare`: its frame is not drawn, since it has no name or is around one stack."""
+    """An open group.
+
+    - `heading`: the texts of its title bar.
+    - `below`: the numbers of the open groups in it, by position.
+    - `outside`: the labels of its edges on the level around it.
+    - `bare`: its frame is not drawn, because it has no name or contains one stack.
+    """
 
     view: View
     heading: Heading | None
@@ -60,7 +65,7 @@ class OpenGroup:
 
     @property
     def node_labels(self) -> tuple[NodeLabel, ...]:
-        """The label of each child, then of each function."""
+        """The labels of the children, then of the functions."""
         return (*self.view.node_labels, *self.view.functions)
 
 
@@ -92,10 +97,10 @@ def list_open_groups(view: View) -> list[OpenGroup]:
 
 
 def _is_around_one_stack(view: View) -> bool:
-    """Return whether the frame of a group would only repeat that of the open stack in it: nothing else is on its main
-    path, and few closed boxes beside it feed the stack."""
+    """Return whether the frame of a group would only repeat that of the open stack in it: only the stack is on the main
+    path, and besides it there are only a few closed boxes that feed it."""
     skeleton, boxes = view.skeleton, len(view.metagraph.core_children())
-    if len(view.opened) != 1 or boxes < 2 or boxes > MOST_BARE_BOXES or skeleton.plain or view.functions:
+    if len(view.opened) != 1 or boxes < 2 or boxes > MAX_BARE_BOXES or skeleton.plain or view.functions:
         return False
     stacks = {child for child in view.opened if view.node_labels[child].stacked}
     chains = [skeleton.wires[wire].chain for wire in skeleton.main_path]
@@ -105,7 +110,7 @@ def _is_around_one_stack(view: View) -> bool:
 
 
 def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
-    """Return the labels of a level's lines, by the child they touch and the neighbour that child sees."""
+    """Return the labels of a level's lines, by child and by the neighbour (row, inbound) at the other end."""
     texts: dict[int, dict[tuple[int, bool], str]] = {}
     for wire, line in view.drawn_lines().items():
         text = view.words.lines[wire].label
@@ -118,7 +123,7 @@ def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
     return texts
 
 
-# Identity of drawn lines: the edge they represent, by address of its group and of its ends.
+# The identity of a drawn line: the edge it represents, by the addresses of its group and of its ends.
 
 StubKey = tuple[Side, int]  # side, row of the neighbour
 
@@ -137,13 +142,13 @@ def wire_identity(view: View, index: int) -> LineIdentity:
             view.path,
         )
     bridge = view.metagraph.bridges[wire.bridge]
-    # In outgoing order; reversed if inbound.
+    # In the order of an outgoing edge; reversed if inbound.
     ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
     return LineIdentity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.path)
 
 
 def loop_index_by_child(view: View) -> dict[int, int]:
-    """Return, by child with edges to itself, their index in `Metagraph.loops`."""
+    """Return for each child with edges to itself the index of these edges in `Metagraph.loops`."""
     return {child: index for index, (child, _) in enumerate(view.metagraph.loops)}
 
 
@@ -158,7 +163,7 @@ class StubIdentities:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        # By child, as indices: a level can have a million of them, and draws few stubs.
+        # Indices of edges by child: a level can have a million edges, but draws few stubs.
         self.edges: dict[int, list[int]] = {}
         self.bridges: dict[int, list[int]] = {}
         level = view.metagraph
@@ -171,12 +176,12 @@ class StubIdentities:
             if not edge.writes:
                 self.edges.setdefault(edge.source, []).append(index)
                 self.edges.setdefault(edge.target, []).append(index)
-        self.child = -1  # child of the last request: stubs of a box are requested one after the other
+        self.child = -1  # the last child for which `stub_entries` was called
         self.entries: dict[StubKey, tuple[IdentityKind, int]] = {}
 
     def annotation_identity(self, index: int) -> LineIdentity:
-        """Return the edge behind annotation `index`; the annotation itself for constants and summaries, which have
-        none."""
+        """Return the edge behind annotation `index`; the annotation itself for constants and summaries, which have no
+        edge."""
         note: Annotation = self.view.metagraph.annotations[index]
         if note.child != self.child:
             self.child, self.entries = note.child, self.stub_entries(note.child)
@@ -202,21 +207,21 @@ class StubIdentities:
         return entries
 
 
-# The auxiliary area: extracted children in columns under a heading, next to the drawing and separated by a rule.
+# The auxiliary area: extracted children in columns under a heading, separated from the drawing by a rule.
 #
-# It is placed where the whole becomes smallest: in a free corner at the right, below, or at the side of everything.
+# It is placed where the total area is smallest: in a free corner, below the drawing, or at its side.
 
-AREA_DISTANCE = 32  # px from the drawing to the area, with the rule half way
+AREA_DISTANCE = 32  # px from the drawing to the area; the rule is half way
 AREA_GAP = 16  # px between two boxes of a column, and between two columns
-COLUMN_LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, as alternatives; 0: a row
-SCREEN_HEIGHT_PX = 900  # largest height (and 8/5 of it as width) that is shown at full size
+COLUMN_LENGTHS = (96, 160, 240, 320, 480, 0)  # alternative lengths of a column in px; 0 makes a row
+SCREEN_HEIGHT_PX = 900  # a drawing up to this height (and 8/5 of it in width) is shown at full size
 
-AxisExtent = tuple[int, int, int]  # width, height, and its axis: boxes of a column share one axis
+AxisExtent = tuple[int, int, int]  # width, height, and x of the axis on which boxes of a column are aligned
 
 
 @dataclass(frozen=True, slots=True)
 class AuxiliaryArea:
-    """Places (upper left corners, in the order of the sizes given), and the size of everything."""
+    """The corners of the children in the order of their sizes, texts and rules, and the size with the drawing."""
 
     places: tuple[Point, ...]
     texts: tuple[Text, ...]
@@ -227,7 +232,7 @@ class AuxiliaryArea:
 
 @dataclass(frozen=True, slots=True)
 class BlockPlacement:
-    """One way to place a block: its corner, its size, the size of the whole, and on which side its rule is."""
+    """One way to place a block: its corner, its size, the total size, and whether it is beside the drawing."""
 
     corner: Point
     size: Size
@@ -237,19 +242,19 @@ class BlockPlacement:
 
     @property
     def placement_cost(self) -> int:
-        """Area of the whole, more for a tower, plus area of the screen that shows it."""
+        """The total area, more for a tower, plus the area of the smallest screen that shows it."""
         wide, tall = self.whole
         screen = max(5 * wide // 8, tall, SCREEN_HEIGHT_PX)  # the height of the smallest 8:5 screen that shows all
-        area = max(wide * tall, tall * (tall * tall // max(1, 4 * wide)))  # higher than 1:2: by its ratio, twice
+        area = max(wide * tall, tall * (tall * tall // max(1, 4 * wide)))  # more if it is higher than 1:2
         return area + 8 * screen * screen // 5
 
 
 def _place_blocks(
     core: Size, sky: Skyline, blocks: Sequence[tuple[str, Sequence[Sequence[AxisExtent]]]], notes: Sequence[Text] = ()
 ) -> AuxiliaryArea:
-    """Place blocks and lines of notes next to a drawing of size `core` with the outline `sky`.
+    """Place blocks, and notes below them, next to a drawing of size `core` with the outline `sky`.
 
-    A block is a heading ("" for none, and no rule) and columns of sizes.
+    A block is a heading ("" for neither heading nor rule) and columns of sizes.
 
     >>> sky = Skyline()
     >>> sky.add_rect((0, 0, 100, 300))
@@ -273,7 +278,7 @@ def _place_blocks(
             texts.append(heading_text(heading, placement.corner))
             beside = Separator(left - half, top, left - half, top + tall)
             rules.append(beside if placement.beside else Separator(left, top - half, left + wide, top - half))
-        # Include its rule, so that the next block keeps clear of both.
+        # Include the rule, so that the next block keeps clear of both.
         sky.add_rect((left - half, top - half, left + wide, top + tall))
         whole = placement.whole
     if notes:
@@ -287,10 +292,10 @@ def _place_blocks(
 def _cheapest_placement(
     core: Size, sky: Skyline, columns: Sequence[Sequence[AxisExtent]], least: int, room: int
 ) -> BlockPlacement:
-    """Return the cheapest placement of all shapes of a block (`room` for its heading) in all corners; the first of
-    equals."""
+    """Return the cheapest placement of all shapes of a block in all corners, the first of equals; `room` is for its
+    heading."""
     possible: list[BlockPlacement] = []
-    # Shapes as high as the drawing, in one, two or three columns, and some of fixed length.
+    # Try columns as long as the drawing is high, half and a third of that, and of fixed lengths.
     for limit in (core[1], *COLUMN_LENGTHS, core[1] // 2, core[1] // 3):
         places, (wide, tall) = _block_places(columns, limit)
         wide, tall = max(wide, least), tall + room
@@ -299,8 +304,8 @@ def _cheapest_placement(
 
 
 def _corner_placements(core: Size, sky: Skyline, size: Size, places: tuple[Point, ...]) -> list[BlockPlacement]:
-    """Slide a block against the drawing: from the right at the top and the bottom, from below at the left and the
-    right."""
+    """Return the placements of a block slid against the drawing: from the right, at its top and bottom, and from below,
+    at its left and right."""
     (wide, tall), (across, along) = core, size
     possible = []
     for top in (0, max(0, tall - along)):
@@ -315,7 +320,7 @@ def _corner_placements(core: Size, sky: Skyline, size: Size, places: tuple[Point
 
 
 def _block_places(columns: Sequence[Sequence[AxisExtent]], limit: int) -> tuple[list[Point], Size]:
-    """Return the places within one block, and its size: columns from top to bottom, broken beyond `limit`.
+    """Return the places within a block, and its size. Columns longer than `limit` are broken.
 
     >>> _block_places([[(80, 24, 40), (60, 24, 30)]], 30)
     ([(0, 0), (96, 0)], (156, 24))
@@ -330,7 +335,6 @@ def _block_places(columns: Sequence[Sequence[AxisExtent]], limit: int) -> tuple[
                 places.append((start + axis - own_axis, along))
                 along += tall + AREA_GAP
             longest = max(longest, along - AREA_GAP)
-            # The largest extents left and right of the axis.
             start += axis + max(thing[0] - thing[2] for thing in part) + AREA_GAP
     return places, (start - AREA_GAP, longest)
 
@@ -360,10 +364,12 @@ NOTE_LINE_HEIGHT = 14  # px from one note to the next
 class GroupLayout:
     """An open group at its own origin.
 
-    `slots`: its children with the corner of their slot (None: not shown). `ports`: the place of each port of the
-    skeleton on the border; `gates`: the port of each neighbour. `routes`: the polylines of the drawn wires. `labels`:
-    the middle of each label. `lines`: the edges that each wire represents. `partings`: where wires leave others.
-    `side_ports`: the ports that may be on a side instead; `entered`: by open child, the ports that are, with their y.
+    - `slots`: its children with the corner of their slot; None for a child that is not shown.
+    - `ports`: the place of each port of the skeleton on the border; `gates`: the port of each neighbour.
+    - `routes`: the polyline of each drawn wire; `lines`: the edges it represents; `labels`: the middle of its label.
+    - `partings`: the points where wires leave others.
+    - `side_ports`: the ports that may be on a side instead; `entered`: by open child, its ports on a side, with their
+      y.
     """
 
     width: int
@@ -384,7 +390,7 @@ class GroupLayout:
 def lay_out_frame(
     view: View, heading: Heading | None, below: Mapping[int, GroupLayout], outside: OutsideLabels, direction: Direction
 ) -> GroupLayout:
-    """Lay out an open group. Nothing in the frame overlaps, and every line ends at the border of a box or of the frame.
+    """Lay out an open group without overlaps; every line ends at the border of a box or of the frame.
 
     `below` are the frames of its open children by position, `heading` the texts of its title bar (None for the root).
     """
@@ -397,11 +403,11 @@ def lay_out_frame(
         {position: made.ports for position, made in below.items()},
         {position: made.side_ports for position, made in below.items()},
     )
-    # Each step needs the previous ones: the area the drawing, the title the width of both, ports the whole size.
+    # Each step needs the previous ones: the area needs the drawing, the title the width of both, ports the total size.
     core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None)
     area = _auxiliary_area(view, core, said, pieces, direction)
     bar = _frame_title(view, heading, core, area, direction)
-    # The picture itself has neither title bar nor border.
+    # The root has neither title bar nor border.
     shift = (FRAME_PADDING + bar.shift, TITLE_BAR_HEIGHT + FRAME_PADDING) if heading else (0, 0)
     size = (bar.width, area.height + TITLE_BAR_HEIGHT + 2 * FRAME_PADDING) if heading else (area.width, area.height)
     right, top = sheet_margins(heading[0]) if heading else (0, 0)
@@ -455,7 +461,7 @@ def _shifted_separator(rule: Separator, shift: Point) -> Separator:
 
 
 def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -> GroupLayout:
-    """Return a frame that lines enter at side ports; `entered` are these with their y."""
+    """Return a frame with some of its ports on a side; `entered` has the y of each."""
     ports, routes = [*made.ports], {**made.routes}
     for port, y in entered.items():
         side = made.side_ports[port]
@@ -479,8 +485,8 @@ def _shifted_point(point: Point, shift: Point) -> Point:
 
 
 def _side_blocks(view: View) -> list[tuple[str, list[list[int]]]]:
-    """Return the blocks next to the drawing: boxes without lines, and boxes outside of the main area. Each has a
-    heading and columns of positions."""
+    """Return the blocks next to the drawing, each a heading and columns of positions: boxes without lines, and boxes
+    outside of the main area."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
     blocks = [
         ("", [loose_boxes(view.skeleton)]),
@@ -491,7 +497,7 @@ def _side_blocks(view: View) -> list[tuple[str, list[list[int]]]]:
 
 
 def _block_extents(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[AxisExtent]]]]:
-    """Return the blocks of `_side_blocks` with the extent of each piece in place of its position."""
+    """Return the blocks of `_side_blocks` with extents in place of positions."""
     return [
         (heading, [[_axis_extent(pieces[child]) for child in column] for column in columns])
         for heading, columns in _side_blocks(view)
@@ -504,7 +510,7 @@ def _axis_extent(piece: Piece) -> AxisExtent:
 
 
 def _note_lines(view: View) -> list[Text]:
-    """Return the notes as lines of text, one below the other."""
+    """Return the notes as lines of text below each other."""
     identities = _note_identities(view)
     return [
         Text(
@@ -525,7 +531,7 @@ def _note_lines(view: View) -> list[Text]:
 def _note_identities(view: View) -> dict[int, LineIdentity]:
     undrawn, annotations = StubIdentities(view), view.metagraph.annotations
     indices = [index for note in view.words.notes for index in note.annotations]
-    # Child by child, as `StubIdentities` caches them: a note has one stub of each of many boxes.
+    # Sort by child, because `StubIdentities` caches one child and a note has stubs of many boxes.
     return {
         index: undrawn.annotation_identity(index)
         for index in sorted(indices, key=lambda index: (annotations[index].child, index))
@@ -552,7 +558,6 @@ def _child_slots(
     slots: list[Slot | None] = [None] * len(pieces)
     for position, (piece, corner) in core.slots.items():
         slots[position] = (piece, _shifted_point(corner, shift))
-    # The order of `area.places`.
     listed = [position for _, columns in _side_blocks(view) for column in columns for position in column]
     for position, corner in zip(listed, area.places, strict=True):
         slots[position] = (pieces[position], _shifted_point(corner, shift))
@@ -562,7 +567,7 @@ def _child_slots(
 def _border_port(first: bool, point: Point, size: tuple[int, int], top: int, direction: Direction) -> Point:
     """Return a port's place on the border, which begins at `top`."""
     if is_vertical(direction):
-        return point[0], size[1] if first is (direction == "BT") else top  # BT: the flow begins at the foot
+        return point[0], size[1] if first is (direction == "BT") else top  # in BT the flow begins at the bottom
     return size[0] if first is (direction == "RL") else 0, point[1]
 
 

@@ -1,7 +1,7 @@
 """Place the labels of edges: next to a straight run of their own line, clear of boxes, lines and labels.
 
-A label without such a place is left out; the edge's tooltip still has it. So are the remaining labels once thousands of
-long lines have used up the work budget.
+A label without such a place is left out, but remains in the tooltip of the edge. Once the budget of work is used up, by
+thousands of long lines, the remaining labels are left out, too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from graphviz_tb.model.skeleton import Skeleton
 
 LABEL_CELL_PX = 64  # about the height of a box and its gap, so that a cell has few entries
 LARGE_BOX_PX = 8 * LABEL_CELL_PX  # few boxes are larger; they are not filed by cell
-RUN_SIXTEENTHS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
-FINE_STEP_PX = 3  # px from try to try on the main path, where none of those places is free
-MAX_RUNS_TRIED = 4  # the longest runs that are tried
-# px from a line to its label; the second if a label of a main path finds no place
+RUN_SIXTEENTHS = (8, 6, 10, 4, 12, 2, 14)  # places on a run to try, the middle first
+FINE_STEP_PX = 3  # from place to place on the main path, if all places of RUN_SIXTEENTHS are taken
+MAX_RUNS_TRIED = 4  # try only the longest runs
+# px from a line to its label; the second distance is for a label of a main path that has no place otherwise
 LABEL_DISTANCE, NEAR_LABEL_DISTANCE = 5, 3
 BOX_CLEARANCE, LINE_CLEARANCE, LABEL_CLEARANCE = 1, 3, 4  # px between a label and boxes, lines and labels
 
-# Cells filed and lines checked, after which no more labels are placed: seconds of work.
+# Cells filed and lines checked, a few seconds of work, after which no more labels are placed.
 MAX_LABEL_WORK = 2_000_000
 
 HALF_MAX_THICKNESS = THICKEST_TENTHS // 20  # px: half of the thickest line
@@ -36,7 +36,7 @@ Segment = tuple[Point, Point]
 
 
 class LabelObstacles:
-    """Boxes, lines and labels to keep clear of, filed by cells of the plane."""
+    """Boxes, lines and labels that labels must not touch, filed by cells of the plane."""
 
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[SkylineRect]] = {}
@@ -61,8 +61,7 @@ class LabelObstacles:
                 self.runs.setdefault(cell, []).append(noted)
 
     def is_free(self, owner: int, rect: SkylineRect) -> bool:
-        """Return whether a label of wire `owner` may take `rect`; its own line may be nearer than others."""
-        # The rectangles to check against boxes and against lines.
+        """Return whether a label of wire `owner` may take `rect`; its own line may be nearer than other lines."""
         boxed, lined = _grow_rect(rect, BOX_CLEARANCE), _grow_rect(rect, LINE_CLEARANCE + HALF_MAX_THICKNESS)
         if any(_rects_overlap(boxed, other) for other in self.large):
             return False
@@ -79,7 +78,7 @@ class LabelObstacles:
 
 @dataclass(frozen=True, slots=True)
 class LineLabel:
-    """A label to place: its size, thickness of its line (tenths of a pixel), and whether that is a main path."""
+    """A label to place: its size, the thickness of its line in tenths of a pixel, and whether that is a main path."""
 
     size: tuple[int, int]
     thick: int = 10
@@ -94,10 +93,10 @@ def place_labels(
     own: Mapping[int, Sequence[Point]] | None = None,
     thick: Mapping[int, int] | None = None,
 ) -> dict[int, Point]:
-    """Return the middle of each label that has a place within `bounds`, next to the part of its line in `own`.
+    """Return the middle of each label that has a place within `bounds`, next to its line, or to the part in `own`.
 
-    `thick` are the thicknesses of the lines in tenths of a pixel. Main paths come first, then wires in order of their
-    number.
+    `thick` are the thicknesses of the lines in tenths of a pixel. Labels of main paths are placed first, then wire by
+    wire.
 
     >>> place_labels({0: [(50, 0), (50, 60)]}, {0: LineLabel((40, 12))}, [], (0, 0, 99, 60))
     {0: (75, 30)}
@@ -120,7 +119,7 @@ def place_labels(
         for middle in _label_candidates(own[wire] if own else lines[wire], label):
             rect = _label_rect(middle, label.size)
             if _is_within(rect, bounds) and obstacles.is_free(wire, rect):
-                # Greedy: each label takes the first free place, and is an obstacle to all after it.
+                # Each label takes the first free place, and is an obstacle to all later labels.
                 placed[wire] = middle
                 obstacles.add_rect(_grow_rect(rect, LABEL_CLEARANCE))
                 break
@@ -147,10 +146,11 @@ def label_overhang(
 
 
 def _label_candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Point]:
-    """Yield places next to the longest runs, the middle of the longest first; right before left, above before below.
+    """Yield places next to the longest runs: the middle of the longest run first, right before left, above before
+    below.
 
-    The label of a line that runs back, as one to the next column, is first tried at its end. That of a main path may
-    also be anywhere else along them, nearer to the line.
+    The label of a line that runs back, such as a line to the next column, is tried at its end first. The label of a
+    main path may also be anywhere else along these runs, nearer to the line.
     """
     runs = _straight_runs(points)
     straight = sorted(runs, key=lambda run: -_squared_length(run))
@@ -162,12 +162,11 @@ def _label_candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Poi
         for start, stop in straight[:MAX_RUNS_TRIED]:
             dx, dy = stop[0] - start[0], stop[1] - start[1]
             steep = abs(dy) >= abs(dx)
-            # The label's length along the line, and the line's length on that axis.
             need, along = label.size[1 if steep else 0], max(abs(dx), abs(dy))
             if along < need:
                 continue
             off = beside + label.thick // 20 + label.size[0 if steep else 1] // 2
-            lean = need * min(abs(dx), abs(dy)) // (2 * along)  # a slanted line comes nearer
+            lean = need * min(abs(dx), abs(dy)) // (2 * along)  # a slanted line comes nearer to its label
             for part, whole in parts(along, need):
                 x, y = start[0] + dx * part // whole, start[1] + dy * part // whole
                 for side in (1, -1) if steep else (-1, 1):
@@ -175,12 +174,12 @@ def _label_candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Poi
 
 
 def _coarse_parts(along: int, need: int) -> Iterable[tuple[int, int]]:
-    """Return parts of a run, in sixteenths, where the middle of a label that takes `need` of it may be."""
+    """Return places on a run for the middle of a label of length `need`, as fractions in sixteenths."""
     return [(part, 16) for part in RUN_SIXTEENTHS if 2 * min(part, 16 - part) * along >= 16 * need]
 
 
 def _fine_parts(along: int, need: int) -> Iterable[tuple[int, int]]:
-    """Return parts of a run where the middle of a label may be, every few pixels from the middle out.
+    """Return places on a run for the middle of a label, as fractions, every few pixels from the middle outwards.
 
     >>> _fine_parts(60, 40)
     [(30, 60), (27, 60), (33, 60), (24, 60), (36, 60), (21, 60), (39, 60)]
@@ -230,7 +229,7 @@ def _cells_of_rect(rect: SkylineRect) -> list[tuple[int, int]]:
 
 
 def cells_of_run(run: Segment) -> list[tuple[int, int]]:
-    """Return the cells that a run passes: for a long slanted one far fewer than its rectangle touches.
+    """Return the cells that a run passes; a long slanted run passes far fewer than its rectangle touches.
 
     >>> cells_of_run(((0, 0), (100, 30))), cells_of_run(((20, 70), (20, 0)))
     ([(0, 0), (1, 0)], [(0, 0), (0, 1)])
@@ -241,7 +240,7 @@ def cells_of_run(run: Segment) -> list[tuple[int, int]]:
     for column in range(ax // LABEL_CELL_PX, bx // LABEL_CELL_PX + 1):
         first, last = ay // LABEL_CELL_PX, by // LABEL_CELL_PX
         if wide:
-            # Where the line enters and leaves the column, rounded down to a whole cell.
+            # The x at which the line enters and leaves the column of cells.
             enter, leave = max(ax, column * LABEL_CELL_PX), min(bx, (column + 1) * LABEL_CELL_PX)
             first = (ay * wide + tall * (enter - ax)) // (wide * LABEL_CELL_PX)
             last = (ay * wide + tall * (leave - ax)) // (wide * LABEL_CELL_PX)
@@ -273,15 +272,15 @@ def _line_crosses_rect(run: Segment, rect: SkylineRect) -> bool:
     return min(sides) <= 0 <= max(sides)
 
 
-# The part of a line before it runs along others to the same box: its label is there.
+# The part of a line before it runs along other lines to the same box, where its label is placed.
 
-Track = tuple[int, int, int]  # a directed straight line: its smallest step (dx, dy), and dx * y - dy * x
+Track = tuple[int, int, int]  # a directed straight line: its smallest integer step (dx, dy), and dx * y - dy * x
 
 
 def unshared_parts(
     skeleton: Skeleton, routes: Mapping[int, Sequence[Point]], wanted: Iterable[int]
 ) -> dict[int, Sequence[Point]]:
-    """Return each of the lines `wanted` from its source up to where it runs along another of its bus."""
+    """Return the part of each line in `wanted` from its source up to where it runs along another line of its bus."""
     own: dict[int, Sequence[Point]] = {wire: routes[wire] for wire in wanted}
     if not own:
         return own
@@ -324,7 +323,7 @@ def _shared_stretches(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]
     ending: dict[Track, list[int]] = {}
     for track, ends in changes.items():
         running = 0
-        # Along the track, ends before beginnings at one place: lines that only meet there share nothing.
+        # At one place, ends come before beginnings, because lines that only meet there share nothing.
         for end, change in sorted(ends):
             running += change
             if running == (2 if change > 0 else 1):

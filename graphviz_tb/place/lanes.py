@@ -1,4 +1,4 @@
-"""Lanes of a part: adjacent columns, and the training at the right of a rule.
+"""Place the columns of a part, and the training at the right of a rule.
 
 columns ─ joints ─ detours
 """
@@ -13,19 +13,19 @@ from graphviz_tb.model.skeleton import Skeleton, TrainingRule
 from graphviz_tb.place.bands import Band, item_ranks
 from graphviz_tb.place.tracks import RankHop
 
-# Place a long part in columns next to each other, and the lines that lead from one column to the next.
+# Place a long part in columns next to each other, and route the lines from one column to the next.
 #
-# With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head.
-# The rightmost line turns first, and so on outwards: this adds no crossing.
+# With the flow running down, a line leaves a column at its bottom, runs up next to it, and enters the next column at
+# its top. The rightmost line is nearest to the column, and so on outwards, which adds no crossing.
 
 COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
-COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
+COLUMN_TURN = 26  # px for a turn below a column, and for a turn above with its arrow head
 
-ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
+ColumnJoint = tuple[int, int]  # wire, and the link of its chain that leads to the next column
 
 
 def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
-    """Return, by part and break, the lines from one column to the next; of bundled lines, the first."""
+    """Return, by part and break, the lines from one column to the next; only the first of lines that run as one."""
     passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
     if not passing:
         return []
@@ -34,9 +34,9 @@ def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list
     for wire, chain in enumerate(chains):
         part, rank = place[chain[0]]
         for number, break_ in enumerate(skeleton.breaks[part]):
-            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
+            if rank < break_ < rank + len(chain):  # the chain, with one item on each rank, crosses the break
                 step = break_ - rank - 1
-                # Lines through both ends of a step run as one, but for the steps that begin or end at a box.
+                # Lines that share a link run as one, unless the link begins or ends at a box.
                 if (chain[step], chain[step + 1]) in seen and 0 < step < len(chain) - 2:
                     continue
                 seen.add((chain[step], chain[step + 1]))
@@ -45,8 +45,8 @@ def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list
 
 
 def wires_across_to_gutter(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> set[int]:
-    """Return the wires that pass boxes of their column at its right end, on the way to the next one, and begin left of
-    other items of their rank: they run across at once."""
+    """Return the wires that run across right away: they lead to the next column along the right end of theirs, and
+    begin left of other items of their rank."""
     if not any(skeleton.breaks):
         return set()
     place = item_ranks(skeleton)
@@ -72,8 +72,8 @@ def place_columns(
 ) -> list[int]:
     """Move the columns of each broken part to their places; return the height of every part.
 
-    The first column begins at the left, each other one next to the previous one, with room next to and above it for the
-    lines that lead there, `margin` px from the columns.
+    Each column is next to the previous one, with room beside and above it for the lines between them, `margin` px from
+    the columns.
     """
     for p, passing in enumerate(between):
         ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
@@ -91,21 +91,22 @@ def place_columns(
             if number < len(passing):
                 lines = len(passing[number])
                 left += high - low + 2 * margin + (lines - 1) * COLUMN_LINE_STEP
-                # Room for the turns above the next column, or beside the lines from its ports.
+                # Keep room for the turns above the next column, or beside the lines from its ports.
                 entry = last + _port_rank_count(skeleton, p, last)
                 head = max(0, COLUMN_TURN + lines * COLUMN_LINE_STEP + layers[p][last].top - layers[p][entry].top)
     return [_part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
 
 
 def _port_rank_count(skeleton: Skeleton, part: int, rank: int) -> int:
-    """Return 1 if a column begins at a rank of ports: lines from other columns join at the rank after it."""
+    """Return 1 if a column begins at a rank of ports, so that lines from other columns join at the next rank; else
+    0."""
     return int(any(skeleton.children <= item < skeleton.first_waypoint for item in skeleton.parts[part][rank]))
 
 
 def _part_height(
     bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[ColumnJoint]]]
 ) -> int:
-    """Return the height of a part in pixels, with the lines that turn below its columns."""
+    """Return the height of a part in pixels, including the lines that turn below its columns."""
     tall = bands[-1].bottom if bands else 0
     if between:
         for number, break_ in enumerate(skeleton.breaks[part]):
@@ -123,7 +124,7 @@ def column_detours(
     between: Sequence[Sequence[Sequence[ColumnJoint]]],
     margin: int,
 ) -> dict[ColumnJoint, tuple[Point, ...]]:
-    """Return the four bends of each line from column to column, which runs at least `margin` px from both."""
+    """Return the four bends of each line from column to column, at least `margin` px from both."""
     around: dict[ColumnJoint, tuple[Point, ...]] = {}
     for p, passing in enumerate(between):
         starts = [0, *skeleton.breaks[p]]
@@ -138,7 +139,7 @@ def column_detours(
             leave = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
             leave.sort()
             skipped = _port_rank_count(skeleton, p, break_)
-            # From the right: the first turns nearest to the foot and to the column.
+            # The rightmost line turns nearest to the foot and to the column.
             for turn, (x, joint) in enumerate(leave[::-1]):
                 foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
                 top = layers[p][break_ + skipped].top
@@ -167,14 +168,14 @@ def shorten_detours(
     band: Mapping[int, Band],
     around: dict[ColumnJoint, tuple[Point, ...]],
 ) -> None:
-    """Let a line that passes at the right of its column go to the gap between columns where it turns, not at the foot.
+    """Lead a line that passes at the right of its column straight to the gap between columns, not around the foot.
 
     column │ │     ┌─▶        column │       ┌─▶
            ├─┐     │     to          ├───────┘
            │ │     │                 │
              └─────┘
 
-    One that is straight from its box on turns in the first gap, if lines run across there already.
+    A line that is straight from its box on turns in the first gap between ranks if other lines run across there.
     """
     row_of = {item: row for part in skeleton.parts for row in part for item in row}
     place, users = item_ranks(skeleton), [0] * len(lefts)
@@ -187,7 +188,7 @@ def shorten_detours(
             continue
         chain = chains[wire]
         last = step
-        # The ranks that the line passes as the rightmost one, alone.
+        # Find the ranks that the line passes alone, as the rightmost item.
         while last >= 1 and row_of[chain[last]][-1] == chain[last] and users[chain[last]] == 1:
             last -= 1
         first = step - 1
@@ -214,7 +215,7 @@ def _farthest_hops(
     wires: Sequence[Sequence[RankHop]],
     place: Mapping[int, tuple[int, int]],
 ) -> dict[tuple[int, int], int]:
-    """Return by part and rank the greatest x of the hops below it."""
+    """Return by part and rank the greatest x of the hops below the rank."""
     farthest: dict[tuple[int, int], int] = {}
     for wire, chain in enumerate(chains):
         for step, hop in enumerate(wires[wire]):
@@ -226,7 +227,7 @@ def _farthest_hops(
 def _joint_x(
     joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
 ) -> int:
-    """Return the x at which a line leaves a column (`end` 0), or enters the next, at its first rank (1) or the second
+    """Return the x at which a line leaves a column (`end` 0), or enters the next at its first (1) or second rank
     (2)."""
     wire, step = joint
     chain = chains[wire]
@@ -239,18 +240,17 @@ def _joint_x(
 
 
 def column_heads(skeleton: Skeleton) -> set[int]:
-    """Return the items of the first rank of each column but the first of its part: each column is straight on its
-    own."""
+    """Return the items of the first rank of each column except the first, where alignment starts anew."""
     return {
         item for part, breaks in zip(skeleton.parts, skeleton.breaks, strict=False) for r in breaks for item in part[r]
     }
 
 
-# Nodes that train the model are on the right of a rule, in their own column.
+# Items that train the model are on the right of a rule, in a separate column.
 
 RULE_MARGIN = 20  # px from the rule to the nearest box or line on either side
-MIN_LEVEL_HEADINGS = 25  # a level that is as high as so many headings may grow by one
-RAIL_MARGIN = 12  # px from the boxes of a column to a line to what trains them in another column
+MIN_LEVEL_HEADINGS = 25  # a level at least as high as so many headings may grow by the height of one
+RAIL_MARGIN = 12  # px from the boxes of a column to a line that leads to their training in another column
 
 Rows = Sequence[Sequence[int]]
 
@@ -258,8 +258,7 @@ Rows = Sequence[Sequence[int]]
 def split_off_training(
     parts: Sequence[Rows], steps: Sequence[Rows], trained: set[int]
 ) -> tuple[list[Rows], list[Rows]]:
-    """Split the ranks of parts into those of the model and those of the training, with the distances of neighbours in
-    `steps`.
+    """Split the ranks of parts, and the distances of neighbours in `steps`, into the model and the training.
 
     >>> split_off_training([[(0, 1), (2,)]], [[[9], []]], {1})
     ([[(0,), (2,)], [(1,)]], [[[], []], [[]]])
@@ -281,7 +280,7 @@ def split_off_training(
 
 
 def _first_trained(row: Sequence[int], trained: set[int]) -> int:
-    """Return where the items of training begin that end a rank; -1 if they are not all at its end.
+    """Return the place in a rank from which on all items train; -1 if items of training are elsewhere, too, or missing.
 
     >>> _first_trained((1, 5, 2), {5, 2}), _first_trained((1, 2), {5}), _first_trained((5, 1), {5})
     (1, 2, -1)
@@ -295,8 +294,11 @@ def _first_trained(row: Sequence[int], trained: set[int]) -> int:
 def set_training_apart(
     skeleton: Skeleton, lefts: list[int], widths: Sequence[int], trained: set[int], room: Mapping[int, int]
 ) -> None:
-    """Move the boxes and lines of training to the right of everything else in their column; `room` is, by child of the
-    model, the least distance to what writes its weights, of which the rule leaves the label free."""
+    """Move the boxes and lines of training to the right of all others in their column.
+
+    `room` is, by child of the model, the least distance to the box that writes its weights, so that the rule keeps
+    clear of the label between them.
+    """
     for rows, inside in _training_columns(skeleton, trained):
         margin = 2 * RULE_MARGIN if any(item < skeleton.children for item in inside) else RAIL_MARGIN
         others = [
@@ -319,11 +321,11 @@ def training_rules(
     heading: Size,
     height: int = -1,
 ) -> tuple[TrainingRule, ...]:
-    """Return the rules left of what trains the network, one for each column that holds some of it; `boxes` are the
-    left, top, width and height of each item, `heading` is the size of the heading of a rule with its margins.
+    """Return the rules left of the training, one for each column with training; `boxes` are the left, top, width and
+    height of each item, `heading` is the size of the heading of a rule with its margins.
 
-    A heading is at the end of its rule, which may extend beyond the level a little, if the level of this height is
-    drawn with its end first (-1: it is not); else where the column begins.
+    `height` is the height of the level if it is drawn with its end first, else -1. In the first case a heading is at
+    the end of its rule, which may extend a little beyond the level; in the second where the column begins.
     """
     place = item_ranks(skeleton)
     rules = []
@@ -341,7 +343,7 @@ def training_rules(
                         taken.append((min(ay, by), max(ay, by)))
             top, bottom = bands[0].top, bands[-1].bottom
             place_along = max([bottom - heading[1], *(last for _, last in taken)])
-            # Beyond the level nothing is in the way; beyond a column there may be another part.
+            # There is room beyond the level, but beyond a column there may be another part.
             most = height + height // MIN_LEVEL_HEADINGS if bottom >= height else bottom
             if place_along + heading[1] > most:
                 place_along = _first_free_place(taken, top, bottom, heading[1])
@@ -363,7 +365,7 @@ def _first_free_place(taken: Sequence[tuple[int, int]], start: int, end: int, ro
 
 
 def _training_columns(skeleton: Skeleton, trained: set[int]) -> list[tuple[Rows, list[int]]]:
-    """Return the ranks of each column in which items of training are at the right of all others, and these items."""
+    """Return the ranks of each column with items of training at the right of all others, and these items."""
     columns: list[tuple[Rows, list[int]]] = []
     for p, part in enumerate(skeleton.parts if trained else ()):
         if min(_first_trained(row, trained) for row in part) < 0:

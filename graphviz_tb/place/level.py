@@ -1,4 +1,4 @@
-"""The level of one open group on the screen: its children in their slots, its lines, its labels.
+"""Lay out the level of one open group on the screen: its children in their slots, its lines, its labels.
 
 pieces ─ lines ─ level with its flow running down ─ turned to the screen ─ labels
 """
@@ -41,13 +41,13 @@ from graphviz_tb.place.side_entries import SideEntries, find_side_entries, part_
 from graphviz_tb.place.side_ports import enter_at_sides
 from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
-# Boxes without lines: if they are few, they go into a free corner of their level.
+# A few boxes without lines are placed in a free corner of their level.
 
 MAX_LOOSE_BOXES = 6  # more stay on the shelves
 
 
 def loose_boxes(skeleton: Skeleton) -> list[int]:
-    """Return the boxes without a line in the order of their parts; none if they are many, or half of the level.
+    """Return the boxes without lines in the order of their parts; [] if they are many, or half of the level.
 
     >>> from graphviz_tb.model.skeleton import Wire
     >>> parts = (((0,), (1,)), ((2,),))
@@ -76,24 +76,24 @@ def _drop_loose_parts(skeleton: Skeleton) -> Skeleton:
     return replace(skeleton, shelves=tuple(shelf for shelf in shelves if shelf))
 
 
-# Separate the lines of a bus to an open box: each port of its frame gets its own waypoint.
+# Separate the lines of a bus to an open box, with a waypoint for each port of its frame.
 
 
 def _separate_at_ports(
     view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int, entering: Mapping[int, int]
 ) -> Skeleton:
-    """Return the skeleton with separate waypoints for lines to several ports of an open child, and for branches that
-    enter a bar (`entering`: where).
+    """Return the skeleton with separate waypoints for lines to different ports of an open child, and for branches that
+    enter a bar; `entering` has the places where they enter.
 
-    `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The order of
-    everything else stays; the new waypoints are neighbours, in the order of the ports.
+    `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The new waypoints are
+    adjacent, in the order of the ports; all other items keep their order.
     """
     skeleton = view.skeleton
     chains = [list(wire.chain) for wire in skeleton.wires]
     waypoint = list(skeleton.waypoint)
     beside: dict[int, list[int]] = {}
     places = item_places(skeleton)
-    # A bus ends in one box: if that is open, its lines continue to ports that may be far apart.
+    # The lines of a bus to an open box continue to ports that may be far apart.
     for item, wires in _wires_by_waypoint(skeleton).items() if gates or entering else ():
         if any(wire in entering for wire in wires):
             steps = sorted([(places_before_end(skeleton.wires[wire].chain, places), wire) for wire in wires])
@@ -101,7 +101,7 @@ def _separate_at_ports(
         else:
             ways = _wires_by_port(view, wires, gates, ports, axis)
         beside[item] = []
-        for place in sorted(ways)[1:]:  # the first keeps the waypoint, the others get new ones to its right
+        for place in sorted(ways)[1:]:  # lines to the first port keep the waypoint; new waypoints are to its right
             fresh = skeleton.first_waypoint + len(waypoint)
             waypoint.append(ways[place][0])
             beside[item].append(fresh)
@@ -154,11 +154,11 @@ def _wires_by_port(
     return {}
 
 
-# Place a level too large to be laid out: its rows one below the other, and the ends of its lines.
+# Place a level in plain rows.
 
 
 def _place_plain_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: LevelGaps) -> LevelLayout:
-    """Centre each row, and set the ports of a side at equal distances; no line is laid out.
+    """Centre each row, and place the ports of a side at equal distances; no line is routed.
 
     >>> from graphviz_tb.model.skeleton import Skeleton
     >>> level = _place_plain_rows(
@@ -183,7 +183,7 @@ def _place_plain_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps
 
 
 def _spread_ports(skeleton: Skeleton, width: int) -> list[int]:
-    """Return where the ports are across the flow."""
+    """Return the places of the ports across the flow."""
     first = sum([slot.first for slot in skeleton.ports])
     places = []
     for index, slot in enumerate(skeleton.ports):
@@ -195,7 +195,7 @@ def _spread_ports(skeleton: Skeleton, width: int) -> list[int]:
 def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, int]) -> list[Web]:
     """Return the lines of a level by kind.
 
-    `boxes` are numbers of boxes by position, `ports` those of ports by their index in the skeleton.
+    `boxes` are the numbers of boxes by position, `ports` the numbers of ports by their index in the skeleton.
     """
     count = view.skeleton.children
     ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
@@ -211,10 +211,10 @@ def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[
 
 LEVEL_GAPS = LevelGaps()
 NARROW_GAPS = LevelGaps(siblings=12, ranks=20, labelled=20, start=7, straight=5, column=12)  # where room is scarce
-LINE_LABEL_HEIGHT = 12  # px: a line in the small font
+LINE_LABEL_HEIGHT = 12  # px
 GAP_LABEL_ROOM, NARROW_LABEL_ROOM = 8, 4  # px above and below a label in a gap between two ranks
 TRAINING_HEADING, HEADING_DISTANCE = "Training", 10  # next to a rule, and px from it
-HEADING_REACH = 72  # px from the rule to where its heading ends, and some more
+HEADING_REACH = 72  # px from the rule to the end of its heading, with a margin
 RULE_CLEARANCE = 4  # px from a rule to the label of a line that crosses it
 FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
@@ -225,10 +225,11 @@ OutsideLabels = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour
 class CoreDrawing:
     """The drawing of one level at its own origin.
 
-    `slots` are the children in the main area with the corner of their slot; `ports` the place of each port of the
-    skeleton (`first`: on the side where the flow begins); `routes` the polylines of the drawn wires; `labels` the
-    middle of each label; `rules` separate the model from what trains it, and `headings` say so; `entered` are by open
-    child its ports on a side, with their y.
+    - `slots`: the children in the main area with the corner of their slot.
+    - `ports`: the place of each port of the skeleton.
+    - `routes`: the polyline of each drawn wire; `labels`: the middle of its label.
+    - `rules`, `headings`: the rules between the model and its training, with their headings.
+    - `entered`: by open child, its ports on a side, with their y.
     """
 
     width: int
@@ -242,7 +243,7 @@ class CoreDrawing:
     entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
     def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
-        """Return the outline of the drawing; lines of ports on its last side extend without end."""
+        """Return the outline of the drawing; lines to ports on its last side extend without end."""
         sky = Skyline(len(self.routes))
         for child, (left, top) in self.slots.values():
             sky.add_rect((left, top, left + child.width, top + child.height))
@@ -252,7 +253,7 @@ class CoreDrawing:
             wide, tall = sizes[wire].size
             sky.add_rect((x - wide // 2, y - tall // 2, x + wide // 2, y + tall // 2))
         for x, y in self.ports:
-            if y if upright else x:  # ports at the top or left are already at the frame
+            if y if upright else x:  # ports at the top or left are at the frame already
                 sky.add_ray((x, y), upright)
         for rule in self.rules:
             sky.add_line(((rule.x1, rule.y1), (rule.x2, rule.y2)))
@@ -270,7 +271,7 @@ def draw_core(
     direction: Direction,
     framed: bool,
 ) -> CoreDrawing:
-    """Lay out and draw the level; a `framed` one has a border and a title bar around it.
+    """Lay out and draw the level; `framed`: it has a border and a title bar around it.
 
     Labels of the main path that stick out at the sides count in its size.
     """
@@ -285,14 +286,14 @@ def draw_core(
 
 
 def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
-    """Return the labels without shapes that another line from or to the same closed box or port says: the main path,
-    else the first."""
+    """Return the labels without repeated shapes: of lines from or to the same closed box or port, only the main path,
+    or the first, has the label."""
     skeleton, words = view.skeleton, view.words.lines
     heard: dict[tuple[int, int, int | None], list[str]] = {}
     kept: dict[int, LineLabel] = {}
     for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
         chain, label = skeleton.wires[wire].chain, words[wire].label
-        sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # a count of tensors adds to another
+        sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # keep every count of tensors
         met = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
         ends = [(end, item, port) for end, item, port in met if item not in gates or port is not None]
         if not any(label in heard.get(end, ()) for end in ends):
@@ -303,7 +304,7 @@ def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -
 
 
 def _without_ties(view: View, first: int) -> View:
-    """Return a view without the wires from `first` on: ties are drawn beside the ranks."""
+    """Return a view without the wires from `first` on, the ties, which are drawn beside the ranks."""
     skeleton = view.skeleton
     main_path = tuple(wire for wire in skeleton.main_path if wire < first)
     return replace(view, skeleton=replace(skeleton, wires=skeleton.wires[:first], main_path=main_path))
@@ -337,7 +338,7 @@ def _draw_level(
     routes.update(part_late(view.skeleton, routes))
     entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
     axis = 0 if turn.runs_vertically else 1
-    # Labels of the main path may stick out at the sides: the level grows, and its content moves by `before`.
+    # If labels of the main path stick out at the sides, the level grows, and its content moves by `before`.
     before, after = label_overhang(routes, said, turn.screen_size[axis], axis)
     left, top = (0, before) if axis else (before, 0)
     wide, tall = turn.screen_size
@@ -351,7 +352,7 @@ def _draw_level(
     rules, headings = _draw_training_rules(level, turn, (left, top))
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
     taken += [_around_rule(rule) for rule in rules]
-    out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
+    out = FRAME_OVERLAP if view.path != (0,) else -1  # the root has no frame to overlap
     own = _label_parts(view, lines, routes, tuple(said))
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
@@ -361,7 +362,7 @@ def _draw_level(
 
 
 def _around_rule(rule: Separator) -> SkylineRect:
-    """Return the rectangle around a rule that labels keep clear of."""
+    """Return the rectangle around a rule, of which labels keep clear."""
     left, right, top, bottom = (
         min(rule.x1, rule.x2),
         max(rule.x1, rule.x2),
@@ -374,7 +375,7 @@ def _around_rule(rule: Separator) -> SkylineRect:
 def _draw_training_rules(
     level: LevelLayout, turn: FlowTurn, shift: Point
 ) -> tuple[tuple[Separator, ...], tuple[Text, ...]]:
-    """Return the rules before what trains the model, moved by `shift`, and the headings next to where they begin."""
+    """Return the rules before the training, moved by `shift`, and their headings."""
     rules, headings = [], []
     size = text_width(TRAINING_HEADING, HEADING_SIZE, True), HEADING_ROOM
     for rule in level.rules:
@@ -407,7 +408,7 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
 
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
-    """Return the label of each wire that has one, without labels repeated from the level outside."""
+    """Return the labels of wires, without labels repeated from the level outside."""
     main = set(view.skeleton.main_path)
     labels = {}
     for wire, line in lines.items():
@@ -417,7 +418,7 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
         bridge, telling = view.skeleton.wires[wire].bridge, wire in main or written or made_for_all
         if bridge >= 0:
             crossing = view.metagraph.bridges[bridge]
-            telling = telling or crossing.members[1] > 0  # else it seems that all members have it
+            telling = telling or crossing.members[1] > 0  # without the label, all members seem to have the line
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
         if text:
@@ -428,10 +429,10 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
 
 
 def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
-    """Return, by wire, where it enters a bar, from the edge of the bar's slot."""
+    """Return, by wire, the place where it enters a bar, from the edge of the bar's slot."""
     entries: dict[int, int] = {}
     for position, bar in branch_bars(view, [piece.width for piece in pieces]).items():
-        if pieces[position].box[0] == bar.width:  # not if its name needs more
+        if pieces[position].box[0] == bar.width:  # no bar if its name needs more room
             for wire, entry in bar.entries.items():
                 entries[wire] = pieces[position].x + entry
     return entries
@@ -440,7 +441,8 @@ def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
 def _label_parts(
     view: View, lines: Mapping[int, MetagraphLine], routes: Mapping[int, Sequence[Point]], labelled: Sequence[int]
 ) -> dict[int, Sequence[Point]]:
-    """Return the part of each line that has its label: unshared, of joined lines of training what they share."""
+    """Return the part of each line at which its label is placed: the part that it does not share with others, but for
+    joined lines of training the shared part."""
     parts = unshared_parts(view.skeleton, routes, labelled)
     for wire in labelled:
         joined = len(parts[wire]) != len(routes[wire]) or parts[wire][-1] != routes[wire][-1]
@@ -461,8 +463,8 @@ def _lay_out_level(
     ties: Mapping[int, Tie],
     framed: bool,
 ) -> LevelLayout:
-    """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars,
-    `ties` the lines that run beside the ranks."""
+    """Return the level with coordinates, with its flow running down; `entering` are the places where wires enter bars,
+    `ties` the lines beside the ranks."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -502,8 +504,7 @@ def _lay_out_level(
 def _level_gaps(
     strokes: Mapping[int, WireStroke], ties: Mapping[int, Tie], direction: Direction, narrow: bool
 ) -> LevelGaps:
-    """Return the distances in a level: room for its largest label, its bars, its heading and the lines beside its
-    ranks."""
+    """Return the distances in a level, with room for its largest label, its title bars, its heading and its ties."""
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     usual = NARROW_GAPS if narrow else LEVEL_GAPS
     return replace(
@@ -517,7 +518,7 @@ def _level_gaps(
 
 
 def _trained_items(view: View, skeleton: Skeleton) -> set[int]:
-    """Return the items that train the model or do its bookkeeping; none if no line leads to or from training."""
+    """Return the items that train the model or do its bookkeeping; empty if no line leads to or from training."""
     edges = view.metagraph.edges
     ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in skeleton.wires]
     if view.narrow >= MIXED_TRAINING or not any(ends):
@@ -526,7 +527,8 @@ def _trained_items(view: View, skeleton: Skeleton) -> set[int]:
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:
-    """Return where the flow side of a closed box begins and ends, from the edge of its slot, `shift` px before it."""
+    """Return where the flow side of a closed box begins and ends, from the edge of its slot, which is `shift` px before
+    the piece."""
     upright = is_vertical(direction)
     start, wide = (child.x, child.box[0]) if upright else (child.y, child.box[1])
     return shift + start, shift + start + wide
@@ -556,7 +558,7 @@ def _extend_to_boxes(
     """Extend the polyline of a wire from the edge of a slot to the box in it."""
     line, upright = view.skeleton.wires[wire], turn.runs_vertically
     for end, item in enumerate((line.chain[0], line.chain[-1])):
-        points = points[::-1] if not end else points  # the end in question last
+        points = points[::-1] if not end else points  # this end last
         if item in slots and turns.has_entry(wire, line, end):
             points = points[:-1] + side_point(*slots[item], points[-1], upright)
         elif item in slots:

@@ -1,8 +1,8 @@
-"""Turn open groups into a picture with coordinates: sizes from the inside out, then places from the outside in.
+"""Place a picture: first the sizes of open groups, from the inside out, then their places, from the outside in.
 
     order of views ─ main path through them ─ frames, innermost first ─ scene, outermost first
 
-Nothing recurses: a graph with open groups ten thousand levels deep must work.
+Nothing recurses, because open groups may be nested ten thousand levels deep.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from graphviz_tb.place.level import level_webs
 from graphviz_tb.place.picture_path import lead_main_path
 from graphviz_tb.place.ties import Slot
 
-# Draw the scene group by group from their frames: boxes with their texts and stubs, lines, ports.
+# Draw the scene, group by group: boxes with their texts and stubs, lines, ports.
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 PortKey = tuple[int, int]  # group, and port in its skeleton
@@ -55,7 +55,7 @@ class SceneSketch:
         self.texts: list[Text] = []
         self.rules: list[Separator] = []
         self.webs: list[Web] = []
-        # Number ports before anything is drawn: lines outside refer to ports of groups drawn later.
+        # Number the ports first, because lines outside refer to ports of groups drawn later.
         touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched_ports(number))]
         self.port_number: dict[PortKey, int] = {key: index for index, key in enumerate(touched)}
 
@@ -98,7 +98,7 @@ class SceneSketch:
     def touched_ports(self, number: int) -> dict[int, list[int]]:
         """Return the ports of a group that drawn lines touch, with these lines."""
         skeleton = self.groups[number].view.skeleton
-        # A plain level draws its lines as webs, not one by one: all its ports are touched.
+        # A plain level draws its lines as webs, not one by one, so all its ports count.
         lines: dict[int, list[int]] = {port: [] for port in range(len(skeleton.ports)) if skeleton.plain}
         for index in self.frames[number].lines:
             chain = skeleton.wires[index].chain
@@ -149,8 +149,8 @@ class SceneSketch:
         main: bool,
         back: bool,
     ) -> None:
-        """Draw one line of a group with its label: of its main path or not, against the flow or not; `gates` are those
-        of its open children."""
+        """Draw one line of a group with its label. `main`: it is on the main path; `back`: it runs against the flow;
+        `gates` are the gates of open children."""
         made, view = self.frames[number], self.groups[number].view
         wire, line = view.skeleton.wires[index], made.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
@@ -181,7 +181,7 @@ class SceneSketch:
             self.texts.append(_edge_label(view.words.lines[index], _point_sum(made.labels[index], origin), box))
 
     def port_of_end(self, number: int, index: int, end: int) -> int:
-        """Return the port at which an end (0 source, 1 target) of a line crosses a frame; -1 if it crosses none."""
+        """Return the port at which an end (0 source, 1 target) of a line crosses a frame; -1 if it crosses no frame."""
         group = self.groups[number]
         item = group.view.skeleton.wires[index].chain[-1 if end else 0]
         if item >= group.view.skeleton.children:
@@ -193,7 +193,7 @@ class SceneSketch:
         return -1 if port is None else self.port_number.get((child, port), -1)
 
     def _draw_port(self, number: int, port: int, wires: Sequence[int], box: int, origin: Point) -> None:
-        """Draw the dot of one port in the colour of the strongest kind that passes."""
+        """Draw the dot of one port, in the colour of the strongest kind of line that passes."""
         made, view = self.frames[number], self.groups[number].view
         kinds = {made.lines[index].kind for index in wires}
         kind: EdgeKind = "reference" if "reference" in kinds else "data" if "data" in kinds or not kinds else "control"
@@ -268,8 +268,8 @@ def _edge_label(words: LineWords, middle: Point, box: int) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class CachedFrame:
-    """The frame of an open group, with its inputs: the group, its level before the picture's main path was led through
-    it, and the frames in it."""
+    """The frame of an open group with the inputs of its layout: the group, its level before the main path of the
+    picture was applied, and the frames in it."""
 
     group: OpenGroup
     level: View
@@ -278,7 +278,7 @@ class CachedFrame:
 
 
 class FrameCache:
-    """The frames of the pictures of one graph in one direction: an unchanged group reuses its frame."""
+    """The frames of pictures of one graph in one direction, so that unchanged groups reuse their frames."""
 
     def __init__(self) -> None:
         self.known: dict[RowPath, CachedFrame] = {}
@@ -287,8 +287,8 @@ class FrameCache:
 def place(view: View, options: PictureOptions, cache: FrameCache | None = None) -> Scene:
     """Place the boxes and lines of a view that has a skeleton for every open group.
 
-    Boxes nest and do not overlap, labels fit, lines end at borders, and an edge that crosses a border continues where
-    it met it. Unchanged groups take their frame from `cache`; the others are stored there.
+    Boxes nest and do not overlap, labels fit, lines end at borders, and an edge that crosses a border continues at the
+    same point. Unchanged groups take their frame from `cache`; new frames are stored there.
     """
     known = (cache or FrameCache()).known
     levels = list_open_groups(view)
@@ -321,7 +321,7 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
 
 
 def _is_frame_unchanged(last: CachedFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
-    """Return whether a group is laid out as before: equal level and labels, and identical frames in it."""
+    """Return whether a group has the same level, labels and inner frames as before."""
     was = last.level
     return (
         was.metagraph is level.metagraph

@@ -1,8 +1,8 @@
-"""The main path of a picture through the open groups.
+"""Find the main path of a picture through the open groups.
 
-Each level has its own main path, found without looking at the open groups (`Skeleton.main_path`). If groups are open,
-the longest path of the whole picture may run elsewhere: on the levels it passes it replaces theirs. The order of items
-does not change; only their lines become straight.
+Each level has a main path, which does not depend on open groups (`Skeleton.main_path`). If groups are open, the longest
+path of the whole picture may run elsewhere; it replaces the main paths of the levels that it passes. The order of items
+does not change; the new path only becomes straight.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SpineWire = tuple[int, int]  # group, and a wire of its skeleton
 
 @dataclass(slots=True)
 class DataPaths:
-    """The data lines of a picture: by node the steps from it, with the node that each leads to."""
+    """The data lines of a picture as a graph: nodes are closed boxes and ports, steps lead from node to node."""
 
     numbers: dict[SpineNode, int] = field(default_factory=dict)
     boxes: list[int] = field(default_factory=list)  # 1 for a closed box, 0 for a port
@@ -58,8 +58,10 @@ def lead_main_path(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
 def _with_tributaries_of_children(
     group: OpenGroup, groups: Sequence[OpenGroup], passed: Mapping[int, Sequence[int]]
 ) -> OpenGroup:
-    """Return a group with the lines on its main paths that lead on those which lie beside the picture's path in its
-    children; `passed` are the wires of that path by group."""
+    """Return a group whose main paths also contain the lines that continue the tributaries of its open children.
+
+    `passed` are the wires of the picture's path by group.
+    """
     skeleton = group.view.skeleton
     more: list[int] = []
     for position, child in group.below.items():
@@ -84,7 +86,7 @@ def _with_tributaries_of_children(
 
 
 def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
-    """Return a group whose level the path passes along `wires`."""
+    """Return a group whose main path leads along `wires`."""
     if not wires:
         return group
     skeleton = group.view.skeleton
@@ -139,7 +141,7 @@ def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
 
 
 def _is_beside(view: View, wire: int) -> bool:
-    """Return whether a wire touches what only one member of a stack has."""
+    """Return whether a wire touches the box of a surplus."""
     chain = view.skeleton.wires[wire].chain
     return any(end < len(view.node_labels) and view.node_labels[end].surplus for end in (chain[0], chain[-1]))
 
@@ -165,15 +167,15 @@ def _end_node(
     return paths.node_number((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
 
 
-Reached = tuple[int, int, int, int]  # boxes with data results, load of data, lines, those on main paths of levels
+Reached = tuple[int, int, int, int]  # boxes with data results, load of data, lines, lines on main paths of levels
 
 
 def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
-    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
-    with the greatest load of data; then of the most lines; then along the main paths of the levels; then the first.
+    """Return the path through the most boxes whose results are data, not indices of data; of equal paths that with the
+    greatest load of data, then the most lines, then the most lines on main paths of levels, then the first.
 
-    It enters a group where most boxes follow: what an encoder gives joins the decoder, which embeds its own tokens,
-    from the side.
+    It enters a group where the most boxes follow. So the path leads through the embedding of a decoder's tokens, and
+    the output of the encoder joins it from the side.
     """
     order = list(reversed(topological_order(paths.below)))
     best, onward = _best_onward(paths, groups, order, set())
@@ -197,8 +199,8 @@ def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWi
 
 
 def _ports_by_group(paths: DataPaths) -> list[dict[int, bool]]:
-    """Return for each open group the nodes of the ports at which lines enter it, and whether these carry data, not only
-    indices, sizes and masks."""
+    """Return for each open group the nodes of the ports at which lines enter it, and whether these lines carry data, or
+    only indices, sizes and masks."""
     nodes = list(paths.numbers)
     ports: dict[int, dict[int, bool]] = {}
     for steps in paths.steps:
@@ -213,8 +215,8 @@ def _ports_by_group(paths: DataPaths) -> list[dict[int, bool]]:
 def _best_onward(
     paths: DataPaths, groups: Sequence[OpenGroup], order: Sequence[int], late: Container[int]
 ) -> tuple[list[Reached], list[tuple[SpineWire, int] | None]]:
-    """Return by node the best of all paths from it, and its first wire with where that leads; none leads to a node in
-    `late`. `order` has targets before sources."""
+    """Return for each node the best of all paths from it that reach no node in `late`, and its first wire with the node
+    to which that leads. `order` has targets before sources."""
     own = [set(group.view.skeleton.main_path) for group in groups]
     fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
     best = [(0, 0, 0, 0)] * len(paths.boxes)

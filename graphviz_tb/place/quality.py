@@ -13,8 +13,8 @@ from graphviz_tb.place.labels import Segment, cells_of_run
 
 @dataclass(frozen=True, slots=True)
 class SceneQuality:
-    """`crossings` of lines, `bends` (corners of lines), `straight` of the `steps` of all main paths, `width` and
-    `height` of the drawing in pixels."""
+    """Counts of `crossings` and `bends` of lines, and of the `steps` of all main paths, of which so many are
+    `straight`; `width` and `height` in pixels."""
 
     crossings: int
     bends: int
@@ -50,9 +50,7 @@ def _count_bends(points: tuple[Point, ...]) -> int:
 
 
 def _count_line_crossings(routes: tuple[Route, ...]) -> int:
-    """Count the pairs of lines that cross; each stretch is compared with those that touch the same cells of the
-    plane."""
-    # By cell of the plane: only stretches that touch one cell can cross.
+    """Count the pairs of lines that cross; stretches are compared if they touch the same cell of the plane."""
     filed: dict[tuple[int, int], list[tuple[int, Segment]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):

@@ -1,5 +1,5 @@
-"""Lines that end on the side of a box that faces their track, lines that leave the foot of a U on its sides, and lines
-that part from the main path.
+"""Find lines that end on the side of a box, lines that leave the lowest box of a U on its sides, and lines that part
+from the main path.
 
   ▲              ▲
 ┌─┴──┐         ┌─┴──┐
@@ -24,17 +24,18 @@ from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.side_ports import count_crossings
 from graphviz_tb.place.ties import InnerPorts
 
-SIBLINGS_PX = LevelGaps().siblings  # between a box and the main path's
-SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: a bend, and the longest arrow head
+SIBLINGS_PX = LevelGaps().siblings  # between a box and the box of the main path
+SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: room for a bend and the longest arrow head
 
 
 @dataclass(frozen=True, slots=True)
 class SideEntries:
     """The places where lines turn to the side of a box, with the flow running down.
 
-    `entries` are, by end (twice the wire, and 1 for its lower end), the side of its item (-1: left, 1: right) that a
-    line touches, `partings` by wire the wire of the main path with which it leaves its upper item; `rooms` are by box
-    the pixels to keep free on both sides.
+    - `entries`: by end (twice the wire, plus 1 for its lower end), the side of its item that a line touches (-1 left, 1
+      right).
+    - `partings`: by wire, the wire of the main path together with which it leaves its upper item.
+    - `rooms`: by box, the pixels to keep free on its left and right.
     """
 
     entries: Mapping[int, int]
@@ -42,7 +43,7 @@ class SideEntries:
     rooms: Mapping[int, tuple[int, int]]
 
     def absent_ends(self) -> set[int]:
-        """Return the ends that take no room at a flow side of their box: twice the wire, and 1 for its lower end."""
+        """Return the ends that take no room at a flow side of their box (twice the wire, plus 1 for its lower end)."""
         return {*self.entries, *(2 * wire for wire in self.partings)}
 
     def has_entry(self, wire: int, line: Wire, end: int) -> bool:
@@ -50,7 +51,7 @@ class SideEntries:
         return 2 * wire + (end != line.turned) in self.entries
 
     def move_anchors(self, skeleton: Skeleton, anchors: dict[tuple[int, int], int], widths: Sequence[int]) -> None:
-        """Move places on boxes to places on their slots, and set those of the lines that turn; `widths` are those of
+        """Turn places on boxes into places on their slots, and set the places of lines that turn; `widths` are those of
         the boxes."""
         for wire, line in enumerate(skeleton.wires):
             for end, box in enumerate((line.chain[0], line.chain[-1])):
@@ -65,12 +66,12 @@ class SideEntries:
             anchors[wire, 0] = anchors[other, 0]
 
     def widen(self, box: int, width: int) -> int:
-        """Return the width of the slot of a box with the room on its sides."""
+        """Return the width of the slot of a box, including the room on its sides."""
         left, right = self.rooms.get(box, (0, 0))
         return left + width + right
 
     def shift(self, box: int) -> int:
-        """Return how far the box is from the edge of its slot."""
+        """Return the distance of the box from the left edge of its slot."""
         return self.rooms[box][0] if box in self.rooms else 0
 
 
@@ -79,11 +80,11 @@ def find_side_entries(
 ) -> SideEntries:
     """Return the lines of a level that end on the side of a box, or part from the main path.
 
-    A line ends on a side if it passes a rank before, comes from a port, or from a box next to the main path on the rank
-    before, and is the outermost one on that side of a closed box that the main path enters; it parts from the main path
-    where no line leaves between them. So neither crosses a line that it would not cross otherwise. The lines
-    `upright_wires` enter their box at its flow side; the sides `taken` (twice the box, and 1 for its right one) have a
-    line already.
+    A line may end on a side of a closed box that the main path enters if it is the outermost line there, and if it
+    passes a rank before, comes from a port, or comes from a box next to the main path on the rank before. A line may
+    part from the main path if no line leaves between the two. So no line has additional crossings. The lines
+    `upright_wires` enter their box at its flow side; the sides `taken` (twice the box, plus 1 for its right side) have
+    a line already.
     """
     skeleton, gates = view.skeleton, inner.gates
     chains = downward_chains(skeleton)
@@ -125,8 +126,8 @@ def find_side_entries(
 
 
 class _PathNeighbours:
-    """The boxes next to the main path whose only line leads to the box that it enters on the next rank: that line runs
-    straight on, and turns to the side of the box."""
+    """Boxes next to the main path whose only line leads to the next box of the main path. That line runs straight to
+    the next rank and turns to the side of the box."""
 
     def __init__(
         self,
@@ -143,8 +144,8 @@ class _PathNeighbours:
         self.uses = Counter(chain[0] for chain in chains)
 
     def room_to_neighbour(self, wire: int, main_wire: int, side: int) -> int:
-        """Return how far a line from the box next to the main path passes the side of the box that both enter; 0 if it
-        does not run straight there."""
+        """Return the distance at which a line from the box next to the main path passes the side of the box that both
+        enter; 0 if it does not run straight there."""
         skeleton, chain, main = self.view.skeleton, self.chains[wire], self.chains[main_wire]
         line = self.view.line_of_wire(wire)
         plain = not skeleton.wires[wire].turned and line.kind != "reference" and not line.training
@@ -159,7 +160,7 @@ class _PathNeighbours:
         return room if room >= SIDE_ROOM_PX else 0
 
     def half_width(self, wire: int, item: int, side: int) -> int:
-        """Return how far an item reaches to a side of the line that leaves it."""
+        """Return the width of an item on one side of the line that leaves it."""
         if item >= self.view.skeleton.children:
             return 0
         end = 1 if self.view.skeleton.wires[wire].turned else 0
@@ -173,8 +174,8 @@ class _PathNeighbours:
 def _foot_entries(
     skeleton: Skeleton, chains: Sequence[Sequence[int]], pieces: Sequence[Piece], gates: Gates, upright: bool
 ) -> dict[int, int]:
-    """Return the sides of the ends with which two lines leave the closed box that joins the legs of a U, if it is the
-    only one on its rank."""
+    """Return, by end, the sides on which two lines leave the closed box that joins the legs of a U, if it is the only
+    box on its rank."""
     falling = set(skeleton.falling)
     leaving: dict[int, list[int]] = {}
     for wire, chain in enumerate(chains) if falling else ():
@@ -195,8 +196,8 @@ def _foot_entries(
 def _lines_by_end(
     skeleton: Skeleton, chains: Sequence[Sequence[int]], place: Mapping[int, int], gates: Gates
 ) -> list[tuple[int, int, list[list[int]]]]:
-    """Return the end (0: lines leave, 1: lines arrive) of each closed box with two lines or more, and these lines from
-    left to right, those that run as one together."""
+    """Return each end (0: lines leave, 1: lines arrive) of a closed box with two lines or more, with these lines from
+    left to right; lines that run as one are grouped."""
     ends: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
@@ -210,7 +211,7 @@ def _lines_by_end(
 
 
 def _may_turn(view: View, wire: int, chain: Sequence[int], end: int) -> bool:
-    """Return whether a line may end on a side, or part from the main path: it runs with the flow, and passes a rank or
+    """Return whether a line may end on a side or part from the main path: it runs along the flow, and passes a rank or
     comes from a port."""
     skeleton = view.skeleton
     if skeleton.wires[wire].turned or view.line_of_wire(wire).kind == "reference":
@@ -225,13 +226,13 @@ def _is_side_free(piece: Piece, side: int, upright: bool) -> bool:
 
 
 def _says_the_same(view: View, wire: int, other: int) -> bool:
-    """Return whether two lines from one box have equal kinds and labels."""
+    """Return whether two lines from one box have the same kind and label."""
     lines = view.words.lines
     return view.line_of_wire(wire).kind == view.line_of_wire(other).kind and lines[wire].label == lines[other].label
 
 
 def shift_to_boxes(level: LevelLayout, turns: SideEntries) -> LevelLayout:
-    """Return a level whose positions are those of the boxes in their widened slots."""
+    """Return a level with the positions of the boxes in place of those of their widened slots."""
     return LevelLayout(
         tuple([(x + turns.shift(box), y) for box, (x, y) in enumerate(level.positions)]),
         level.ports,
@@ -243,8 +244,8 @@ def shift_to_boxes(level: LevelLayout, turns: SideEntries) -> LevelLayout:
 
 
 def side_point(piece: Piece, corner: Point, point: Point, upright: bool) -> list[Point]:
-    """Return the last two points of a line that passes the box in a slot at `point`: next to the middle of its side,
-    and on it."""
+    """Return the last two points of a line that passes the box in a slot at `point`: beside the middle of the box's
+    side, and on that side."""
     left, top = corner[0] + piece.x, corner[1] + piece.y + piece.behind[1]
     right, bottom = left + piece.box[0] - piece.behind[0], corner[1] + piece.y + piece.box[1]
     if upright:
@@ -255,8 +256,8 @@ def side_point(piece: Piece, corner: Point, point: Point, upright: bool) -> list
 
 
 def part_late(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, tuple[Point, ...]]:
-    """Return the lines that leave the main path with a step aside and then turn to the same side; they now leave it
-    where they turn.
+    """Return the lines that leave the main path with a step aside and then turn to the same side, changed to leave it
+    at the turn.
 
     ▲  ╭──         ▲
     │  │           │
@@ -284,7 +285,7 @@ def part_late(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict
 
 
 def find_partings(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, Point]:
-    """Return the points where wires leave another one that begins with them: the main path, or the first."""
+    """Return the points where wires part from the main path, or the first wire, that begins together with them."""
     main = set(skeleton.main_path)
     starts: dict[tuple[int, Point], list[int]] = {}
     for wire, points in routes.items():
@@ -301,7 +302,7 @@ def find_partings(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> 
 
 
 def _parting_point(line: Sequence[Point], main: Sequence[Point]) -> Point | None:
-    """Return where a line leaves another one that begins with it; None if they have only their start in common.
+    """Return the point where a line leaves another line that begins with it; None if only their start is common.
 
     >>> _parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], [(5, 90), (5, 20)])
     (5, 70)

@@ -1,4 +1,4 @@
-"""Side ports: a line that runs beside an open box enters it on that side, level with the box inside that it feeds.
+"""Side ports: a line beside an open box enters it on that side, at the height of the inner box that it feeds.
 
     │ ┌────────┐          ┌────────┐
     │ │   ┌──┐ │          │   ┌──┐ │
@@ -7,9 +7,9 @@
       └────────┘        │ └─┼──────┘
                         ╰───╯
 
-A frame offers side ports; the level around it, which is laid out later, chooses those that shorten its lines. No box
-moves, no line crosses more lines than before. A line that runs straight from the border of the level to the foot of the
-open box moves aside with its port, if the level has room beside the box.
+A frame offers side ports; the level around it, which is laid out later, uses those that shorten its lines. No box
+moves, and no line crosses more lines than before. A line that runs straight from the border of the level to the bottom
+of the open box moves aside with its port, if the level has room beside the box.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import port_at_end
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
-CLEARANCE_PX = 8  # from such a line to what it runs beside: a frame, a box, another line
-START_PX = 11  # of the first run of a line from its box
+CLEARANCE_PX = 8  # from such a line to a frame, a box or another line beside it
+START_PX = 11  # length of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
 TRACK_PX = 30  # from an open box to a line that moves beside it
-MAX_COMPARED_ROUTES = 120  # of a level: more are not compared pair by pair
+MAX_COMPARED_ROUTES = 120  # the lines of larger levels are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
 Bounds = tuple[int, int, int, int]  # left, top, right, bottom
@@ -37,7 +37,7 @@ Bounds = tuple[int, int, int, int]  # left, top, right, bottom
 
 @dataclass(frozen=True, slots=True)
 class SideEntry:
-    """A line that enters the open child `item` at a side port: the points before it turns there, and the place of the
+    """A line that enters the open child `item` at a side port: its points `before` the turn, and the `place` of the
     port on the level."""
 
     wire: int
@@ -55,8 +55,11 @@ def find_side_ports(
     borders: tuple[int, int],
     labelled: Mapping[int, Point],
 ) -> dict[int, SidePort]:
-    """Return by port where its only line could enter a frame at a side instead: it ends on a box that is not in
-    `opened`, and nothing is in the way; `borders` are the x of both sides, lines in `labelled` have a label inside."""
+    """Return the side ports that a frame offers, by port.
+
+    A port may be on a side if its only line ends on a closed box and nothing is between that box and the side.
+    `borders` are the x of both sides; lines in `labelled` have a label inside the frame.
+    """
     if len(routes) > MAX_COMPARED_ROUTES:
         return {}
     skeleton = view.skeleton
@@ -97,8 +100,8 @@ def find_side_ports(
 def enter_at_sides(
     view: View, routes: dict[int, tuple[Point, ...]], slots: Mapping[int, Slot], inner: InnerPorts
 ) -> dict[int, dict[int, int]]:
-    """Lead lines to the side ports of open children where that makes them shorter, with fewer bends; return by child
-    and port the y of these on the child."""
+    """Lead lines to side ports of open children where that saves length or bends; return by child and port the y of the
+    used side ports on the child."""
     if len(routes) > MAX_COMPARED_ROUTES:
         return {}
     found: dict[tuple[int, int, Point], list[SideEntry]] = {}
@@ -121,8 +124,8 @@ def enter_at_sides(
 def move_beside(
     view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Bounds]
 ) -> Iterator[tuple[SideEntry, list[Point]]]:
-    """Yield the lines that run straight from a port of a level of this width to an open child, and how they enter it at
-    its side instead, outside of all other ports."""
+    """Yield the lines that run straight from a port of the level to an open child and can enter it at a side port
+    instead, with their new points, outside of all other ports; `width` is that of the level."""
     skeleton = view.skeleton
     if len(routes) > MAX_COMPARED_ROUTES or not inner.side_ports:
         return
@@ -175,7 +178,7 @@ def _possible_entries(
 
 
 def _points_beside(points: Sequence[Point], place: Point, side: int) -> Sequence[Point] | None:
-    """Return the first points of a line until it runs along the flow beside a place; None if it never does.
+    """Return the first points of a line, until it runs along the flow beside a place; None if it never does.
 
     >>> (
     ...     _points_beside([(0, 90), (0, 80), (50, 80), (50, 70)], (20, 40), -1),
@@ -192,8 +195,8 @@ def _points_beside(points: Sequence[Point], place: Point, side: int) -> Sequence
 
 
 def _turn_order(entry: SideEntry, side: int) -> tuple[bool, int]:
-    """Return the sort key of lines from the top of a box to its foot: those from above, the nearest first, then those
-    from below, the nearest last."""
+    """Return the sort key of lines at a side, from top to bottom: lines from above, the nearest first, then lines from
+    below, the nearest last."""
     x, y = entry.before[-1]
     below = y > entry.place[1]
     return below, -side * x if below else side * x
@@ -210,7 +213,7 @@ def _improves(entry: SideEntry, y: int, skeleton: Skeleton, routes: Routes, slot
     ends = (skeleton.wires[entry.wire].chain[0], entry.item)
     boxes = [_slot_box(slot) for item, slot in slots.items() if item not in ends]
     apart = {wire: points for wire, points in others.items() if points[0] != line[0]}
-    # Where the line ran before it is clear; a line from the same place may run on with it.
+    # Only the new runs can meet boxes or lines; another line from the same place may continue along the old run.
     fresh = line[-2:] if _is_between(line[-2], *was[len(entry.before) - 1 : len(entry.before) + 1]) else line[-3:]
     return _is_clear(fresh, boxes, apart) and count_crossings(line, others) <= count_crossings(was, others)
 
@@ -225,7 +228,7 @@ def _slot_box(slot: Slot) -> Bounds:
 
 
 def _is_clear(points: Sequence[Point], boxes: Sequence[Bounds], routes: Routes) -> bool:
-    """Return whether a line keeps clear of boxes, and of lines that run along it."""
+    """Return whether a line keeps clear of boxes, and of lines that run beside it."""
     for start, end in pairwise(points):
         left, right = min(start[0], end[0]) - CLEARANCE_PX, max(start[0], end[0]) + CLEARANCE_PX
         top, bottom = min(start[1], end[1]) - CLEARANCE_PX, max(start[1], end[1]) + CLEARANCE_PX
@@ -243,7 +246,7 @@ def _is_clear(points: Sequence[Point], boxes: Sequence[Bounds], routes: Routes) 
 
 
 def count_crossings(points: Sequence[Point], routes: Routes) -> int:
-    """Return how often a line crosses others; all run along axes."""
+    """Return how often a line crosses others; all runs are along an axis."""
     count = 0
     for (ax, ay), (bx, by) in pairwise(points):
         for line in routes.values():

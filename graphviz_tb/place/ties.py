@@ -19,8 +19,8 @@ from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
 
-MIN_WRITE_PX = 40  # between a model and what writes its weights
-TIE_LABEL_MARGIN_PX, WRITE_LABEL_MARGIN_PX = 24, 8  # at either end of a label
+MIN_WRITE_PX = 40  # between a model and the box that writes its weights
+TIE_LABEL_MARGIN_PX, WRITE_LABEL_MARGIN_PX = 24, 8  # at each end of a label
 UNDERPASS_PX = 20  # from the boxes to a tie that runs beside their rank
 
 Slot = tuple[Piece, Point]
@@ -28,8 +28,11 @@ Slot = tuple[Piece, Point]
 
 @dataclass(frozen=True, slots=True)
 class SidePort:
-    """Where the line `wire` of a frame may enter at its left (`side` -1) or right (1) border: at `place`, straight to
-    `end` on a box, with `room` px above and below for more lines; it saves length and bends inside."""
+    """A place where the line `wire` of a frame may enter at the left (`side` -1) or right (1) border.
+
+    The line runs straight from `place` to `end` on a box; `room` px above and below are for more lines. `saved_length`
+    and `saved_bends` compare it with the line from the usual port, inside the frame.
+    """
 
     wire: int
     side: int
@@ -42,8 +45,8 @@ class SidePort:
 
 @dataclass(frozen=True, slots=True)
 class InnerPorts:
-    """The ports of the open children: by position the port of each neighbour, the place of each port, and those that
-    may be on a side."""
+    """The ports of the open children, by position: the port of each neighbour, the place of each port, and the side
+    ports."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]
@@ -52,8 +55,11 @@ class InnerPorts:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line between two neighbours of a rank: the boxes, the `room` between them, and how many px before their rank
-    it runs (0: from side to side); then it touches them at `start` and `end`, from the edge of the slot."""
+    """A line between two adjacent boxes of a rank, `left` and `right`, with `room` px between them.
+
+    With `depth` 0 it runs from side to side. Otherwise it runs `depth` px before their rank and touches them at `start`
+    and `end`, from the edges of their slots.
+    """
 
     left: int
     right: int
@@ -73,7 +79,7 @@ def find_ties(
     rooms = {}
     for wire in range(first_tie(skeleton), len(skeleton.wires)):
         written = view.line_of_wire(wire).training
-        # The legs of a U are as far apart as they are wide.
+        # The legs of a U are at least as far apart as they are wide.
         rooms[wire] = MIN_WRITE_PX if written else max(widths[end] for end in skeleton.wires[wire].chain)
         if wire in said:
             margin = WRITE_LABEL_MARGIN_PX if written else TIE_LABEL_MARGIN_PX
@@ -94,8 +100,8 @@ def find_ties(
 
 
 def _aligned_rooms(view: View, rooms: Mapping[int, int], widths: Sequence[int]) -> dict[int, int]:
-    """Return the room between the boxes of each tie, so much that the middles of the legs of a U are equally far
-    apart on all ranks."""
+    """Return the room between the boxes of each tie, such that the middles of the legs of a U have the same distance on
+    all ranks."""
     halves = {wire: sum(widths[end] for end in view.skeleton.wires[wire].chain) // 2 for wire in rooms}
     legs = [wire for wire in rooms if not view.line_of_wire(wire).training]
     apart = max([rooms[wire] + halves[wire] for wire in legs], default=0)
@@ -103,8 +109,8 @@ def _aligned_rooms(view: View, rooms: Mapping[int, int], widths: Sequence[int]) 
 
 
 def _touch(view: View, wire: int, end: int, piece: Piece, inner: InnerPorts, upright: bool) -> int:
-    """Return where a tie must touch a box at the side of the first ranks; -1 if it may end at the side that faces the
-    other one."""
+    """Return the place where a tie touches a box at its lower flow side; -1 if it ends at the side that faces the other
+    box."""
     box = view.skeleton.wires[wire].chain[end]
     if box in inner.gates:
         port = port_at_end(view, wire, end, inner.gates)
@@ -116,17 +122,17 @@ def _touch(view: View, wire: int, end: int, piece: Piece, inner: InnerPorts, upr
 
 
 def _flow_start(piece: Piece, upright: bool) -> int:
-    """Return where the flow side of a box begins, from the edge of its slot."""
+    """Return the distance of the flow side of a box from the edge of its slot."""
     return piece.x if upright else piece.y
 
 
 def tied_sides(ties: Mapping[int, Tie]) -> set[int]:
-    """Return the sides of boxes that ties take: twice the box, and 1 for its right side."""
+    """Return the sides of boxes at which ties end (twice the box, plus 1 for its right side)."""
     return {2 * tie.left + 1 for tie in ties.values()} | {2 * tie.right for tie in ties.values()}
 
 
 def tie_points(tie: Tie, slots: Mapping[int, Slot], level: LevelLayout, turn: FlowTurn) -> tuple[Point, ...]:
-    """Return the line of a tie on the screen."""
+    """Return the polyline of a tie on the screen."""
     (start_x, start_y), (end_x, end_y) = level.positions[tie.left], level.positions[tie.right]
     (piece, corner), (other, goal) = slots[tie.left], slots[tie.right]
     upright = turn.runs_vertically

@@ -18,22 +18,21 @@ from dataclasses import field
 
 from graphviz_tb.model.frozen import dataclass
 
-TRACK_PITCH = 16  # px from track to track where a gap has few of them
-MAX_SPACED_TRACKS = 4  # tracks that have the full pitch
-DENSE_TRACK_GAP = 8  # px from track to track, and the thickness of the lines, where a gap has more
-MIN_VERTICAL_GAP = 8  # px between two verticals from which on they are two lines and not one
-MIN_END_GAP = 12  # px along a track from one line to the next: less looks like one line
-MAX_ORDERED_NETS = 40  # nets of one gap from which on they get tracks in turn: each pair of fewer is compared
-OVERLAP_COST = 1000  # crossings that two lines on one vertical are as bad as
+TRACK_PITCH = 16  # px from track to track in a gap with few tracks
+MAX_SPACED_TRACKS = 4  # a gap with more tracks has less than the full pitch
+DENSE_TRACK_GAP = 8  # px between the lines of adjacent tracks in such a gap
+MIN_VERTICAL_GAP = 8  # px between two verticals; closer verticals look like one line
+MIN_END_GAP = 12  # px between two lines of one track; closer lines look like one line
+MAX_ORDERED_NETS = 40  # nets of one gap that are compared in pairs; more are assigned in one pass
+OVERLAP_COST = 1000  # crossings; the cost of two lines on one vertical
 
 
 @dataclass(slots=True)
 class RankHop:
-    """The piece of a wire between two ranks: from x `start` below item `upper` to x `end` above item `lower`, `thick`
-    tenths of a pixel.
+    """The piece of a wire between two ranks, from x `start` below item `upper` to x `end` above item `lower`.
 
-    It runs across on `track`, counted from the upper rank (-1: it is straight). With `last` (not -1) it changes tracks
-    at x `middle`.
+    It runs across on `track`, counted from the upper rank, or is straight (-1). If `last` is not -1, it changes from
+    `track` to `last` at x `middle`. `thick` is in tenths of a pixel.
     """
 
     wire: int
@@ -50,7 +49,7 @@ class RankHop:
 
 @dataclass(slots=True)
 class Net:
-    """Hops that share a track because they share an end; `second`: the second half of a hop with two tracks."""
+    """Hops that share a track because they share an end. `second`: the second half of a hop with two tracks."""
 
     hops: list[RankHop]
     starts: list[int]
@@ -63,11 +62,11 @@ class Net:
 
 @dataclass(slots=True)
 class NetOrder:
-    """The order of some nets: by net those that should be below it, and how many should be above it."""
+    """How much the order of two nets matters, by net."""
 
-    below: list[list[tuple[int, int]]] = field(default_factory=list)  # each with the crossings that this saves
-    above: list[int] = field(default_factory=list)
-    balance: list[int] = field(default_factory=list)  # crossings saved if it is above all others
+    below: list[list[tuple[int, int]]] = field(default_factory=list)  # other net, crossings saved if it is below
+    above: list[int] = field(default_factory=list)  # number of nets that should be above
+    balance: list[int] = field(default_factory=list)  # crossings saved if the net is above all others
 
 
 def assign_tracks(hops: Sequence[RankHop]) -> int:
@@ -81,8 +80,8 @@ def assign_tracks(hops: Sequence[RankHop]) -> int:
     if not nets:
         return 0
     if len(nets) > MAX_ORDERED_NETS:
-        nets = [half for net in nets for half in _split_net_by_way(net)]
-        _assign_tracks_in_turn(nets)
+        nets = [half for net in nets for half in _split_net_by_direction(net)]
+        _assign_tracks_in_one_pass(nets)
     else:
         nets = _split_swapping_nets(nets, hops)
         _assign_tracks_in_order(_order_nets(nets))
@@ -92,12 +91,11 @@ def assign_tracks(hops: Sequence[RankHop]) -> int:
                 hop.last = net.track
             else:
                 hop.track = net.track
-    # Tracks that are used, from 0 on.
     return 1 + max(max(hop.track, hop.last) for hop in hops)
 
 
 def _hop_nets(hops: Sequence[RankHop]) -> list[Net]:
-    """Return the hops that are not straight, those with a common start or end together."""
+    """Return nets of all hops that are not straight; hops with a common start or end form one net."""
     leaving: dict[tuple[int, int], int] = {}
     coming: dict[tuple[int, int], int] = {}
     for hop in hops:
@@ -128,28 +126,28 @@ def _hop_nets(hops: Sequence[RankHop]) -> list[Net]:
     return [*nets.values()]
 
 
-def _split_net_by_way(net: Net) -> list[Net]:
-    """Return a net as up to two: the hops that run to the right, and those that run to the left."""
-    made = []
-    for way in (1, -1):
-        hops = [hop for hop in net.hops if (hop.end - hop.start) * way > 0]
+def _split_net_by_direction(net: Net) -> list[Net]:
+    """Return the hops of a net that run to the right, and those that run to the left, as separate nets."""
+    parts = []
+    for sign in (1, -1):
+        hops = [hop for hop in net.hops if (hop.end - hop.start) * sign > 0]
         if hops:
             starts, ends = [hop.start for hop in hops], [hop.end for hop in hops]
-            made.append(Net(hops, starts, ends, min([*starts, *ends]), max([*starts, *ends])))
-    return made
+            parts.append(Net(hops, starts, ends, min([*starts, *ends]), max([*starts, *ends])))
+    return parts
 
 
-def _assign_tracks_in_turn(nets: Sequence[Net]) -> None:
-    """Give many nets of one way each their tracks: those to the right above those to the left."""
+def _assign_tracks_in_one_pass(nets: Sequence[Net]) -> None:
+    """Assign tracks to many nets, each of which runs in one direction: nets to the right are above nets to the left."""
     base = 0
-    for way in (1, -1):
+    for sign in (1, -1):
         spans = [
-            ((net.low, net.high) if way > 0 else (-net.high, -net.low), net)
+            ((net.low, net.high) if sign > 0 else (-net.high, -net.low), net)
             for net in nets
-            if (net.ends[0] - net.starts[0]) * way > 0
+            if (net.ends[0] - net.starts[0]) * sign > 0
         ]
         spans.sort(key=lambda span: (-span[0][0], -span[0][1], span[1].hops[0].wire))
-        # Starts (turned round: they fall) and tracks of those that a later one may meet, the deepest first.
+        # Negated starts (ascending) and tracks of the nets that a later net may meet, the lowest track first.
         starts: list[int] = []
         tracks: list[int] = []
         most = base
@@ -166,7 +164,7 @@ def _assign_tracks_in_turn(nets: Sequence[Net]) -> None:
 
 
 def _split_swapping_nets(nets: list[Net], hops: Sequence[RankHop]) -> list[Net]:
-    """Return nets of which no two swap places: of two that would, one crosses the other half way, on two tracks.
+    """Split one of any two nets that swap places, so that it crosses the other half way, on two tracks.
 
     >>> one, two = RankHop(0, 0, 0, 100, 10), RankHop(1, 0, 100, 0, 10)
     >>> [(net.low, net.high) for net in _split_swapping_nets(_hop_nets([one, two]), [one, two])]
@@ -194,12 +192,12 @@ def _split_swapping_nets(nets: list[Net], hops: Sequence[RankHop]) -> list[Net]:
 
 
 def _index_pairs(count: int) -> list[tuple[int, int]]:
-    """Return all pairs of `count` numbers, the smaller one first."""
+    """Return all pairs of the numbers below `count`, the smaller number first."""
     return [(first, second) for first in range(count) for second in range(first + 1, count)]
 
 
 def _free_middle(one: Net, other: Net, hops: Sequence[RankHop]) -> int:
-    """Return an x near the middle of what two nets have in common, clear of all verticals if possible."""
+    """Return an x near the middle of the overlap of two nets, clear of all verticals if possible."""
     low, high = max(one.low, other.low), min(one.high, other.high)
     middle = (low + high) // 2
     taken = [x for hop in hops for x in (hop.start, hop.end)]
@@ -211,28 +209,28 @@ def _free_middle(one: Net, other: Net, hops: Sequence[RankHop]) -> int:
 
 
 def _do_verticals_collide(upper: Net, lower: Net) -> bool:
-    """Return whether a vertical below the upper net's track would cover one above the lower net's track."""
+    """Return whether a vertical below the upper net's track would cover a vertical above the lower net's track."""
     return any(abs(end - start) < MIN_VERTICAL_GAP for end in upper.ends for start in lower.starts)
 
 
 def _crossing_cost(upper: Net, lower: Net) -> int:
-    """Return how often two nets cross when one is above the other."""
+    """Return how often two nets cross if the first is above the second, with `OVERLAP_COST` for covered verticals."""
     crossed = sum(lower.low < end < lower.high for end in upper.ends)
     crossed += sum(upper.low < start < upper.high for start in lower.starts)
     return crossed + (OVERLAP_COST if _do_verticals_collide(upper, lower) else 0)
 
 
 def _order_nets(nets: Sequence[Net]) -> list[Net]:
-    """Return nets from the uppermost down, so that few of them cross."""
+    """Return nets from the top down, so that few of them cross."""
     if len(nets) == 1:
         return [*nets]
     known = _net_relations(nets)
-    left = sorted(range(len(nets)), key=lambda number: (nets[number].low, nets[number].high, number))
+    remaining = sorted(range(len(nets)), key=lambda number: (nets[number].low, nets[number].high, number))
     order: list[Net] = []
-    while left:
-        # A net that no other should be above; in a cycle, the one with the best balance.
-        chosen = min(left, key=lambda number: (known.above[number] > 0, -known.balance[number]))
-        left = [number for number in left if number != chosen]
+    while remaining:
+        # Choose a net that no other net should be above; in a cycle, the net with the best balance.
+        chosen = min(remaining, key=lambda number: (known.above[number] > 0, -known.balance[number]))
+        remaining = [number for number in remaining if number != chosen]
         order.append(nets[chosen])
         for other, saved in known.below[chosen]:
             if saved > 0:
@@ -262,7 +260,7 @@ def _net_relations(nets: Sequence[Net]) -> NetOrder:
 
 
 def _assign_tracks_in_order(nets: Sequence[Net]) -> None:
-    """Give nets, in order, the uppermost track below all earlier ones that they would touch."""
+    """Assign to each net in turn the uppermost track below all earlier nets that it would touch."""
     for number, net in enumerate(nets):
         net.track = 0
         for other in nets[:number]:
@@ -271,7 +269,7 @@ def _assign_tracks_in_order(nets: Sequence[Net]) -> None:
 
 
 def track_pitch(count: int, thick: int) -> int:
-    """Return the distance of `count` tracks of one gap; `thick` is the thickest line, in tenths of a pixel.
+    """Return the distance between the `count` tracks of one gap; `thick` is the thickest line, in tenths of a pixel.
 
     >>> track_pitch(4, 10), track_pitch(9, 10)
     (16, 9)

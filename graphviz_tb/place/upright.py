@@ -1,4 +1,4 @@
-"""Straighten lines that are nearly straight: a line may end anywhere on a side of a closed box.
+"""Straighten lines that are nearly straight, because a line may end anywhere on a side of a closed box.
 
 The order of the lines at each side stays as it is, and so does the place of the main path.
 """
@@ -12,10 +12,10 @@ from graphviz_tb.place.columns import UNBOUNDED_X, RankNeighbours
 from graphviz_tb.place.lanes import column_heads
 
 CORNER_MARGIN = 8  # px from a line to the corner of a box
-MAX_JOG_MOVE = 14  # px: a shorter jog looks like a mistake
+MAX_JOG_MOVE = 14  # px; a jog up to this length looks like a mistake
 MIN_LINE_GAP = 8  # px between two lines at a side
 
-WireTouch = tuple[int, int]  # from the left edge of an item: where a wire touches its upper item, and its lower one
+WireTouch = tuple[int, int]  # where a wire touches its upper and its lower item, from the left edge of the item
 
 
 def straighten_ends(
@@ -27,14 +27,14 @@ def straighten_ends(
     gaps: LevelGaps,
     entries: Mapping[int, int],
 ) -> list[WireTouch]:
-    """Return where each wire touches its items, moved so that more wires are straight.
+    """Return the places where wires touch their items, moved so that more wires are straight.
 
-    `sides` are, by child, where the side of its box begins and ends, from the edge of its slot; on a side of no length
-    lines stay where they are, and so do the ends in `entries`.
+    `sides` are, by child, the ends of the side of its box, from the edge of its slot. Lines at a side of length 0 stay,
+    and so do the ends in `entries`.
     """
     main = set(skeleton.main_path)
     touch = [[upper, lower] for upper, lower in ends]
-    # By item and side (0: lines leave below it, 1: lines come from above), by place: the wires that touch there.
+    # The wires by item and side (0: lines leave below it, 1: lines come from above), then by place.
     groups: dict[tuple[int, int], dict[int, list[int]]] = {}
     capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
@@ -63,8 +63,8 @@ def reach_tracks(
     steps: Sequence[Sequence[Sequence[int]]],
     entries: Mapping[int, int],
 ) -> list[WireTouch]:
-    """Return where each wire touches its items: the ends that touch a side of a box (`entries`: -1 left, 1 right) stay
-    on their track if it is further out, and free next to the box.
+    """Return the places where wires touch their items. The ends in `entries` (-1 left, 1 right) stay on their track if
+    it is farther out than the box, and if there is room beside the box.
 
     `steps` are, by part and rank, the least distances of neighbours.
     """
@@ -94,7 +94,7 @@ def reach_tracks(
 
 
 def _leading_wire(wires: Sequence[int], main: Set[int]) -> int:
-    """Return which of some wires that touch a box at one place decides where."""
+    """Return the wire that decides about the place of all wires that touch a box together."""
     return next((wire for wire in wires if wire in main), wires[0])
 
 
@@ -105,7 +105,7 @@ def _wanted_x(
     touch: Sequence[Sequence[int]],
     lefts: Sequence[int],
 ) -> int:
-    """Return the x at the next rank of a wire that touches a box."""
+    """Return the x of a wire at the rank next to the box that it touches."""
     chain = chains[wire]
     other = chain[-2] if end else chain[1]
     return lefts[other] + (touch[wire][1 - end] if len(chain) == 2 else 0)
@@ -114,14 +114,14 @@ def _wanted_x(
 def _move_to_wishes(
     places: Sequence[int], wishes: Sequence[int], held: Sequence[bool], side: tuple[int, int], gaps: LevelGaps
 ) -> list[int]:
-    """Return the places of lines at a side, each at its wish if there is room for it.
+    """Return the places of lines at a side, each as near to its wish as there is room.
 
     >>> _move_to_wishes([30, 40, 50], [10, 41, 90], [False, True, False], (0, 80), LevelGaps())
     [10, 41, 50]
     """
     x = [*places]
     middle = next((number for number, is_main in enumerate(held) if is_main), len(x) // 2)
-    # The outermost first: it makes room for the next.
+    # Move the outermost lines first, to make room for the next.
     for number in (*range(middle), *range(len(x) - 1, middle, -1), middle if middle < len(x) else 0):
         low = x[number - 1] + MIN_LINE_GAP if number else min(x[0], side[0] + CORNER_MARGIN)
         high = x[number + 1] - MIN_LINE_GAP if number < len(x) - 1 else max(x[-1], side[1] - CORNER_MARGIN)
@@ -138,7 +138,7 @@ def straighten_passing_lines(
     lefts: list[int],
     steps: Sequence[Sequence[Sequence[int]]],
 ) -> None:
-    """Move lines that pass ranks a little if this makes them straight with their source or target.
+    """Move lines that pass ranks a little if that makes them straight up to their source or target.
 
     `steps` are, by part and rank, the least distances of neighbours.
     """
@@ -171,7 +171,7 @@ def straighten_passing_lines(
                 for wish in (before, after):
                     if goal == here and wish != here and abs(wish - here) < MAX_JOG_MOVE and low <= wish <= high:
                         goal = wish
-                # Not where that only moves a jog to the other end.
+                # Do not move a line if that only moves the jog to its other end.
                 if here not in (before, after) or before == after:
                     for item in chain[first : last + 1]:
                         lefts[item] = goal

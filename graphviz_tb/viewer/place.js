@@ -1742,8 +1742,8 @@ function assign_tracks(hops) {
     return 0;
   }
   if ((nets.length > MAX_ORDERED_NETS)) {
-    nets = (() => { const out = []; for (const net of nets) for (const half of _split_net_by_way(net)) { out.push(half); } return out; })();
-    _assign_tracks_in_turn(nets);
+    nets = (() => { const out = []; for (const net of nets) for (const half of _split_net_by_direction(net)) { out.push(half); } return out; })();
+    _assign_tracks_in_one_pass(nets);
   }
   else {
     nets = _split_swapping_nets(nets, hops);
@@ -1803,23 +1803,23 @@ function _hop_nets(hops) {
   }
   return [...nets.values()];
 }
-function _split_net_by_way(net) {
-  let made, way, hops, starts, ends;
-  made = [];
-  for (way of [1, -1]) {
-    hops = (() => { const out = []; for (const hop of net.hops) if ((((hop.end - hop.start) * way) > 0)) { out.push(hop); } return out; })();
+function _split_net_by_direction(net) {
+  let parts, sign, hops, starts, ends;
+  parts = [];
+  for (sign of [1, -1]) {
+    hops = (() => { const out = []; for (const hop of net.hops) if ((((hop.end - hop.start) * sign) > 0)) { out.push(hop); } return out; })();
     if (hops.length) {
       [starts, ends] = [(() => { const out = []; for (const hop of hops) { out.push(hop.start); } return out; })(), (() => { const out = []; for (const hop of hops) { out.push(hop.end); } return out; })()];
-      made.push(new Net(hops, starts, ends, py_min([...starts, ...ends]), py_max([...starts, ...ends])));
+      parts.push(new Net(hops, starts, ends, py_min([...starts, ...ends]), py_max([...starts, ...ends])));
     }
   }
-  return made;
+  return parts;
 }
-function _assign_tracks_in_turn(nets) {
-  let base, way, spans, starts, tracks, most, low, high, net, met;
+function _assign_tracks_in_one_pass(nets) {
+  let base, sign, spans, starts, tracks, most, low, high, net, met;
   base = 0;
-  for (way of [1, -1]) {
-    spans = (() => { const out = []; for (const net of nets) if ((((net.ends[0] - net.starts[0]) * way) > 0)) { out.push([((way > 0) ? [net.low, net.high] : [-net.high, -net.low]), net]); } return out; })();
+  for (sign of [1, -1]) {
+    spans = (() => { const out = []; for (const net of nets) if ((((net.ends[0] - net.starts[0]) * sign) > 0)) { out.push([((sign > 0) ? [net.low, net.high] : [-net.high, -net.low]), net]); } return out; })();
     py_sort(spans, {key: (span) => [-span[0][0], -span[0][1], span[1].hops[0].wire]});
     starts = [];
     tracks = [];
@@ -1886,16 +1886,16 @@ function _crossing_cost(upper, lower) {
   return (crossed + (_do_verticals_collide(upper, lower) ? OVERLAP_COST : 0));
 }
 function _order_nets(nets) {
-  let known, left, order, chosen, other, saved;
+  let known, remaining, order, chosen, other, saved;
   if ((nets.length === 1)) {
     return [...nets];
   }
   known = _net_relations(nets);
-  left = py_sorted(py_range(nets.length), {key: (number) => [nets.at(number).low, nets.at(number).high, number]});
+  remaining = py_sorted(py_range(nets.length), {key: (number) => [nets.at(number).low, nets.at(number).high, number]});
   order = [];
-  while (left.length) {
-    chosen = py_min(left, {key: (number) => [(known.above.at(number) > 0), -known.balance.at(number)]});
-    left = (() => { const out = []; for (const number of left) if ((number !== chosen)) { out.push(number); } return out; })();
+  while (remaining.length) {
+    chosen = py_min(remaining, {key: (number) => [(known.above.at(number) > 0), -known.balance.at(number)]});
+    remaining = (() => { const out = []; for (const number of remaining) if ((number !== chosen)) { out.push(number); } return out; })();
     order.push(nets.at(chosen));
     for ([other, saved] of known.below.at(chosen)) {
       if ((saved > 0)) {
@@ -4387,7 +4387,7 @@ function _extend_to_boxes(view, wire, points, slots, turn, turns) {
 }
 
 // place.frames
-const MOST_BARE_BOXES = 3;
+const MAX_BARE_BOXES = 3;
 class OpenGroup {
   constructor(view, heading, below, outside, bare = false) {
     this.view = view;
@@ -4429,7 +4429,7 @@ function list_open_groups(view) {
 function _is_around_one_stack(view) {
   let skeleton, boxes, stacks, chains, main, alone;
   [skeleton, boxes] = [view.skeleton, view.metagraph.core_children().length];
-  if (((view.opened.size !== 1) || (boxes < 2) || (boxes > MOST_BARE_BOXES) || skeleton.plain || view.functions.length)) {
+  if (((view.opened.size !== 1) || (boxes < 2) || (boxes > MAX_BARE_BOXES) || skeleton.plain || view.functions.length)) {
     return false;
   }
   stacks = (() => { const out = new Set(); for (const child of view.opened.keys()) if (view.node_labels.at(child).stacked) { out.add(child); } return out; })();
@@ -6642,15 +6642,15 @@ function carry_breaks(old, new_) {
   return [...(() => { const out = []; for (const part of new_.parts) { out.push(_carry_part_breaks(part, old, was)); } return out; })()];
 }
 function _carry_part_breaks(part, old, was) {
-  let ranks, whole, came_from, starts, break_, before, after;
+  let ranks, old_parts, old_part, starts, break_, before, after;
   ranks = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
-  whole = (() => { const out = new Set(); for (const row of ranks) for (const [p, _] of row) { out.add(p); } return out; })();
-  if ((whole.size !== 1)) {
+  old_parts = (() => { const out = new Set(); for (const row of ranks) for (const [p, _] of row) { out.add(p); } return out; })();
+  if ((old_parts.size !== 1)) {
     return [];
   }
-  [came_from] = whole;
+  [old_part] = old_parts;
   starts = [];
-  for (break_ of old.breaks.at(came_from)) {
+  for (break_ of old.breaks.at(old_part)) {
     before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks)) if ((() => { for (const [_, rank] of row) { if ((rank < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks)) if ((() => { for (const [_, rank] of row) { if ((rank >= break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     if ((((starts.length ? starts.at(-1) : 0) <= before) && (before < after))) {

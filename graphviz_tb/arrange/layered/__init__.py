@@ -1,4 +1,4 @@
-"""The engine `layered_ranks`: ranks of small total edge length, then an order with few crossings.
+"""The engine `layered_ranks`: choose ranks of small total edge length, then an order with few crossings.
 
 The steps are those of Sugiyama, Tagawa & Toda 1981 and of Gansner, Koutsofios, North & Vo 1993, "A technique for
 drawing directed graphs".
@@ -24,7 +24,7 @@ def layered_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[R
 
 
 def _lay_out_part(part: Component, quick: bool = False) -> Ranks:
-    """Rank, normalize and order one part.
+    """Choose the ranks of one piece and the order within them.
 
     >>> _lay_out_part(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
     [[0], [1, 3], [2]]
@@ -35,13 +35,13 @@ def _lay_out_part(part: Component, quick: bool = False) -> Ranks:
     return order_ranks(part, layers, quick)
 
 
-# Small equal parts occur in many levels. Results are shared and never changed.
+# Small equal pieces occur in many levels. Callers share the results and must not change them.
 lay_out_part_cached = lru_cache(maxsize=MAX_CACHED_PARTS)(_lay_out_part)
 
 
 def _check_bend_count(part: Component, ranks: Sequence[int]) -> None:
     """Raise TooManyBends if lines pass so many ranks that ordering would take minutes."""
-    # Checked before `split_long_edges` makes an item for each bend.
+    # This runs before `split_long_edges` creates an item for each bend.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])
     if bends > MAX_LEVEL_ITEMS:
         raise TooManyBends

@@ -1,6 +1,9 @@
-"""Order the items within ranks, with few crossings.
+"""Order the items within ranks so that few lines cross.
 
-sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ rerouted ─ a lane for the main path
+1. Sweep up and down the ranks, and sort each by the medians of its neighbours; do this from several start orders.
+2. Reroute long edges in each result (`reroute.py`).
+3. Combine the results, rank by rank, and reroute again.
+4. Lead other lines around the main path.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from graphviz_tb.arrange.component import Component, Ranks, Row
 from graphviz_tb.arrange.layered.reroute import RankState, Rerouter, edge_paths
 from graphviz_tb.limits import MAX_REROUTED_WORK, MAX_SEARCHED_RANK_ITEMS, MAX_SWEPT_ITEMS, Meter
 
-# Find start orders: sort each rank by the medians of its neighbours, down and up.
+# Sweeps and start orders.
 
 
 def _median_sweep(state: RankState, down: bool) -> None:
-    """Sort each rank by the medians of its neighbours' places in the rank before it (Eades & Wormald 1994).
+    """Sort each rank by the median places of its items' neighbours in the rank before (Eades & Wormald 1994).
 
-    Equal medians keep their order; items without a neighbour on that side keep their place, held ranks their order.
+    Items of equal median keep their order, items without a neighbour on that side their place, `held` ranks their
+    order.
     """
     ranks = state.ranks
     if down:
@@ -33,13 +37,13 @@ def _median_sweep(state: RankState, down: bool) -> None:
 
 
 def _sort_by_medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
-    """Sort one rank by the mean of lower and upper median."""
+    """Sort one rank by the mean of the lower and the upper median."""
     keyed = []
     for number, item in enumerate(row):
         near = links[item]
         count = len(near)
         if count == 1:
-            key = 2 * place[near[0]]  # keys are twice the median, so that they are whole
+            key = 2 * place[near[0]]  # keys are twice the median, an integer
         elif count == 2:
             key = place[near[0]] + place[near[1]]
         elif count:
@@ -48,7 +52,7 @@ def _sort_by_medians(row: list[int], links: list[list[int]], place: list[int]) -
         else:
             continue
         keyed.append((key, number, item))
-    # Sort into the places they had: items without neighbours keep theirs in between.
+    # Distribute the sorted items over their old places; items without neighbours stay in between.
     slots = [number for _, number, _ in keyed]
     keyed.sort()
     for number, (_, _, item) in zip(slots, keyed, strict=True):
@@ -57,7 +61,8 @@ def _sort_by_medians(row: list[int], links: list[list[int]], place: list[int]) -
 
 
 def _depth_first_order(state: RankState, down: bool) -> list[list[int]]:
-    """Return each rank in the order in which a depth-first walk from the outer ranks meets its items."""
+    """Return each rank in the order in which a depth-first walk from the first rank (the last, if not `down`) meets its
+    items."""
     ahead, behind = (state.below, state.above) if down else (state.above, state.below)
     order: list[list[int]] = [[] for _ in state.ranks]
     seen = [False] * len(state.rank)
@@ -69,21 +74,21 @@ def _depth_first_order(state: RankState, down: bool) -> list[list[int]]:
                 if not seen[item]:
                     seen[item] = True
                     order[state.rank[item]].append(item)
-                    stack += behind[item][::-1]  # below `ahead` on the stack: visited after it
-                    stack += ahead[item][::-1]
+                    stack += behind[item][::-1]
+                    stack += ahead[item][::-1]  # visited first
     for rank in state.held:
         order[rank] = state.ranks[rank]
     return order
 
 
-# Keep a lane for the main path: other lines go round it on one side, and it runs in the middle of equal items.
+# Keep a lane for the main path: other lines pass on one side, and it runs in the middle of equal items.
 
-LANE_PASSES = 2  # a third rarely moves anything
-LANE_CROSSING_WEIGHT = 3  # a line crosses two others rather than the main path
+LANE_PASSES = 2  # a third pass rarely moves an item
+LANE_CROSSING_WEIGHT = 3  # crossing the main path costs more than crossing two other lines
 
 
 def _lane_items(part: Component, layers: Ranks) -> list[int]:
-    """Return the items of the main path, one for each rank, from its first rank on."""
+    """Return the items of the main path, one on each rank, from its first rank on."""
     lane: list[int] = []
     for edge in part.main_path:
         lane += layers.chains[edge][1 if lane else 0 :]
@@ -91,13 +96,11 @@ def _lane_items(part: Component, layers: Ranks) -> list[int]:
 
 
 def _keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None:
-    """Lead other paths round the lane if that costs few crossings; then center the lane among the items that could swap
-    places with it and among its neighbours that end there."""
+    """Lead other paths around the lane if that costs few crossings, then center the lane among equal items."""
     if not lane:
         return
     inside = set(lane)
     others = [path for path in paths if not inside.intersection(path)]
-    # counts crossings of the lane more than once
     rerouter = Rerouter(state, others, set(pairwise(lane)), LANE_CROSSING_WEIGHT)
     passes = LANE_PASSES
     while passes and rerouter.reroute_changed():
@@ -108,7 +111,7 @@ def _keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> Non
 
 
 def _swap_to_middle(state: RankState, item: int) -> None:
-    """Swap an item with the middle one of those with equal neighbours.
+    """Swap an item with the middle one of the items in its rank that have the same links, which changes no crossing.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
     >>> _swap_to_middle(state, 1)
@@ -119,17 +122,15 @@ def _swap_to_middle(state: RankState, item: int) -> None:
     above, below = set(state.above[item]), set(state.below[item])
     if state.rank[item] in state.held or not (above or below):
         return
-    alike = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
-    # Equal neighbours: an exchange changes no crossing.
-    middle = alike[(len(alike) - 1) // 2]
+    equal = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
+    middle = equal[(len(equal) - 1) // 2]
     here, there = state.place[item], state.place[middle]
     row[here], row[there] = middle, item
     state.place[item], state.place[middle] = there, here
 
 
 def _center_among_ends(state: RankState, item: int) -> None:
-    """Center an item among its neighbours in the rank that end where it continues: they have the same adjacent items on
-    one side, and none on the other.
+    """Center an item among adjacent items of its rank that have the same links above, and none below, or the reverse.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
     >>> _center_among_ends(state, 3)
@@ -156,7 +157,7 @@ def _center_among_ends(state: RankState, item: int) -> None:
 Sweeps = tuple[bool, ...]
 DOWN_UP: Sweeps = (True, False)
 UP_DOWN: Sweeps = (False, True)
-# Whether from a depth-first walk, and the sweeps.
+# Whether to start from a depth-first walk, and the sweeps.
 SWEEP_STARTS: tuple[tuple[bool, Sweeps], ...] = (
     (False, DOWN_UP),
     (False, UP_DOWN),
@@ -165,18 +166,18 @@ SWEEP_STARTS: tuple[tuple[bool, Sweeps], ...] = (
     (False, DOWN_UP * 2),
     (True, UP_DOWN * 2),
 )
-# Most boxes and items for which several starts take under a second; items per box that make a level dense.
+# Up to so many boxes and items, several starts take less than a second; a level with more items per box is dense.
 MAX_BOXES_MANY_STARTS, MAX_ITEMS_MANY_STARTS, DENSE_ITEMS_PER_BOX = 100, 900, 3
 
 
 def order_ranks(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
-    """Order each rank so that few lines cross, and fewest the main path; `quick`: by sweeps from one start alone.
+    """Order each rank so that few lines cross, especially the main path. With `quick`, sweep once from one start.
 
-    Ports are given in the order of their numbers if they are held. Every item stays on its rank.
+    Every item stays on its rank, and held ports keep their order.
     """
     if max(map(len, layers.ranks), default=0) < 2:  # nothing to order
         return layers
-    # Nodes, and waypoints by chain without its ends.
+    # All nodes and waypoints: each chain has two ends that are nodes.
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     held = _port_ranks(part, len(layers.ranks)) if part.held else frozenset()
     state = RankState(count, layers.ranks, layers.chains, held)
@@ -197,7 +198,7 @@ def _port_ranks(part: Component, ranks: int) -> frozenset[int]:
 
 
 def _minimize_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
-    """Find the order with the fewest crossings in the time that a level of this size has."""
+    """Find an order with few crossings; the effort depends on the size of the level."""
     count = len(state.rank)
     starts = _start_count(boxes, count)
     if starts == 1:
@@ -205,22 +206,22 @@ def _minimize_crossings(state: RankState, boxes: int, paths: list[list[int]]) ->
         _run_sweeps(state, sweeps)
         _reroute_paths(state, paths, passes)
         return
-    given, tried = state.copy_ranks(), dict[tuple[tuple[int, ...], ...], list[Row]]()
+    initial, tried = state.copy_ranks(), dict[tuple[tuple[int, ...], ...], list[Row]]()
     for walked, sweeps in SWEEP_STARTS[:starts]:
-        state.set_order(_depth_first_order(state, sweeps[0]) if walked else given)
+        state.set_order(_depth_first_order(state, sweeps[0]) if walked else initial)
         _run_sweeps(state, sweeps)
-        # Several starts often lead to one order.
+        # Several starts often lead to the same order.
         swept = tuple(map(tuple, state.ranks))
         if swept not in tried:
             _reroute_paths(state, paths, 1)
             tried[swept] = state.copy_ranks()
-    # Each rank from its best start, then reroute again: where two orders meet, paths may improve.
+    # Where two combined orders meet, paths may improve, so reroute again.
     state.set_order(_combine_orders(state, list(tried.values())))
     _reroute_paths(state, paths, 2)
 
 
 def _start_count(boxes: int, items: int) -> int:
-    """Return how many starts are tried: several if that is cheap, one for a large dense level.
+    """Return how many starts are tried: several for a small level, one for a large dense level.
 
     >>> (
     ...     _start_count(99, 296),
@@ -238,15 +239,14 @@ def _start_count(boxes: int, items: int) -> int:
 
 
 def _run_sweeps(state: RankState, sweeps: Sweeps) -> None:
-    """Sweep down (true) and up."""
     for down in sweeps:
         _median_sweep(state, down)
 
 
 def _affordable_paths(state: RankState, paths: list[list[int]]) -> list[list[int]]:
-    """Return the paths that may be rerouted, short ones first, until they pass `MAX_REROUTED_WORK` ranks.
+    """Return the first paths, as many as `MAX_REROUTED_WORK` ranks allow.
 
-    A wide rank counts ten, plus one for every 200 items, because all its lines are inspected.
+    A wide rank counts as ten, plus one for every 200 items, because all its lines are inspected.
     """
     cost = [0, *accumulate(10 + len(row) // 200 if len(row) > MAX_SEARCHED_RANK_ITEMS else 1 for row in state.ranks)]
     work = Meter(MAX_REROUTED_WORK)
@@ -258,7 +258,7 @@ def _affordable_paths(state: RankState, paths: list[list[int]]) -> list[list[int
 
 
 def _reroute_paths(state: RankState, paths: list[list[int]], passes: int) -> None:
-    """Move edge paths to their best positions until none moves, at most `passes` times."""
+    """Move edge paths to their best positions until no path moves, at most `passes` times."""
     rerouter = Rerouter(state, paths)
     while passes and rerouter.reroute_changed():
         passes -= 1
@@ -266,21 +266,22 @@ def _reroute_paths(state: RankState, paths: list[list[int]], passes: int) -> Non
 
 # Combine the best of several orders, rank by rank.
 #
-# Distant parts of a drawing hardly influence each other, so one order is good here and another there. Each rank takes
-# its order from one of the candidates, or the mirror image, so that the sum of all crossings is least, and then the
-# sideways drift of lines: a shortest path through the ranks (Viterbi 1967).
+# Distant parts of a drawing hardly influence each other, so different orders are best for different ranks. Each rank
+# takes the order of one candidate, or its mirror image. The choice with the fewest crossings in total, then with the
+# least sideways drift of lines, is a shortest path through the ranks (Viterbi 1967).
 
-CROSSING_WEIGHT = 1 << 20  # crossings count before any drift
-FORBIDDEN_COST = 1 << 80  # more than all crossings: held ranks are not mirrored
+CROSSING_WEIGHT = 1 << 20  # one crossing costs more than any drift
+FORBIDDEN_COST = 1 << 80  # costs more than all crossings, so that held ranks are not mirrored
 
 
 def _combine_orders(state: RankState, orders: list[list[Row]]) -> list[Row]:
-    """Take for each rank the candidate's order that makes the whole best.
+    """Choose for each rank one of the `orders`, all of which have the same items on the same ranks.
 
-    `orders` have the same items on the same ranks. The result has at most as many crossings as the best of them.
+    The result has at most as many crossings as the best of them.
     """
     choices = [_distinct_rows([order[r] for order in orders]) for r in range(len(state.ranks))]
-    # cost[2 * k] for choice k as it is, cost[2 * k + 1] for its mirror image; `back`, by rank, the best choice above.
+    # cost[2 * k] is the cost of choice k, cost[2 * k + 1] of its mirror image; `back` has, by rank, the best choice
+    # above.
     cost = [0, 0] * len(choices[0])
     if 0 in state.held:
         cost[1] = FORBIDDEN_COST
@@ -301,7 +302,7 @@ def _combine_orders(state: RankState, orders: list[list[Row]]) -> list[Row]:
 
 
 def _distinct_rows(rows: list[Row]) -> list[Row]:
-    """Return rows that differ, counting mirror images as equal."""
+    """Return the distinct rows, counting mirror images as equal."""
     kept: list[Row] = []
     seen: set[tuple[int, ...]] = set()
     for row in rows:
@@ -315,21 +316,23 @@ def _distinct_rows(rows: list[Row]) -> list[Row]:
 def _next_rank_costs(
     state: RankState, upper: list[Row], lower: list[Row], cost: list[int]
 ) -> tuple[list[int], list[int]]:
-    """Return, from the least cost to each choice of one rank (plain, mirrored), those of the next, and the best
-    predecessors."""
+    """Return the least cost of each choice of the next rank, plain and mirrored, and its best predecessor.
+
+    `cost` has the least cost of each choice of this rank.
+    """
     pairs = _crossable_pairs(state, upper[0], lower[0]) * CROSSING_WEIGHT
     total: list[int] = []
     back: list[int] = []
     place = state.place
     for row in lower:
         for number, item in enumerate(row):
-            place[item] = number  # scratch values: the final order sets all places
+            place[item] = number  # temporary: the final order sets all places
         plain = [_count_crossings(other, place, state.below) * CROSSING_WEIGHT for other in upper]
         drift = [_sideways_drift(other, place, state.below, len(row)) for other in upper]
         for flip in (0, 1):
             sums = []
             for number, count in enumerate(plain):
-                # Mirroring one rank crosses exactly the pairs that did not cross; mirroring both changes nothing.
+                # If one rank is mirrored, exactly the pairs cross that did not; if both are, nothing changes.
                 forward, mirrored = (pairs - count, count) if flip else (count, pairs - count)
                 same, other = drift[number][::-1] if flip else drift[number]
                 sums.append(cost[2 * number] + forward + same)
@@ -341,10 +344,10 @@ def _next_rank_costs(
 
 
 def _sideways_drift(row: Row, place: list[int], below: list[list[int]], wide: int) -> tuple[int, int]:
-    """Return how far lines run sideways, in half places from the middle of the ranks: plain, and with one rank
-    mirrored."""
+    """Return how far lines run sideways in total, in half places from the middle of the ranks: as it is, and with one
+    rank mirrored."""
     plain = mirrored = 0
-    here = 1 - len(row)  # twice the distance from the middle, so that it is whole
+    here = 1 - len(row)  # twice the distance from the middle, an integer
     for item in row:
         for other in below[item]:
             there = 2 * place[other] + 1 - wide
@@ -355,7 +358,7 @@ def _sideways_drift(row: Row, place: list[int], below: list[list[int]], wide: in
 
 
 def _crossable_pairs(state: RankState, upper: Row, lower: Row) -> int:
-    """Count the pairs of lines between two ranks that share no end: each crosses in an order or in its mirror image."""
+    """Count the pairs of lines between two ranks that share no end. Each crosses either as it is, or mirrored."""
     down = [len(state.below[item]) for item in upper]
     count = sum(down)
     shared = sum(n * (n - 1) for n in down) + sum(len(state.above[i]) * (len(state.above[i]) - 1) for i in lower)
@@ -387,8 +390,9 @@ def _count_crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
 def choose_mirrored_rows(
     halves: Sequence[tuple[Row, Row]], chains: Sequence[Sequence[int]], held: Collection[int]
 ) -> list[Row]:
-    """Return each rank as its left and its right half, the left one mirrored where that saves crossings; the ranks
-    `held` stay as they are.
+    """Join the left and the right half of each rank, with left halves mirrored where that saves crossings.
+
+    The ranks `held` stay as they are.
 
     >>> choose_mirrored_rows([([0], []), ([1, 2], [3]), ([4], [5])], [[0, 1], [0, 3], [0, 2], [1, 5], [2, 4]], ())
     [[0], [2, 1, 3], [4, 5]]
@@ -398,7 +402,7 @@ def choose_mirrored_rows(
         [left + right] if number in held or len(left) < 2 else [left + right, left[::-1] + right]
         for number, (left, right) in enumerate(halves)
     ]
-    cost = [*range(len(choices[0]))]  # among equals the order as it is
+    cost = [*range(len(choices[0]))]  # of equal choices, prefer not to mirror
     back: list[list[int]] = []
     for upper, lower in pairwise(choices):
         sums: list[list[int]] = []

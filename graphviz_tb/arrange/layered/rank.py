@@ -1,4 +1,4 @@
-"""Rank nodes with small total edge length, and split long edges into one waypoint for each rank."""
+"""Assign nodes to ranks with small total edge length, and split long edges into one waypoint for each rank."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from graphviz_tb.arrange.component import Component, Ranks
 from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.frozen import dataclass
 
-TIGHTENING_PASSES = 8  # a ninth rarely moves anything
+TIGHTENING_PASSES = 8  # a ninth pass rarely moves a node
 
 
 def rank_nodes(part: Component) -> list[int]:
-    """Start with all nodes as early, or all as late as possible; pull each to the side where edges get shorter; take
-    the better result.
+    """Return the rank of each node of a part without cycles.
 
-    The part has no cycle. Every edge runs at least one rank down; ports are alone on the outer ranks.
+    Every edge runs at least one rank down, and ports are alone on the outer ranks. Start with all nodes as early as
+    possible, then with all as late as possible, move each to the side where edges get shorter, and return the better
+    result.
 
     >>> rank_nodes(Component(4, ((0, 1), (1, 2), (3, 2))))
     [0, 1, 2, 1]
     """
     graph = Ranking(part)
-    # The longest path sets the height; tightening moves nodes within it.
+    # The longest path decides how many ranks there are; tightening moves nodes within them.
     early = graph.earliest_ranks()
     graph.bottom = max((early[node] for node in graph.free), default=graph.base - 1)
     tried = [graph.tighten_fully(early), graph.tighten_fully(graph.latest_ranks())]
@@ -34,7 +35,8 @@ def rank_nodes(part: Component) -> list[int]:
 
 @dataclass(slots=True)
 class Ranking:
-    """A part with the neighbours above and below each node; `free` nodes (no ports) have ranks `base` … `bottom`."""
+    """A part with the neighbours above and below each node. The `free` nodes, all but ports, have ranks `base` …
+    `bottom`; `pulls` has the `_net_pull` of each node."""
 
     part: Component
     above: list[list[int]] = field(init=False)
@@ -77,7 +79,7 @@ class Ranking:
         return ranks
 
     def tighten_fully(self, ranks: list[int]) -> list[int]:
-        """Move each node as far as possible towards its heavier side, repeatedly; return the ranks."""
+        """Move each node as far as possible in the direction of its pull, repeatedly; return the ranks."""
         for _ in range(TIGHTENING_PASSES):
             if not self.tighten_once(ranks):
                 break
@@ -87,7 +89,7 @@ class Ranking:
         """Move each node once; return whether any moved."""
         moved = False
         last, pulls = self.part.last, self.pulls
-        # Up from the bottom, then down from the top: dependent nodes follow in the same pass.
+        # Visit nodes from the bottom up, then from the top down, so that dependent nodes follow in the same pass.
         for node in [*reversed(self.free), *self.free]:
             if not pulls[node]:
                 continue
@@ -110,22 +112,24 @@ class Ranking:
 def _holds_back(
     topological: list[int], behind: list[list[int]], ahead: list[list[int]], fixed: frozenset[int]
 ) -> list[int]:
-    """Return by node 1 if an edge gets longer when the node ahead moves on, 0 if the nodes behind follow it.
+    """Return for each node 0 if it can follow its only node ahead together with all nodes behind it, otherwise 1.
+
+    A move of the node ahead makes the edge between the two longer in the second case.
 
     >>> _holds_back([0, 1, 2], [[], [0], [1]], [[1], [2], []], frozenset())
     [0, 0, 1]
     """
     stays = [1] * len(behind)
     for node in topological:
-        if len(ahead[node]) == 1 and node not in fixed:  # one edge ahead: it can follow if all behind it can
+        if len(ahead[node]) == 1 and node not in fixed:
             stays[node] = int(any(stays[other] for other in behind[node]))
     return stays
 
 
 def _net_pull(above: list[int], below: list[int], before: list[int], after: list[int]) -> int:
-    """Return more than 0 if moving a node down, with the nodes above that follow, shortens edges in total; less than 0
-    if moving it up does."""
-    # Moving down shortens every edge below and lengthens those above whose start stays; moving up is the mirror case.
+    """Return a positive number if moving a node down, with the nodes above that follow, shortens edges in total, a
+    negative number if moving it up does."""
+    # Moving down shortens every edge below and lengthens edges above whose start stays; moving up is the mirror case.
     down = len(below) - sum([before[other] for other in above])
     up = len(above) - sum([after[other] for other in below])
     return down if up <= 0 else -up if down <= 0 else len(below) - len(above)
@@ -135,15 +139,14 @@ def _net_pull(above: list[int], below: list[int], before: list[int], after: list
 
 
 def split_long_edges(part: Component, ranks: Sequence[int]) -> Ranks:
-    """Give every edge one item for each rank it passes.
+    """Split edges so that each link of a chain joins adjacent ranks, and remove empty ranks.
 
-    Requires `ranks[source] < ranks[target]` for every edge. No rank is empty then, and each link of a chain joins
-    neighbouring ranks.
+    Requires `ranks[source] < ranks[target]` for every edge.
 
     >>> split_long_edges(Component(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
     Ranks(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
     """
-    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}  # engines may leave ranks empty
+    dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
     ranks = [dense[rank] for rank in ranks]
     rows: list[list[int]] = [[] for _ in dense]
     for node in range(part.count):

@@ -1,9 +1,9 @@
-"""Move whole long edges at once, each to its best path through the ranks.
+"""Move whole edge paths to the position with the fewest crossings.
 
-An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, and
-plain chains of nodes. With everything else fixed, the position of an edge path with the fewest crossings is a
-shortest path over the slots of its ranks, found by dynamic programming. Swapping neighbours rank by rank never finds
-it: crossings grow before they shrink.
+An edge path is a maximal path of items with at most one line above and one below: the waypoints of a long edge, or a
+chain of nodes. With everything else fixed, its best position is a shortest path over the slots of its ranks (the
+places between, before and after the items), found by dynamic programming. Swapping neighbours rank by rank would not
+find it, because crossings increase on the way.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from graphviz_tb.limits import MAX_SEARCHED_RANK_ITEMS
 
 
 class RankState:
-    """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links; the ranks
-    `held` keep their order."""
+    """Ranks that change in place.
+
+    `place` is the index of each item in its rank, `above` and `below` its links. The ranks `held` keep their order.
+    """
 
     def __init__(
         self, count: int, ranks: list[list[int]], chains: Iterable[Sequence[int]], held: Collection[int] = ()
@@ -55,17 +57,17 @@ class RankState:
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots start … stop-1
-UNKNOWN_CROSSINGS = 1 << 60  # more than all crossings count
-WINDOW_RADIUS = 32  # slots on each side of an item, in a wide rank
-CROSSING_COST = 1 << 16  # crossings count before any number of moves
+UNKNOWN_CROSSINGS = 1 << 60  # costs more than all crossings
+WINDOW_RADIUS = 32  # slots that are searched on each side of an item, in a wide rank
+CROSSING_COST = 1 << 16  # one crossing costs more than any number of moves
 SLOT_SIDES = np.arange(2 * MAX_SEARCHED_RANK_ITEMS + 3) > MAX_SEARCHED_RANK_ITEMS + 1
-# cost that a path's own line adds to the slots around it
+# The cost that a path's own line adds to the slots around it.
 OWN_LINE_COST = (SLOT_SIDES[:, None] ^ SLOT_SIDES) * CROSSING_COST
 OWN_LINE_COST[MAX_SEARCHED_RANK_ITEMS + 1] += 1  # prefer to stay
 
 
 def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
-    """Return all edge paths, short ones first.
+    """Return all edge paths, the shortest first.
 
     >>> edge_paths([[], [0], [1], [0, 2]], [[1, 3], [2], [3], []])
     [[1, 2]]
@@ -83,36 +85,38 @@ def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]
 
 
 class Rerouter:
-    """Tables of crossings for the gaps between ranks, made on demand and updated when items move."""
+    """Reroutes edge paths with tables of crossings for the gaps between ranks, built on demand and updated when items
+    move."""
 
     def __init__(
         self, state: RankState, paths: list[list[int]], lane: Collection[ItemStep] = (), heavy: int = 1
     ) -> None:
-        """`lane` are links that count `heavy` times when they are crossed; no path may contain one."""
+        """Crossing a link of the `lane` costs as much as crossing `heavy` other lines; no path may contain such a
+        link."""
         self.state = state
         self.paths = paths
         self.lane, self.heavy = lane, heavy
         self.place = np.array(state.place, np.int64)
         self.ends: list[tuple[WeightTable, WeightTable] | None] = [None] * len(state.ranks)  # of the links, by gap
-        # By gap, whether both ranks are searched whole, so that one table serves all paths.
+        # By gap, whether all slots of both ranks are searched, so that one table serves all paths.
         self.narrow = [max(len(upper), len(lower)) <= MAX_SEARCHED_RANK_ITEMS for upper, lower in pairwise(state.ranks)]
         self.table: list[WeightTable | None] = [None] * len(state.ranks)
         self.free: list[bool | None] = [None] * len(state.ranks)  # by gap, whether no lines cross
-        # To save time, a path is tried again only if something around it has changed since: counted by `clock`.
+        # A path is tried again only if an item around it has moved since; `clock` counts the moves.
         self.clock = 1
         self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed
-        self.moved_at = [0] * len(paths)  # when an edge path was last moved
+        self.tried_at = [0] * len(paths)  # when each path was last tried
 
     def reroute_changed(self) -> bool:
-        """Move each edge path around which something changed; return whether any moved."""
+        """Reroute each edge path around which an item moved; return whether any path moved."""
         moved = False
         for number, path in enumerate(self.paths):
             top = self.state.rank[path[0]]
-            if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.moved_at[number]:
+            if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.tried_at[number]:
                 crossed = self.path_crossing_cost(path, top)
                 if crossed:
                     moved = self.reroute_path(path, crossed - len(path)) or moved
-                self.moved_at[number] = self.clock
+                self.tried_at[number] = self.clock
         return moved
 
     def path_crossing_cost(self, path: list[int], top: int) -> int:
@@ -133,7 +137,7 @@ class Rerouter:
                     continue
                 table = self.gap_table(gap)
             total += table.item(start, end)
-            # Lines of one box do not cross.
+            # Lines at the same box do not cross.
             if gap < top:
                 total += _own_line_correction(table, start, end)
             elif gap == last:
@@ -148,7 +152,6 @@ class Rerouter:
         return known
 
     def compute_clear(self, gap: int) -> bool:
-        """Compute `is_clear` for a gap whose result is not cached."""
         place, below = self.state.place, self.state.below
         last = -1
         for item in self.state.ranks[gap]:
@@ -170,7 +173,7 @@ class Rerouter:
         return self.place[ends[0]], self.place[ends[1]]
 
     def gap_table(self, gap: int) -> WeightTable:
-        """Return the `crossing_table` of all slots of a narrow gap, kept up to date by `_shift_table`."""
+        """Return the cached `crossing_table` of all slots of a narrow gap, which `_shift_table` updates."""
         table = self.table[gap]
         if table is None:
             ranks = self.state.ranks
@@ -178,21 +181,22 @@ class Rerouter:
         return table
 
     def crossing_table(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """Return for slots i and j of two windows how many lines a line from i to j crosses, times `CROSSING_COST`."""
+        """Return, at [i, j], how many lines a line from slot i to slot j of two windows crosses, times
+        `CROSSING_COST`."""
         return self.gap_table(gap) if self.narrow[gap] else self.count_table(gap, upper, lower)
 
     def count_table(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """Count the crossings of `crossing_table`."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
         starts, ends = self.link_ends(gap)
         rows = np.minimum(np.maximum(starts + (1 - upper[0]), 0), high)
         columns = np.minimum(np.maximum(ends + (1 - lower[0]), 0), width)
         table = np.bincount(rows * (width + 1) + columns, minlength=(high + 1) * (width + 1))
         table = table.reshape(high + 1, width + 1)
-        # Lines that start left of slot i and end left of slot j; the last row and column count all.
+        # Sum up to table[i, j], the lines that start left of slot i and end left of slot j; the last row and column
+        # count all lines.
         table.cumsum(0, out=table)
         table.cumsum(1, out=table)
-        # t[i, -1] - t[i, j] start left and end right, t[-1, j] - t[i, j] start right and end left.
+        # table[i, -1] - table[i, j] lines start left and end right, table[-1, j] - table[i, j] the other way round.
         crossed: WeightTable = table[:-1, :-1] * -2
         crossed += table[:-1, -1:]
         crossed += table[-1, :-1]
@@ -202,7 +206,7 @@ class Rerouter:
     def reroute_path(self, path: list[int], stay: int) -> bool:
         """Move one path to its best position, if that costs less than `stay`; return whether it moved.
 
-        Among equal positions the one that moves the fewest items.
+        Of equal positions, choose the one that moves the fewest items.
         """
         state = self.state
         place, top = state.place, state.rank[path[0]]
@@ -218,7 +222,7 @@ class Rerouter:
                 table = self.crossing_table(top + number - 1, spans[number - 1], spans[number])
             total = table + cost[:, None]
             row, column = MAX_SEARCHED_RANK_ITEMS + 1 - here, MAX_SEARCHED_RANK_ITEMS + 1 - there
-            # The tables include the path's own line: subtract it where it would cross the new path.
+            # The tables count the path's own line, so subtract it where it would cross the new path.
             total -= OWN_LINE_COST[row : row + total.shape[0], column : column + total.shape[1]]
             cost = np.minimum.reduce(total, 0)
             totals.append(total)
@@ -229,7 +233,7 @@ class Rerouter:
         return int(cost[slot]) < stay and self.apply_best_path(path, top, spans, totals, slot)
 
     def slot_window(self, rank: int, place: int) -> Span:
-        """Return the slots that an item may move to: all, or the near ones in a wide rank."""
+        """Return the slots to which an item may move: all, or in a wide rank the near ones."""
         count = len(self.state.ranks[rank])
         return (
             (0, count + 1)
@@ -238,7 +242,7 @@ class Rerouter:
         )
 
     def start_costs(self, path: list[int], top: int, span: Span) -> WeightTable:
-        """Return for each slot of the first item the crossings of the line above it."""
+        """Return the cost of the line above the first item for each of its slots."""
         above = self.state.above[path[0]]
         if not above:
             return np.zeros(span[1] - span[0], np.int64)
@@ -249,7 +253,7 @@ class Rerouter:
         return self.fan_crossings(upper, lower, slot, span)
 
     def end_costs(self, path: list[int], top: int, span: Span) -> WeightTable:
-        """Return for each slot of the last item the crossings of the line below it."""
+        """Return the cost of the line below the last item for each of its slots."""
         below = self.state.below[path[-1]]
         if not below:
             return np.zeros(span[1] - span[0], np.int64)
@@ -260,10 +264,13 @@ class Rerouter:
         return self.fan_crossings(lower, upper, slot, span)
 
     def fan_crossings(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
-        """Return how many lines, `held` to `free`, a line from `place` to each slot crosses, times `CROSSING_COST`."""
+        """Return how many lines a line from `place` to each slot of a window crosses, times `CROSSING_COST`.
+
+        `held` are the ends of the lines on the side of `place`, `free` those on the side of the slots.
+        """
         width = span[1] - span[0]
         cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
-        # Lines that start left of `place` and end right of the slot are crossed, and the other way round.
+        # A line is crossed if it starts left of `place` and ends right of the slot, or the other way round.
         left = np.bincount(cells[held < place], minlength=width + 1)
         right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()
@@ -289,7 +296,7 @@ class Rerouter:
         item = row.pop(old)
         new = slot - (slot > old)
         row.insert(new, item)
-        low, high = min(old, slot), max(old + 1, slot)  # the others keep their places
+        low, high = min(old, slot), max(old + 1, slot)
         for position in range(low, high):
             place[row[position]] = self.place[row[position]] = position
         self.clock += 1
@@ -302,10 +309,10 @@ class Rerouter:
 
 
 def _box_fan_crossings(table: WeightTable, slot: int) -> WeightTable:
-    """Return for each slot across a gap the crossings of a line of the item right of `slot`, not counting its own
-    lines.
+    """Return for each slot across a gap the crossings of a line from the item right of `slot`, without the other lines
+    of that item.
 
-    Half of the own lines are counted on its left, the others on its right.
+    This is the mean of the table to the left and to the right of the item, minus half of the item's lines.
     """
     before, after = table[slot], table[slot + 1]
     crossed: WeightTable = before + after
@@ -321,7 +328,7 @@ def _own_line_correction(table: WeightTable, slot: int, other: int) -> int:
 
 
 def _shift_table(table: WeightTable, old: int, new: int) -> None:
-    """Update a table after an item of its rows moved."""
+    """Update a table after the item between two of its rows moved."""
     own = table[old + 1] - table[old]  # contribution of the item's lines
     if old < new:
         table[old + 1 : new + 1] = table[old + 2 : new + 2] - own
