@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
-from graphviz_tb.diff.changes.attributes import WHOLE_TYPES, Difference, computes_only_sizes
+from graphviz_tb.diff.changes.attributes import INTEGER_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.names import without_common_ends
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, unite_changes, without_objects
 from graphviz_tb.diff.columns.layers import Layers
@@ -162,7 +162,7 @@ class KnownBatch:
         numbers = tensor_numbers(tensor)
         listed = numbers if isinstance(numbers, list) else [numbers]
         out = other.tensors.inference.first_output(node)
-        if tensor.dtype in WHOLE_TYPES and out.value is not None:
+        if tensor.dtype in INTEGER_TYPES and out.value is not None:
             return self._are_of_batch(other, out.value, listed)
         # An op that fills a shape has one value everywhere.
         value = dict(other.data_inputs(node)).get(1, -1) if other.op_type(node) == "Fill" else -1
