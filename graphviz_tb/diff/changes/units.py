@@ -1,4 +1,5 @@
-"""Group added and removed nodes into units, a whole new scope being one unit, and compare the inputs of matched nodes."""
+"""Group added and removed nodes into units, a whole new scope being one unit, and compare the inputs of matched
+nodes."""
 
 from __future__ import annotations
 
@@ -124,9 +125,8 @@ def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
 
 # Compare the inputs of matched nodes.
 
-Token = tuple[
-    str, int, str
-]  # an input: "new" and the new node if its source is matched, else "old" and the old; output
+# The source of an input: "new" and its node in the new graph; "old" and its node for one without a partner. The output.
+Token = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
