@@ -2,15 +2,15 @@
 
     run        load both graphs, flat; all steps in their order
     traced, exporters, known_values, op_chains
-               two forms of one program brought to one: traces, calls, exports, constants, chains of ops
-    columns/   what each node is, its neighbourhood, the raw name scopes
-    match/     which node of one is which of the other, and why
-    changes/   the differences of matched nodes, what is left, folded to as few changes as possible
-    ledger     every difference has one owner, else it is a change; docs/architecture.md has the five laws
+               normalise both graphs: traces, calls, names of exporters, constants, chains of ops
+    columns/   labels, neighbourhoods and name scopes of the nodes
+    match/     pair the nodes of both graphs, with a reason for each pair
+    changes/   turn differences of matched nodes and unmatched nodes into as few changes as possible
+    ledger     give each difference one owner, else make it a change; docs/architecture.md has the five laws
     report/    text, JSON, markdown
-    picture/   one picture of both
+    picture/   one picture of both graphs
     comparison, result, baseline
-               all changes as a value; what a caller gets; a graph that is kept to compare with
+               all changes as a value; the result of the public API; a stored graph to compare with
 
 >>> from graphviz_tb.diff import diff
 >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'
@@ -36,10 +36,10 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
     """Return the changes that lead from `old` to `new`.
 
     Each is a source of `load` (a path, bytes, an object that holds a GraphDef) or a Model. `include` lists classes of
-    differences that are noise unless asked for: shapes, devices, colocation, versions, constants. `read` are options
-    of reading (`run`, `tag`, `tag_set`); a pair gives one to each side.
+    differences that are ignored by default: shapes, devices, colocation, versions, constants. `read` are options
+    of reading (`run`, `tag`, `tag_set`); the value of an option may be a pair, one for each side.
 
-    After: the same changes whatever the order of nodes and attributes; `diff(new, old)` is the inverse.
+    The result does not depend on the order of nodes and attributes; `diff(new, old)` is the inverse.
     """
     from graphviz_tb.diff.run import compare_sources
     from graphviz_tb.errors import require_type
@@ -50,7 +50,7 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
 
 
 def assert_same(old: Any, new: Any, include: Iterable[str] = (), **read: Any) -> None:
-    """Raise `AssertionError` with the changes as its message where two graphs differ: for tests of models."""
+    """Raise `AssertionError`, with the changes as its message, if two graphs differ. For tests of models."""
     changes = diff(old, new, include, **read)
     if changes:
         raise AssertionError(changes.explain())

@@ -1,8 +1,7 @@
-"""A baseline: a graph stored next to a test, to compare later versions with. JSON that `load` and `tbgraph diff` also
-read.
+"""A baseline: a graph that is stored next to a test, and compared with later versions.
 
-It is a GraphDef as JSON without the numbers that training changes, or the JSON of a Keras model whose layers are the
-graph.
+It is a GraphDef as JSON without the numbers that training changes, or the JSON of a Keras model. `load` and `tbgraph
+diff` read it too.
 """
 
 from __future__ import annotations
@@ -38,15 +37,13 @@ from graphviz_tb.options import DiffOptions, ReadOptions
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.read.source import read_source
 
-BASELINE_KEYS = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
+BASELINE_KEYS = ("dtype", "tensor_shape", "version_number")  # fields of a large tensor that a baseline keeps
 
 
 def baseline(source: Any, **choices: Any) -> tuple[bytes, str]:
-    """Return the graph of a source as the bytes of its baseline, and what it is called; the same graph gives the same
-    bytes.
+    """Return the baseline of a source, and the label of the graph. Equal graphs have equal bytes.
 
-    `choices` are options of reading (`run`, `tag`, `signature`). Raises `RequestError` for layers that no
-    JSON lists.
+    `choices` are options of reading (`run`, `tag`, `signature`). Raises `RequestError` for layers without JSON.
 
     >>> baseline(b'node { name: "x" op: "Relu" }')[0]
     b'{\\n "node": [\\n  {\\n   "name": "x",\\n   "op": "Relu"\\n  }\\n ]\\n}\\n'
@@ -71,7 +68,7 @@ def _baseline_document(loaded: LoadedGraph) -> dict[str, Any]:
 
 
 def _without_numbers(graph_def: GraphDef) -> GraphDef:
-    """Return a copy of a graph without the numbers in tensors that are not settings: weights, tables of words."""
+    """Return a copy of a graph without the numbers of large tensors: weights, vocabularies."""
     copy = GraphDef()
     copy.CopyFrom(graph_def)
     nodes = [*copy.node, *(node for function in copy.library.function for node in function.node_def)]
@@ -85,20 +82,20 @@ def _without_numbers(graph_def: GraphDef) -> GraphDef:
 
 
 def since(kept: bytes, name: str, now: bytes, label: str, include: tuple[str, ...] = ()) -> Changes:
-    """Return the changes from a baseline called `name` to another one, of the graph `label`.
+    """Return the changes from the baseline `kept` of the file `name` to the baseline `now` of the graph `label`.
 
     Raises `ReadError` where the baseline is damaged.
     """
     return replace(compare_sources(kept, now, DiffOptions.including(include), {}), old_name=name, new_name=label)
 
 
-# A graph in lines, for tools that compare text: one line a node, by name, and behind it one a setting; nothing that a
-# rebuild changes.
+# A graph as lines, for tools that compare text: a line for each node, by name, then a line for each of its settings.
+# Values that change with every build are left out.
 
 
 def lines_of(source: Any) -> str:
-    """Return every node with its op type and its inputs, sorted, its settings below it; functions behind the main
-    graph.
+    """Return a line for each node, with its op type and inputs, sorted, and a line for each setting below it. Nodes of
+    functions have the function's name in front.
 
     >>> print(lines_of(b'node { name: "x" op: "Relu" attr { key: "alpha" value { f: 0.5 } } }'), end="")
     x Relu ()
@@ -131,12 +128,12 @@ def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
         calls = list(filter(None, map(argument_values, layer.arguments)))
         for number, call in enumerate(calls, 1):
             settings |= _flat_settings(call, f"call {number}: " if len(calls) > 1 else "argument ")
-    # Each line has the name of its node: a comparison shows lines by themselves.
+    # Each line has the name of its node, since a comparison shows lines without their surroundings.
     return [_escape_line(head), *(_escape_line(f"{name} {key}={text}") for key, text in settings.items())]
 
 
 def _flat_settings(settings: Any, before: str = "") -> dict[str, str]:
-    """Return the settings as a flat list, nested ones by their keys.
+    """Return settings as texts; nested settings have keys with dots.
 
     >>> _flat_settings({"units": 4, "init": {"class_name": "Zeros", "seed": None}})
     {'init.class_name': 'Zeros', 'init.seed': 'null', 'units': '4'}
@@ -155,5 +152,5 @@ def _flat_settings(settings: Any, before: str = "") -> dict[str, str]:
 
 
 def _escape_line(line: str) -> str:
-    """Return a line as it is written: quoted as JSON does it, without the quotes, so that no name can end it."""
+    """Escape a line as JSON does, without the quotes, so that no name can end it."""
     return printable(json.dumps(line, ensure_ascii=False)[1:-1])

@@ -1,4 +1,4 @@
-"""A comparison as a value: changes that can be counted and filtered; `report/` and `picture/` show it."""
+"""All changes between two graphs as a value, to be counted and filtered; `report/` and `picture/` show it."""
 
 from __future__ import annotations
 
@@ -39,14 +39,12 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.words.attributes import source_of_definition
 
-# The basis of a diff: two graphs and their matching, seen from old to new whichever way they were matched.
-
 
 class MatchedGraphs:
-    """The two graphs and their matching; `turned` where the matching runs from new to old.
+    """Two graphs and their matching, always seen from old to new; `turned` if the matching runs from new to old.
 
-    Nothing outside reads the matching by its own orientation: `to_new[node]` is the partner of an old node, -1 for
-    none, `scope_to_new` the same for scopes, `functions` maps old functions to new ones.
+    `to_new[node]` is the partner of an old node or -1, `scope_to_new` the same for scopes, and `functions` maps old
+    functions to new ones.
     """
 
     def __init__(self, matching: Matching, options: DiffOptions, turned: bool = False) -> None:
@@ -79,7 +77,7 @@ class MatchedGraphs:
         return sort_by_flow(self.layers, changes)
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
-        """Return the layers of a change that exist on both sides, for `old` and `new`."""
+        """Return the names and classes of the layers that a change concerns, and of their partners, by side."""
         edits, (before, after) = change.edits, self.layers
         wired = edits.inputs if not (edits.added or edits.removed) else ()
         old = {before.layer_of_node(node) for node in (*edits.nodes_of(False), *(pair[0] for pair in wired))}
@@ -97,7 +95,7 @@ class MatchedGraphs:
         return _common_line(self.old, old), _common_line(self.new, new)
 
     def inverse(self) -> MatchedGraphs:
-        """Return the diff seen from the other side: old and new exchanged."""
+        """Return the graphs with old and new exchanged."""
         return MatchedGraphs(self.matching, self.options, not self.turned)
 
     def rewires(self, old: int, new: int) -> list[Rewire]:
@@ -108,7 +106,7 @@ class MatchedGraphs:
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Matched nodes, old and new."""
+        """Return the matched nodes, old and new."""
         mine, others = (column.tolist() for column in self.matching.matched_pairs())
         return zip(*((others, mine) if self.turned else (mine, others)), strict=True)
 
@@ -121,8 +119,10 @@ class MatchedGraphs:
 
 
 def _common_line(graph: Graph, nodes: Sequence[int]) -> str | None:
-    """Return the innermost line that made all of the nodes, or that reads weights; where they have none in common, that
-    of the first."""
+    """Return the innermost program line that all of the nodes come from; without a common line, that of the first node.
+
+    If the nodes have no lines, as weights do not, the lines of their users count. None if these have no lines either.
+    """
     stacks = _source_stacks(graph, nodes)
     if not stacks and nodes:
         stacks = _source_stacks(graph, graph.target[np.isin(graph.source, nodes)].tolist())
@@ -131,25 +131,25 @@ def _common_line(graph: Graph, nodes: Sequence[int]) -> str | None:
 
 
 def _source_stacks(graph: Graph, nodes: Sequence[int]) -> list[list[str]]:
-    """Return the lines that made each of the nodes that have some."""
+    """Return the program lines of each node that has any."""
     definitions = map(graph.node_def, nodes[:MAX_COMPARED_SOURCES])
     return [lines for each in definitions if each is not None and (lines := source_of_definition(each))]
 
 
 def _name_partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
-    """Return the layers of the other side that are partners of some layers."""
+    """Return the partners of layers; a layer is a scope's row, or -1 - node."""
     found = {int(scopes[layer]) for layer in layers if exists(layer) and exists(scopes[layer])}
     return found | {-1 - int(nodes[-1 - layer]) for layer in layers if not exists(layer) and exists(nodes[-1 - layer])}
 
 
 def _entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
-    """Return the ledger of two matched graphs, from old to new whichever way they were matched."""
+    """Return the ledger of two matched graphs, from old to new."""
     entries = build_ledger(source.matching, source.options)
     return tuple(entry.inverse() for entry in entries) if source.turned else entries
 
 
 def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
-    """Return entries as plain values, grouped by node, scope or function, since names may be long."""
+    """Return entries as plain values, grouped by node, scope or function: each name, which may be long, is once."""
     sides = source.old_side, source.new_side
     places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
     for number, entry in enumerate(entries):
@@ -222,7 +222,7 @@ class Comparison:
 
     @property
     def numbers(self) -> dict[str, ValuePair]:
-        """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
+        """Return `ops`, `parameters` and `flops` of both graphs, old and new; None if a number is unknown."""
         return (
             self.source.numbers.graph_totals
             if self.source is not None
@@ -231,30 +231,30 @@ class Comparison:
 
     @property
     def at_least(self) -> frozenset[str]:
-        """Return which of the numbers are more than is counted: some ops have no known shape, or no rule."""
+        """Return which of the numbers are lower bounds, because some ops have no known shape or no rule."""
         return _bounded_words(self.bounds(), LOWER_BOUND)
 
     @property
     def at_most(self) -> frozenset[str]:
-        """Return which of the numbers count more than may run: all of several branches."""
+        """Return which of the numbers are upper bounds, because all branches are counted."""
         return _bounded_words(self.bounds(), UPPER_BOUND)
 
     def bounds(self, change: Change | None = None) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """Return which of the numbers, of the whole or of a change, are bounds, as indexes into `BOUND_WORDS`: in the
-        old, in the new graph."""
+        """Return which numbers of a change, or of the whole graph, are bounds in the old and in the new graph, as
+        indexes into `BOUND_WORDS`."""
         if self.source is None:
             return {}, {}
         return self.source.numbers.bounds(None if self.found == 1 else change)
 
     def bounds_to_json(self, change: Change | None = None) -> dict[str, list[str]]:
-        """Return `at_least` and `at_most`: the numbers that are bounds on either side. Empty ones are left out."""
+        """Return the numbers that are bounds on either side under `at_least` and `at_most`, without empty lists."""
         said = self.numbers if change is None else self.numbers_of(change)
         bounds = [{word: kind for word, kind in side.items() if word in said} for side in self.bounds(change)]
         words = {"at_least": _bounded_words(bounds, LOWER_BOUND), "at_most": _bounded_words(bounds, UPPER_BOUND)}
         return {word: sorted(named) for word, named in words.items() if named}
 
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
-        """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
+        """Return the quantities that differ, old and new, in the layers that a change and its consequences concern."""
         require_type("change", change, Change)
         return self.source.numbers.quantities_of(change, self.found == 1) if self.source is not None else {}
 
@@ -272,7 +272,7 @@ class Comparison:
 
     @property
     def ledger(self) -> tuple[list[dict[str, Any]], Balance | None]:
-        """Return every atomic difference as plain values, and which change owns it."""
+        """Return every atomic difference as plain values, and the balance that assigns them to changes."""
         if self.source is None:
             return [], None
         entries = _entries_old_to_new(self.source)
@@ -297,7 +297,7 @@ class Comparison:
         }
 
     def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Self:
-        """Only changes of a kind, of a severity, at or below a name."""
+        """Return only the changes of a kind, of a severity, at or below a name."""
         for what, value in (("kind", kind), ("severity", severity), ("under", under)):
             require_type(what, value, str, NoneType)
         kept = [
@@ -327,5 +327,5 @@ class Comparison:
 
 
 def _bounded_words(bounds: Iterable[Mapping[str, int]], kind: int) -> frozenset[str]:
-    """Return the quantities that are such a bound on one side at least."""
+    """Return the quantities that are a bound of this kind on at least one side."""
     return frozenset(word for side in bounds for word, index in side.items() if index & kind)

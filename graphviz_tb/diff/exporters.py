@@ -1,15 +1,15 @@
-"""Two exports of one model, by another exporter or in another version of ONNX: these are not changes of the model.
+"""Remove the differences between two exports of one model that come from the exporter or the version of ONNX.
 
-Where only one graph has the classes of modules in its names, the other takes its names:
+If only one graph has classes of modules in its names, the other is renamed like it:
 
 layer1/layer1.0/relu_1/Relu        ResNet/Sequential[layer1]/Bottleneck[0]/ReLU[relu@2]/Relu
 
-Both are the module `layer1.0.relu`, called for the second time, counted in the whole program: the second call of a
-block calls each layer in it for the second time. One exporter leaves out containers (`hm` for `heads.hm`). Inputs and
-results that one exporter numbers have the names of the other where there are as many, of equal types and shapes.
+Both names mean the second call of the module `layer1.0.relu`. Calls are counted in the whole program: a second call of
+a block is the second call of each layer in it. One exporter leaves out containers (`hm` for `heads.hm`). Inputs and
+results are renamed too if both graphs have as many, of equal types and shapes.
 
-Where only one of two graphs has an op, or two exporters wrote them, chains that compute the same become that op
-(`op_chains`); so does an activation of several ops that only one of them can have.
+If only one graph has an op, or two exporters wrote the graphs, chains that compute the same become that op
+(`op_chains`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FURTHER_CALL = re.compile(r"(.+)_(\d+)")
 CALL_NUMBER = re.compile(r"@([0-9]{1,6})(?=\.|\Z)")
 FORMS = {"onnx": "ONNX", "tfl": "TensorFlow Lite", "aten": "torch.export"}  # by the library of their ops
 PORT_OPS = (*sorted(INPUT_OPS), *sorted(RESULT_OPS))
-LEAST_SHARE = 0.5  # of the scopes of a graph without classes that the other graph has too
+MIN_SHARED_SCOPES = 0.5  # share of the scopes of a graph without classes that the other graph must have
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,22 @@ class ExportedGraph:
 
 
 def align_exports(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph, ExportedGraph]:
-    """Return both graphs without the differences that another exporter, or another version of a format, makes."""
+    """Return both graphs without differences that come from the exporter or the version of the format."""
     if (aligned := _align_names(old, new)) != (old, new):  # two exporters may write one chain in two ways
         old, new = (_join_chains(side, JOINED_OPS) for side in aligned)
         return old, new
-    # The ops that only one of them has, in place of equal chains of the other; activations that only one may have.
+    # Ops that only one graph has replace equal chains in the other; so does the op of a chain that only one can have.
     types = set(old.graph.op_types), set(new.graph.op_types)
     exchanged = activations_through(types[0] ^ types[1])
     old, new = (
-        _join_chains(side, exchanged | (JOINED_OPS & others - own))
-        for side, own, others in ((old, *types), (new, *types[::-1]))
+        _join_chains(side, exchanged | (JOINED_OPS & other_types - own_types))
+        for side, own_types, other_types in ((old, *types), (new, *types[::-1]))
     )
     return old, new
 
 
 def _join_chains(exported: ExportedGraph, wanted: AbstractSet[str]) -> ExportedGraph:
-    """Return a graph with some ops in place of chains that compute the same; the graph itself if it has none."""
+    """Return a graph with the `wanted` ops in place of chains that compute the same."""
     joined = join_chains(exported.graph, wanted)
     if joined is None:
         return exported
@@ -81,7 +81,7 @@ def _join_chains(exported: ExportedGraph, wanted: AbstractSet[str]) -> ExportedG
 
 
 def _align_names(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph, ExportedGraph]:
-    """Return both graphs: where only one has classes of modules, the other with the names of that."""
+    """Return both graphs; if only one has classes of modules in its names, the other is renamed like it."""
     if not (old.graph.is_exported and new.graph.is_exported):
         return old, new
     scopes = _module_scopes(old.graph), _module_scopes(new.graph)
@@ -97,9 +97,9 @@ def _align_names(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph,
 
 
 def form_notices(old: Graph, new: Graph) -> tuple[Notice, ...]:
-    """Return a notice if two programs are in two forms, which have other ops for the same."""
+    """Return a notice if the graphs are in two formats, which have different ops for one computation."""
     libraries = [{op.partition("::")[0] for op in graph.op_types if "::" in op} for graph in (old, new)]
-    forms = sorted(next((FORMS[library] for library in FORMS if library in own), "") for own in libraries)
+    forms = sorted(next((FORMS[library] for library in FORMS if library in used), "") for used in libraries)
     if forms[0] == forms[1] or not all(forms) or not (old.is_exported and new.is_exported):
         return ()
     text = f"{forms[0]} and {forms[1]} have other ops for the same: most of these changes may be none of the model"
@@ -107,7 +107,7 @@ def form_notices(old: Graph, new: Graph) -> tuple[Notice, ...]:
 
 
 def _module_scopes(graph: Graph) -> dict[str, str]:
-    """Return the scopes of modules by their paths, "relu@2" for the second call; {} for a graph without classes."""
+    """Return the scopes of modules by path (`layer1.0.relu@2`); {} for a graph without classes."""
     found: dict[str, str] = {}
     for scope in dict.fromkeys(name.rpartition("/")[0] for name in graph.name):
         segments = scope.split("/", MAX_LAYER_DEPTH)[:MAX_LAYER_DEPTH]
@@ -123,29 +123,29 @@ def _module_scopes(graph: Graph) -> dict[str, str]:
 
 
 def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[str, str]) -> ExportedGraph:
-    """Return a graph without classes under the names of the other, where that has most of its modules."""
+    """Rename a graph without classes like the other, if that has most of its modules."""
     inside = {name.rpartition("/")[0] for name in plain.graph.name if "/" in name}
     calls = _calls_of_modules(scopes)
     known = {scope: _scope_of_call(calls, scope) for scope in inside}
-    if not known or sum(scope is not None for scope in known.values()) < LEAST_SHARE * len(known):
+    if not known or sum(scope is not None for scope in known.values()) < MIN_SHARED_SCOPES * len(known):
         return plain
     ports = dict(_equal_ports(plain.graph, other.graph))
     named: dict[str, str] = {}
     unused = UnusedNames(set(ports.values()))
-    counted = defaultdict[str, list[str]](list)  # names of the other graph without their numbers, the last first
+    by_plain_name = defaultdict[str, list[str]](list)  # names of the other graph by name without number, last first
     for node in reversed(_nodes_by_flow(other.graph)):
-        counted[_without_number(node.name, node.op)].append(node.name)
+        by_plain_name[_without_number(node.name, node.op)].append(node.name)
     for node in _nodes_by_flow(plain.graph):
         scope, _, own = node.name.rpartition("/")
         target = node.name
         if node.op not in PORT_OPS:
             around = known[scope] if scope else scopes[""]
             module, dot, attribute = own.rpartition(".")
-            if dot and not scope and node.op in WEIGHT_OPS and module in calls:  # by its name in the program
+            if dot and not scope and node.op in WEIGHT_OPS and module in calls:  # a weight has its name in the program
                 around, own = calls[module][0], attribute
             target = f"{around if around is not None else scope}/{own}"
-            alike = counted[_without_number(target, node.op)]
-            target = alike.pop() if alike else target
+            waiting = by_plain_name[_without_number(target, node.op)]
+            target = waiting.pop() if waiting else target
         named[node.name] = ports.get(node.name) or unused.take_name(target)
     named |= _names_of_weights(plain.graph, other.graph, named)
     definition = _rename_nodes(plain.graph.graph_def, named)
@@ -155,14 +155,14 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
 
 
 def _names_of_weights(plain: Graph, other: Graph, named: Mapping[str, str]) -> dict[str, str]:
-    """Return names for weights that the reader named, where the other graph has others: those at the same inputs."""
+    """Return new names for weights that the reader named: those of the weights at equal inputs in the other graph."""
     nodes, there = ({node.name: node for node in graph.graph_def.node} for graph in (plain, other))
     taken, found = set(named.values()), dict[str, str]()
     for user in plain.graph_def.node:
         partner = there.get(named[user.name])
         for weight, wanted in zip(user.input, partner.input if partner is not None else (), strict=False):
             ends = nodes.get(weight), there.get(wanted)
-            # A name of the program has no scope: that one is a rename.
+            # Names without a scope come from the program; a different one is a rename.
             is_made_up = "/" in weight and named.get(weight) not in there
             if is_made_up and wanted not in taken and all(end is not None and end.op in WEIGHT_OPS for end in ends):
                 found[weight] = wanted
@@ -171,8 +171,7 @@ def _names_of_weights(plain: Graph, other: Graph, named: Mapping[str, str]) -> d
 
 
 def _nodes_by_flow(graph: Graph) -> list[NodeDef]:
-    """Return the nodes from the results backwards, each behind all that it takes: equal graphs in equal order, whatever
-    the order of the file."""
+    """Return the nodes, each after its inputs, in an order that does not depend on that of the file."""
     nodes = {node.name: node for node in graph.graph_def.node}
     results = [name for name, node in nodes.items() if node.op in RESULT_OPS]
     waiting, seen = [(name, False) for name in [*reversed(nodes), *reversed(results)]], set[str]()
@@ -190,7 +189,7 @@ def _nodes_by_flow(graph: Graph) -> list[NodeDef]:
 
 
 def _without_number(name: str, op: str) -> str:
-    """Return a name without the number that the reader put behind the type of the op.
+    """Return a name without the number that the reader appended to the op type.
 
     >>> _without_number("Net/Slice_12", "onnx::Slice"), _without_number("Net/fc_12", "onnx::Gemm")
     ('Net/Slice', 'Net/fc_12')
@@ -200,8 +199,8 @@ def _without_number(name: str, op: str) -> str:
 
 
 def _calls_of_modules(scopes: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the scopes of the calls of each module in order, by its path; a module that alone has a path without
-    containers by that too.
+    """Return the scopes of the calls of each module, in order, by path; also by its path without containers, if no
+    other module has that.
 
     >>> _calls_of_modules({"a": "N/A[a]", "a@2.b": "N/A[a@2]/B[b]", "a.b": "N/A[a]/B[b]", "heads.hm": "N/C[heads.hm]"})
     {'a': ['N/A[a]'], 'a.b': ['N/A[a]/B[b]', 'N/A[a@2]/B[b]'], 'heads.hm': ['N/C[heads.hm]'], 'hm': ['N/C[heads.hm]']}
@@ -210,16 +209,16 @@ def _calls_of_modules(scopes: Mapping[str, str]) -> dict[str, list[str]]:
     without_containers = defaultdict[str, set[str]](set)
     for path, scope in scopes.items():
         segments = scope.split("/")[1:] if path else [scope]
-        parts = [module[1] if (module := MODULE_SEGMENT.fullmatch(segment)) else segment for segment in segments]
+        parts = [match[1] if (match := MODULE_SEGMENT.fullmatch(segment)) else segment for segment in segments]
         numbers = [int(call[1]) if (call := CALL_NUMBER.search(part)) else 1 for part in parts]
-        whole = CALL_NUMBER.sub("", path)
-        numbered.setdefault(whole, []).append((numbers, scope))
-        without_containers[".".join(CALL_NUMBER.sub("", part).rpartition(".")[2] for part in parts)].add(whole)
+        module = CALL_NUMBER.sub("", path)
+        numbered.setdefault(module, []).append((numbers, scope))
+        without_containers[".".join(CALL_NUMBER.sub("", part).rpartition(".")[2] for part in parts)].add(module)
     calls = {path: [scope for _, scope in sorted(of_path)] for path, of_path in numbered.items()}
     return calls | {
-        short: calls[min(wholes)]
-        for short, wholes in without_containers.items()
-        if len(wholes) == 1 and short not in calls
+        short: calls[min(modules)]
+        for short, modules in without_containers.items()
+        if len(modules) == 1 and short not in calls
     }
 
 
@@ -234,7 +233,7 @@ def _scope_of_call(calls: Mapping[str, Sequence[str]], scope: str) -> str | None
 
 
 def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
-    """Yield the inputs and results of one graph with those of the other, if there are as many."""
+    """Yield pairs of names: the inputs and results of both graphs in order, if both have as many."""
     for op in PORT_OPS:
         ports = [[node for node in graph.graph_def.node if node.op == op] for graph in (plain, other)]
         if len(ports[0]) == len(ports[1]):
@@ -243,7 +242,7 @@ def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _port_settings(node: NodeDef) -> dict[str, Any]:
-    """Return the attributes of an input or a result that are of the program."""
+    """Return the attributes of an input or a result that the program decides."""
     return {name: value for name, value in node.attr.items() if name not in NOISE_ATTRIBUTES or name == "_output_types"}
 
 
@@ -275,7 +274,7 @@ def _with_names(signature: Signature, named: Mapping[str, str]) -> Signature:
 
 
 def _with_keys_of(signatures: Sequence[Signature], others: Sequence[Signature]) -> Iterator[Signature]:
-    """Yield signatures with the keys of the other graph's signatures that have as many tensors of equal dtypes and
+    """Yield signatures with the keys of the other graph's signatures, if both have as many tensors of equal dtypes and
     shapes."""
     for signature, other in zip(signatures, (*others, *signatures[len(others) :]), strict=False):
         inputs = _specs_with_keys(signature.inputs, other.inputs)
@@ -285,7 +284,7 @@ def _with_keys_of(signatures: Sequence[Signature], others: Sequence[Signature]) 
 def _specs_with_keys(specs: tuple[TensorSpec, ...], others: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
     if len(specs) != len(others) or not all(map(_may_be_same, specs, others)):
         return specs
-    # One exporter leaves sizes open that another states.
+    # One exporter writes sizes that another leaves out.
     return tuple(
         replace(spec, key=other.key, shape=other.shape if spec.shape is None or -1 in spec.shape else spec.shape)
         for spec, other in zip(specs, others, strict=True)
@@ -293,7 +292,7 @@ def _specs_with_keys(specs: tuple[TensorSpec, ...], others: tuple[TensorSpec, ..
 
 
 def _may_be_same(one: TensorSpec, other: TensorSpec) -> bool:
-    """Return whether two tensors have one type, and one shape as far as both files state it."""
+    """Return whether two tensors have equal dtypes, and equal shapes as far as both are known."""
     if one.dtype != other.dtype or one.shape is None or other.shape is None:
         return one.dtype == other.dtype
     sizes = zip(one.shape, other.shape, strict=False)

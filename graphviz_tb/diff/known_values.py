@@ -1,11 +1,11 @@
-"""Compare exports of one model by different exporters: one computes at export what the other leaves to the runtime.
+"""Fold values that one exporter computes at export and another leaves to the runtime.
 
 Shape ─▶ Slice ─▶ Concat ─▶ Reshape                       Reshape, shape [1, 16, 4, 12]
 Reshape ─▶ Transpose ─▶ Reshape                           Transpose, perm [0, 1, 3, 2]
 
-A value that depends on no input and no weight becomes a constant, or a setting if the op has one. Ops that only move
-data are replaced by the shortest equal path: numbered elements, moved through both, prove it. Zeros around the input of
-a convolution are its padding. Each op has its own copy of a small constant, which one exporter lets several ops share.
+A value that depends on no input and no weight becomes a constant, or a setting if the op has one. A chain of ops that
+only move data is replaced by a shorter one that moves numbered elements to the same places. Zeros around the input of a
+convolution become its padding. Small constants that several ops share are copied for each op.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
 
 Array = np.ndarray[Any, Any]
-Way = list[tuple[str, Array]]  # a chain of ops from the maker of some data on, with the numbers of its elements
-MAX_COUNTED_ELEMENTS = 1 << 18  # of a tensor whose way is counted through, or whose value is worked out
-MAX_COUNTED_IN_ALL = 1 << 25  # they are kept: four bytes each
-MAX_STEPS = 12  # of a way, from where the data is made
+Way = list[tuple[str, Array]]  # a chain of ops that move data: each value with the original positions of its elements
+MAX_COUNTED_ELEMENTS = 1 << 18  # of a tensor whose elements are followed, or whose value is computed
+MAX_COUNTED_IN_ALL = 1 << 25  # followed elements of a graph, of four bytes each
+MAX_STEPS = 12  # ops in a way
 SHAPE_OP = "onnx::Shape"
 CONSTANT, RESHAPE, TRANSPOSE = "Const", "onnx::Reshape", "onnx::Transpose"
 EXPAND, SLICE, FILL = "onnx::Expand", "onnx::Slice", "onnx::ConstantOfShape"
 PAD, CONVOLUTION = "onnx::Pad", "onnx::Conv"
-SHAPED_OPS = frozenset((RESHAPE, EXPAND))  # ops whose setting `shape` is the shape of what they give
+SHAPED_OPS = frozenset((RESHAPE, EXPAND))  # their setting `shape` is the shape of their output
 COMMUTATIVE_OPS = frozenset(("onnx::Add", "onnx::Mul"))
 WEIGHT_OPS = frozenset((PARAMETER_OP, BUFFER_OP))
 NUMPY_TYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
 
 
-# The result of an op, from its inputs, its attributes and the shape of its output.
+# Functions of the inputs.
 ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Add": np.add,
     "Sub": np.subtract,
@@ -80,6 +80,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Where": np.where,
     "Cast": np.asarray,
 }
+# Functions of the first input, the attributes and the shape of the output.
 MOVING: Mapping[str, Callable[[Array, Any, tuple[int, ...]], Any]] = {
     **dict.fromkeys(("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"), lambda x, _, shape: x.reshape(shape)),
     "Expand": lambda x, _, shape: np.broadcast_to(x, shape),
@@ -89,19 +90,19 @@ MOVING: Mapping[str, Callable[[Array, Any, tuple[int, ...]], Any]] = {
     "Slice": lambda x, attr, _: x[_slices(attr, x.ndim)],
     "Trilu": lambda x, attr, _: np.triu(x) if "upper" not in attr or attr["upper"].i else np.tril(x),
 }
-FOLLOWED = ("Concat", "Gather", "Range", "ConstantOfShape", "Size", "ScatterND", "CumSum")
+INFERRED = ("Concat", "Gather", "Range", "ConstantOfShape", "Size", "ScatterND", "CumSum")
 MOVING_OPS = frozenset(f"onnx::{op}" for op in MOVING if op != "Trilu")
-PLAIN_OPS = frozenset(f"onnx::{op}" for op in (*ELEMENTWISE, *MOVING, *FOLLOWED))  # they give the same each time
+PLAIN_OPS = frozenset(f"onnx::{op}" for op in (*ELEMENTWISE, *MOVING, *INFERRED))  # equal inputs, equal outputs
 
 
 def fold_known_values(graph: Graph) -> Graph:
-    """Return a graph in which known values are constants and settings, and data moves the shortest way."""
+    """Return a graph with known values as constants and settings, and the shortest chains of ops that move data."""
     folder = _Folder(graph)
     return interpret(flatten(folder.definition())) if folder.change() else graph
 
 
 def computes_constants(graph: Graph) -> bool:
-    """Return whether an op takes constants alone: an exporter that works out what is known leaves none."""
+    """Return whether some op has only constants as inputs. An exporter that folds constants leaves no such op."""
     constants = {node.name for node in graph.graph_def.node if node.op in CONSTANT_OPS}
     return any(
         node.op in PLAIN_OPS and node.input and constants.issuperset(filter(None, node.input))
@@ -110,7 +111,7 @@ def computes_constants(graph: Graph) -> bool:
 
 
 class _Folder:
-    """Changes a copy of a graph."""
+    """A copy of a graph that is being changed."""
 
     def __init__(self, graph: Graph) -> None:
         from graphviz_tb.proto import GraphDef
@@ -121,9 +122,9 @@ class _Folder:
         self.nodes: dict[str, NodeDef] = {node.name: node for node in self.made.node}
         self.inference = TensorDecoder(graph).inference
         self.rows = {graph.name[row]: row for row in range(len(graph)) if graph.function[row] < 0}
-        self.known: dict[str, Array | None] = {}  # None: known at export, but not here
+        self.known: dict[str, Array | None] = {}  # None: the exporter knows the value, but it is not computed here
         self.ways: dict[str, Way] = {}
-        self.same: dict[str, str] = {}  # users of a node take another one
+        self.same: dict[str, str] = {}  # replacements of inputs
         self.paddings: set[str] = set()  # ops whose zeros became padding
         self.names = UnusedNames(self.nodes)
         self.users = Counter(text for node in self.made.node for text in node.input)
@@ -131,7 +132,7 @@ class _Folder:
         self.counted = Meter(MAX_COUNTED_IN_ALL)
 
     def change(self) -> bool:
-        """Change all nodes, in the order of the file; return whether there was anything to change."""
+        """Change all nodes, in the order of the file; return whether anything changed."""
         for node in self.made.node:
             for place, text in enumerate(node.input):
                 node.input[place] = self.same.get(text, text)
@@ -162,7 +163,7 @@ class _Folder:
                 self.changed = True
 
     def _count_axis_from_first(self, node: NodeDef) -> None:
-        """Count the axis of an op from the first one, where the file or its default counts it from the last: -1."""
+        """Make a negative axis, given or by default, positive."""
         axis = node.attr["axis"].i if "axis" in node.attr else attribute_defaults(node.op).get("axis", 0)
         shape = self._shape(node.input[0].removesuffix(":0")) if axis < 0 and node.input else None
         if shape is not None and -len(shape) <= axis:
@@ -170,7 +171,7 @@ class _Folder:
             self.changed = True
 
     def definition(self) -> GraphDef:
-        """Return the graph without nodes that nothing takes any more."""
+        """Return the graph without nodes that have lost their users."""
         from graphviz_tb.proto import GraphDef
 
         kept, idle = GraphDef(), self._idle_nodes()
@@ -189,19 +190,19 @@ class _Folder:
         return {*idle, *needed_only_by(idle, makers, users)}
 
     def _join_padding(self, node: NodeDef) -> None:
-        """Make zeros that an op puts around the input of a convolution the padding of that."""
+        """Turn zeros that a `Pad` adds around the input of a convolution into its padding."""
         before = self.nodes.get(node.input[0]) if node.op == CONVOLUTION and node.input else None
         zeros = _zeros_around(before) if before is not None else None
         if before is None or zeros is None or "auto_pad" in node.attr:
             return
-        own = list(node.attr["pads"].list.i) if "pads" in node.attr else [0] * len(zeros)
-        write_setting(node, "pads", list(map(add, own, zeros)))
+        pads = list(node.attr["pads"].list.i) if "pads" in node.attr else [0] * len(zeros)
+        write_setting(node, "pads", list(map(add, pads, zeros)))
         node.input[0] = before.input[0]
         self.paddings.add(before.name)
         self.changed = True
 
     def _turn_weight(self, node: NodeDef) -> None:
-        """Make the transposition of a weight that nothing else takes a weight."""
+        """Replace the transpose of a weight that has no other user by a weight of the transposed shape."""
         weight = self.nodes.get(node.input[0]) if node.op == TRANSPOSE else None
         if weight is None or weight.op not in WEIGHT_OPS or self.users[weight.name] > 1 or "shape" not in weight.attr:
             return
@@ -212,7 +213,7 @@ class _Folder:
         self.changed = True
 
     def _copy_constants(self) -> None:
-        """Give each op its own copy of the small constants that it takes, in its scope."""
+        """Copy small constants for each op that uses them, into its scope."""
         for node in [*self.made.node]:
             scope, slash, _ = node.name.rpartition("/")
             for place, text in enumerate(node.input):
@@ -231,19 +232,19 @@ class _Folder:
     # Values that are known at export
 
     def _is_known_at_export(self, node: NodeDef) -> bool:
-        """Return whether nothing in a run decides the value of a node."""
+        """Return whether the value of a node does not depend on a run."""
         if node.op == SHAPE_OP:
-            return self._followed_value(node) is not None
-        given = [text for text in node.input if text]
+            return self._inferred_value(node) is not None
+        inputs = [text for text in node.input if text]
         is_fill = node.op == FILL and "shape" in node.attr
-        is_plain = node.op in PLAIN_OPS and (bool(given) or is_fill) and all(text in self.known for text in given)
+        is_plain = node.op in PLAIN_OPS and (bool(inputs) or is_fill) and all(text in self.known for text in inputs)
         return node.op in CONSTANT_OPS or is_plain
 
     def _value_of(self, node: NodeDef) -> Array | None:
-        """Return the value of such a node; None if it is not known here."""
+        """Return the value of a node that is known at export; None if it cannot be computed here."""
         if node.op not in CONSTANT_OPS:
-            followed = self._followed_value(node)
-            return followed if followed is not None else self._worked_out(node)
+            inferred = self._inferred_value(node)
+            return inferred if inferred is not None else self._evaluate(node)
         numbers, shape = tensor_numbers(node.attr["value"].tensor), self._shape(node.name)
         if isinstance(numbers, str) or shape is None or np.size(numbers) != prod(shape):
             return None
@@ -255,15 +256,15 @@ class _Folder:
         sizes = tuple(size for size in shape or () if size is not None and size >= 0)
         return sizes if shape is not None and len(sizes) == len(shape) else None
 
-    def _followed_value(self, node: NodeDef) -> Array | None:
-        """Return the whole numbers that inference follows; None where it knows none."""
+    def _inferred_value(self, node: NodeDef) -> Array | None:
+        """Return the integers that shape inference knows for a node; None if it knows none."""
         shape, row = self._shape(node.name), self.rows.get(node.name)
         value = None if row is None else self.inference.first_output(row).value
         if value is None or shape is None or len(value) != prod(shape) or any(abs(each) > 2**61 for each in value):
             return None
         return np.asarray(value).reshape(shape)
 
-    def _worked_out(self, node: NodeDef) -> Array | None:
+    def _evaluate(self, node: NodeDef) -> Array | None:
         plain, shape = node.op.rpartition(":")[2], self._shape(node.name)
         values = [self.known[text] for text in node.input if text]
         if shape is None or prod(shape) > MAX_COUNTED_ELEMENTS or any(value is None for value in values):
@@ -311,7 +312,7 @@ class _Folder:
     # Data that only moves
 
     def _shorten_way(self, node: NodeDef) -> None:
-        """Let an op that moves data take the earliest value from which one step gives the same result."""
+        """Rewire an op that moves data to the earliest value of its way from which one op leads to the same result."""
         shape = self._shape(node.name)
         if node.op in SHAPED_OPS and shape is not None and "shape" in node.attr:
             write_setting(node, "shape", list(shape))
@@ -351,7 +352,7 @@ class _Folder:
         self.ways[node.name] = [*way, (node.name, moved)]
 
     def _take_step(self, node: NodeDef, earlier: str, op: str, settings: Mapping[str, list[int]]) -> None:
-        """Turn a node into the op that moves an earlier value by one step, named as by an exporter."""
+        """Turn a node into an op on an earlier value of its way, named as an exporter names it."""
         self.changed = self.changed or earlier != node.input[0] or node.op != op
         scope, slash, own = node.name.rpartition("/")
         if node.op != op and own.startswith(node.op.rpartition(":")[2]):
@@ -369,7 +370,7 @@ class _Folder:
 
 
 def _one_step(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
-    """Return the op and its settings by which one array becomes another; None if it takes several.
+    """Return the op, and its settings, that turns one array into another; None if no single op does.
 
     >>> _one_step(np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3).T)
     ('onnx::Transpose', {'perm': [1, 0]})
@@ -387,7 +388,7 @@ def _one_step(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]
 
 
 def _transposition(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
-    # The step from one element to the next along an axis shows which axis of the first array it is.
+    # The difference between neighbours along an axis identifies that axis in the first array.
     left, order, steps = list(range(numbers.ndim)), [], _steps(numbers)
     for step, size in _steps(moved):
         found = next((axis for axis in left if steps[axis][1] == size and (size == 1 or steps[axis][0] == step)), None)
@@ -409,8 +410,8 @@ def _slicing(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]
 
 
 def _zeros_around(node: NodeDef) -> list[int] | None:
-    """Return how many zeros an op puts before and behind the data of each axis, without batch and channels; None for
-    any other op."""
+    """Return the paddings of a `Pad` with zeros, first those before then those after each spatial axis; None for any
+    other op, or one that pads batch or channels."""
     if node.op != PAD or "pads" not in node.attr or ("mode" in node.attr and node.attr["mode"].s != b"constant"):
         return None
     filled = node.attr["value"].f if "value" in node.attr else 0
@@ -423,7 +424,7 @@ def _zeros_around(node: NodeDef) -> list[int] | None:
 
 
 def _steps(numbers: Array) -> Sequence[tuple[int, int]]:
-    """Return by how much elements along each axis differ, and how many there are."""
+    """Return for each axis the difference between neighbouring elements, and the size."""
     first = int(numbers.flat[0])
     return [
         (int(np.moveaxis(numbers, axis, 0)[min(1, size - 1)].flat[0]) - first, size)
@@ -432,12 +433,12 @@ def _steps(numbers: Array) -> Sequence[tuple[int, int]]:
 
 
 def _slices(attr: Mapping[str, Any], rank: int) -> tuple[slice, ...]:
-    """Return the part of each axis that a slice takes."""
-    said = {key: list(attr[key].list.i) for key in ("starts", "ends", "axes", "steps") if key in attr}
+    """Return the slice of each axis."""
+    given = {key: list(attr[key].list.i) for key in ("starts", "ends", "axes", "steps") if key in attr}
     taken = [slice(None)] * rank
-    for place, start in enumerate(said["starts"]):
-        axis = said["axes"][place] if "axes" in said else place
-        taken[axis] = slice(start, said["ends"][place], said["steps"][place] if "steps" in said else 1)
+    for place, start in enumerate(given["starts"]):
+        axis = given["axes"][place] if "axes" in given else place
+        taken[axis] = slice(start, given["ends"][place], given["steps"][place] if "steps" in given else 1)
     return tuple(taken)
 
 

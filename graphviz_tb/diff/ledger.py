@@ -1,7 +1,7 @@
-"""The ledger of a diff: every atomic difference of two matched graphs, listed before anything is explained.
+"""The ledger of a diff: every atomic difference of two matched graphs.
 
-Entries are never added or removed later. Each is claimed by one change, or explained by one; the remaining entries
-become changes of their own, so that no edit is hidden.
+The ledger is built from the matching alone. Each entry is claimed by a change (it is part of the edit) or explained by
+one (it is a consequence). Entries without an owner become changes themselves, so that no edit is hidden.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from graphviz_tb.options import DiffOptions
 EXISTENCE_ASPECT, OP, ATTRIBUTE, INPUT, CONTROL, NAME, SCOPE, FUNCTION = (
     "existence", "op", "attribute", "input", "control", "name", "scope", "function",
 )  # fmt: skip
-Claim = tuple[Any, ...]  # what an entry and the edits of a change have in common
+Claim = tuple[Any, ...]  # the key by which edits of a change are compared with entries: aspect, old, new, attribute
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One atomic difference: its aspect, the node, scope or function of either side (-1 for none), the attribute or the
-    place of the input, and the values before and after."""
+    """One atomic difference: its aspect; the old and new node, scope or function (-1 for none); `key`, the attribute or
+    the position of the input; and the values before and after."""
 
     aspect: str
     old: int
@@ -52,7 +52,7 @@ class LedgerEntry:
 
 
 def build_ledger(m: Matching, options: DiffOptions) -> tuple[LedgerEntry, ...]:
-    """Return all differences that count, in the order of the matched nodes."""
+    """Return all differences that count, aspect by aspect."""
     return (*_existences(m), *_values(m, options), *_wires(m), *_names(m), *_functions(m))
 
 
@@ -114,8 +114,8 @@ def _claims_of_edits(edits: NodeEdits) -> Iterator[Claim]:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Owners of ledger entries: `claimed` has the entries that each change is, `explained` those that follow from it,
-    `open_entries` have no owner."""
+    """Owners of ledger entries: by change, `claimed` lists the entries that it consists of and `explained` the entries
+    that follow from it; `open_entries` have no owner."""
 
     claimed: tuple[tuple[int, ...], ...]
     explained: tuple[tuple[int, ...], ...]
@@ -127,16 +127,16 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
     own: dict[Claim, int] = {}
     named: dict[Claim, int] = {}
     following: dict[Claim, int] = {}
-    said: dict[int, frozenset[str]] = {}
+    named_values: dict[int, frozenset[str]] = {}
     for number, change in enumerate(changes):
         exchanged = set(change.edits.ops) if change.key == "op" else None
-        # The old and new values that it names in addition to its own.
+        # The values that the change names besides those of its main setting.
         values = [(part.old, part.new) for part in change.further_settings]
         values += [(pair.old, pair.new) for pair in (change.setting.weights if change.setting else ())]
-        said[number] = frozenset(map(repr, values))
+        named_values[number] = frozenset(map(repr, values))
         claim: Claim
         for claim in _claims_of_edits(change.edits):
-            # Of nodes that keep their op, an exchange of ops claims only the attributes that it names.
+            # For nodes that keep their op, an exchange of ops claims only the attributes that it names.
             known = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
             (own if known else named).setdefault(claim, number)
         for behind in change.consequences:
@@ -148,7 +148,7 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
     for place, entry in enumerate(entries):
         claim = (INPUT if entry.aspect == CONTROL else entry.aspect, entry.old, entry.new)
         claim = (*claim, entry.key) if entry.aspect == ATTRIBUTE else claim
-        if claim in named and claim not in own and repr((entry.before, entry.after)) in said[named[claim]]:
+        if claim in named and claim not in own and repr((entry.before, entry.after)) in named_values[named[claim]]:
             claimed[named[claim]].append(place)
             continue
         # A replaced op brings its attributes.
@@ -168,12 +168,12 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
 
 
 def add_open_changes(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tuple[Change, ...]:
-    """Return the changes, with one more for each entry without an owner; entries with equal aspects and values share
-    one."""
+    """Return the changes, with one more for each entry without an owner; entries of equal aspect and values share a
+    change."""
     entries = build_ledger(m, options)
     left = [entries[place] for place in balance_ledger(entries, changes).open_entries]
     groups: dict[str, list[LedgerEntry]] = defaultdict(list)
-    # A variable's shape and what TensorFlow noted of its reads are one size: the variable comes first.
+    # The shape of a variable and the recorded shapes of its reads are one difference, named after the variable.
     for entry in sorted(left, key=lambda entry: entry.key == SHAPE):
         key = "shape" if entry.key == SHAPE else entry.key
         groups[repr((entry.aspect, key, entry.before, entry.after))].append(entry)

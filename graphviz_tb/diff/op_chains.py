@@ -1,12 +1,12 @@
-"""Chains of ops that compute what one op does.
+"""Replace chains of ops by the single op that computes the same.
 
 A newer version of ONNX has ops for what an older one writes as a chain:
 
 x ─▶ Div ─▶ Erf ─▶ Add ─▶ Mul ─▶ Mul ─▶ y              x ─▶ Gelu ─▶ y
 x ─▶ ReduceMean ─▶ Sub ─▶ … ─▶ Div ─▶ Mul ─▶ Add ─▶ y      x ─▶ LayerNormalization ─▶ y
 
-The proof is a witness: the chain, worked out for some numbers, gives what the op gives. Order and form of the chain do
-not matter.
+A chain is recognised by its result: evaluated on a fixed array of numbers, it equals the op. So the order and form of
+its ops do not matter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Numbers = Floats
 MAX_CHAIN_OPS = 12
-CLOSE = 2e-4  # chains of 16-bit numbers have constants of that precision
+TOLERANCE = 2e-4  # constants of chains in 16-bit floats are only so precise
 WITNESS = np.linspace(-4.0, 4.0, 33)
 ONE_AXIS_WITNESS = np.array([[0.3, -1.2, 2.5, 0.9, -0.4], [1.7, 0.2, -2.6, 3.1, 0.6]])
 
@@ -64,7 +64,7 @@ STEPS: Mapping[str, Callable[..., Numbers]] = {
 REDUCTIONS: Mapping[str, Callable[..., Numbers]] = {"onnx::ReduceMean": np.mean}
 SETTING_STEPS: Mapping[str, Callable[..., Numbers]] = {"onnx::HardSigmoid": _hard_sigmoid}
 KNOWN_STEPS = STEPS.keys() | REDUCTIONS.keys() | SETTING_STEPS.keys()
-# Op, its settings, its result, and the ops of an equal chain.
+# Op, its settings, its function, and an op that is in the middle of each equal chain.
 ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], frozenset[str]], ...] = (
     ("onnx::Gelu", {}, lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2))), frozenset({"onnx::Erf"})),
     (
@@ -84,7 +84,7 @@ ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], f
     ),
 )
 SHORT_CHAINS = frozenset({"onnx::HardSwish", "onnx::Swish", "onnx::Reciprocal"})  # of one or two ops
-NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # what is divided, and by the root of what
+NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # x / sqrt(y + epsilon) as (x, y)
     "onnx::LayerNormalization": lambda x: (x - x.mean(-1, keepdims=True), x.var(-1, keepdims=True)),
     "onnx::RMSNormalization": lambda x: (x, (x**2).mean(-1, keepdims=True)),
 }
@@ -94,7 +94,7 @@ JOINED_OPS = frozenset((*(row[0] for row in ACTIVATIONS), *NORMS))
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A chain of nodes equal to one op: its last node, its data, its weights, and the op with its settings."""
+    """Nodes equal to one op: the last of them, the inputs (data, then weights), and the op with its settings."""
 
     nodes: frozenset[str]
     last: str
@@ -104,8 +104,8 @@ class Chain:
 
 
 def join_chains(graph: Graph, wanted: AbstractSet[str]) -> tuple[GraphDef, dict[str, str]] | None:
-    """Return a graph with some ops in place of chains with the same result, and the names that these are to get,
-    by their present ones; None if it has no such chain."""
+    """Return a graph with the `wanted` ops in place of chains of the same result, and names to give to these ops, by
+    their present names; None if it has no such chain."""
     if not set(graph.op_types) & (_middle_ops(wanted) | (NORM_ROOT if wanted & NORMS.keys() else set())):
         return None
     finder = ChainFinder(graph.graph_def.node, wanted)
@@ -114,18 +114,17 @@ def join_chains(graph: Graph, wanted: AbstractSet[str]) -> tuple[GraphDef, dict[
 
 
 def _middle_ops(wanted: AbstractSet[str]) -> set[str]:
-    """Return the ops in the middle of chains that are activations."""
+    """Return the ops in the middle of the chains of the `wanted` activations."""
     return {op for row in ACTIVATIONS if row[0] in wanted for op in row[3]}
 
 
 def activations_through(ops: AbstractSet[str]) -> frozenset[str]:
-    """Return the activations whose chains have one of these ops in the middle; without short ones, which are said
-    as they are."""
+    """Return the activations, except those of short chains, whose chains have one of these ops in the middle."""
     return frozenset(row[0] for row in ACTIVATIONS if row[3] & ops) - SHORT_CHAINS
 
 
 def _names_of_joined(finder: ChainFinder, chains: list[Chain]) -> dict[str, str]:
-    """Return the names of the ops in place of chains, as exporters name them, so that both graphs have equal names."""
+    """Return new names for the ops in place of chains, as exporters name them, by the name of the chain's last node."""
     named: dict[str, str] = {}
     unused = UnusedNames(set(finder.nodes))
     for chain in chains:
@@ -135,7 +134,8 @@ def _names_of_joined(finder: ChainFinder, chains: list[Chain]) -> dict[str, str]
 
 
 def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain]) -> GraphDef:
-    """Return the graph with one op for each chain; its users take that, and constants that nothing uses are gone."""
+    """Return the graph with one op for each chain, under the name of its last node, without constants that only the
+    chains used."""
     from graphviz_tb.proto import GraphDef
 
     last = {chain.last: chain for chain in chains}
@@ -163,7 +163,7 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain]) -> 
 
 
 class ChainFinder:
-    """Finds chains in the nodes of a graph."""
+    """The search for chains in the nodes of a graph."""
 
     def __init__(self, nodes: Any, wanted: AbstractSet[str]) -> None:
         self.nodes: dict[str, NodeDef] = {node.name: node for node in nodes}
@@ -175,7 +175,7 @@ class ChainFinder:
                 self.users.setdefault(_maker(text), []).append(node.name)
 
     def chains(self) -> Iterator[Chain]:
-        """Yield the chains, none of which shares an op with another."""
+        """Yield chains that share no op."""
         taken: set[str] = set()
         through = _middle_ops(self.wanted)
         norms = self.wanted & NORMS.keys()
@@ -193,27 +193,27 @@ class ChainFinder:
         for data in self._data_before(middle):
             values = self._values_from(data, WITNESS)
             for last, value in values.items() if middle.name in values else ():
-                for op, settings, gives, _ in tables:
-                    if _are_close(value, gives(WITNESS)) and (nodes := self._closed_chain(values, data, last)):
+                for op, settings, compute, _ in tables:
+                    if _are_close(value, compute(WITNESS)) and (nodes := self._closed_chain(values, data, last)):
                         return Chain(nodes, last, (data,), op, settings)
         return None
 
     def _norm(self, root: NodeDef, norms: AbstractSet[str]) -> Chain | None:
-        """Return the chain through a root that is a norm with its weights."""
+        """Return the chain through a square root that is a normalization with its weights."""
         for data in self._data_before(root):
             values = self._values_from(data, ONE_AXIS_WITNESS)
             inputs = [text for name in values if name != data for text in self.nodes[name].input]
             epsilons = dict.fromkeys(number for text in inputs if (number := self.constant(text)) is not None)
             for last, value in values.items() if root.name in values else ():
                 for op in norms:
-                    above, below = NORMS[op](ONE_AXIS_WITNESS)
+                    numerator, variance = NORMS[op](ONE_AXIS_WITNESS)
                     for epsilon in epsilons:
-                        if _are_close(value, above / np.sqrt(below + epsilon)):
+                        if _are_close(value, numerator / np.sqrt(variance + epsilon)):
                             return self._with_weights(values, data, last, op, epsilon)
         return None
 
     def _with_weights(self, values: dict[str, Numbers], data: str, last: str, op: str, epsilon: float) -> Chain | None:
-        """Return a norm with the scale and the offset that follow it; None without a scale."""
+        """Return the chain of a normalization with the scale and the offset behind it; None without a scale."""
         weights: list[str] = []
         for join in ("onnx::Mul", "onnx::Add")[: 2 if op == "onnx::LayerNormalization" else 1]:
             users = [self.nodes[user] for user in self.users.get(last, ())]
@@ -226,12 +226,12 @@ class ChainFinder:
         nodes = self._closed_chain(values, data, last)
         if not weights or not nodes:
             return None
-        # As files write it, in 32 bits; the default is left out.
+        # Epsilon is rounded to 32 bits in files; the default is left out.
         settings = {} if abs(epsilon - 1e-5) < 1e-10 else {"epsilon": float(epsilon)}
         return Chain(nodes, last, (data, *weights), op, settings)
 
     def _joined_vector(self, node: NodeDef, value: str) -> str:
-        """Return the weight of one axis that an op joins to a value; "" if it joins anything else."""
+        """Return the one-dimensional weight that is the other input of an op; "" if that is anything else."""
         others = [_maker(text) for text in node.input if _maker(text) != value]
         weight = self.nodes.get(others[0]) if len(others) == 1 else None
         one_axis = weight is not None and weight.op == PARAMETER_OP and len(attr_value(weight, "shape").shape.dim) == 1
@@ -251,7 +251,7 @@ class ChainFinder:
                 waiting += maker.input
 
     def constant(self, text: str) -> float | None:
-        """Return the number that a constant of one number is; None for anything else."""
+        """Return the value of a scalar constant; None for anything else."""
         if text not in self._constants:
             node = self.nodes.get(_maker(text))
             stored = attr_value(node, "value").tensor if node is not None and node.op in CONSTANT_OPS else None
@@ -261,42 +261,42 @@ class ChainFinder:
         return self._constants[text]
 
     def _closed_chain(self, values: Mapping[str, Numbers], data: str, last: str) -> frozenset[str]:
-        """Return the nodes of a chain that ends with `last`; none if a value inside of it is used elsewhere."""
+        """Return the nodes of a chain that ends with `last`; empty if a value inside the chain is used elsewhere."""
         inner = values.keys() - {data}
         needed = reachable_from([last], lambda name: inner.intersection(self.nodes[name].input))
         is_closed = all(needed.issuperset(self.users.get(name, ())) for name in needed - {last})
         return frozenset(needed if is_closed else ())
 
     def _values_from(self, data: str, witness: Numbers) -> dict[str, Numbers]:
-        """Return what can be worked out from one value and constants, the nearest first, by the text of the input."""
+        """Return the values of nodes that depend only on `data` and constants, by name, the nearest first."""
         values, waiting = {data: witness}, [data]
         while waiting and len(values) < 4 * MAX_CHAIN_OPS:
             for user in self.users.get(_maker(waiting.pop(0)), ()):
                 node = self.nodes[user]
-                takes = [values[text] if text in values else self.constant(text) for text in node.input]
-                if user not in values and node.op in KNOWN_STEPS and not any(each is None for each in takes):
-                    value = _work_out(node, takes)
+                operands = [values[text] if text in values else self.constant(text) for text in node.input]
+                if user not in values and node.op in KNOWN_STEPS and not any(each is None for each in operands):
+                    value = _evaluate(node, operands)
                     if value is not None:
                         values[user] = value
                         waiting.append(user)
         return values
 
 
-def _work_out(node: NodeDef, takes: Sequence[Any]) -> Numbers | None:
+def _evaluate(node: NodeDef, operands: Sequence[Any]) -> Numbers | None:
     with np.errstate(all="ignore"):
         try:
             if node.op in REDUCTIONS:
-                return _reduce(node, np.asarray(takes[0]))
+                return _reduce(node, np.asarray(operands[0]))
             if node.op in SETTING_STEPS:
                 settings = {key: node.attr[key].f for key in ("alpha", "beta") if key in node.attr}
-                return SETTING_STEPS[node.op](np.asarray(takes[0]), **settings)
-            return np.asarray(STEPS[node.op](*takes), float)
+                return SETTING_STEPS[node.op](np.asarray(operands[0]), **settings)
+            return np.asarray(STEPS[node.op](*operands), float)
         except (TypeError, ValueError):
             return None
 
 
 def _reduce(node: NodeDef, value: Numbers) -> Numbers | None:
-    """Return a mean over the last axis; None over others."""
+    """Return the mean over the last axis; None for other axes."""
     axes = list(node.attr["axes"].list.i) if "axes" in node.attr else []
     shapes = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else []
     rank = len(shapes[0].dim) if shapes and not shapes[0].unknown_rank else 0
@@ -306,10 +306,10 @@ def _reduce(node: NodeDef, value: Numbers) -> Numbers | None:
 
 
 def _maker(text: str) -> str:
-    """Return the name of the node behind an input; for outputs after the first the whole text, which is not a node's
-    name."""
+    """Return the name of the node that an input comes from. Inputs from a second output stay as they are, and name no
+    node."""
     return text.removesuffix(":0")
 
 
 def _are_close(one: Numbers, other: Numbers) -> bool:
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=CLOSE, atol=CLOSE))
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE))

@@ -51,8 +51,8 @@ class Changes(Drawable, Comparison):
         return self.explain("markdown")
 
     def picture(self, view: Any = None, **choices: Any) -> Picture:
-        """Return one picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …),
-        and `view` is a view file, of which hiding, titles and the like apply."""
+        """Return one picture of both graphs. `choices` are options of a picture (`theme`, `open`, …); of the view file
+        `view`, hidden nodes and titles apply, for example."""
         from graphviz_tb.api.choices import validate_picture_options
         from graphviz_tb.api.view_files import as_saved_view
         from graphviz_tb.diff.picture.overlay import Both, picture_options
@@ -63,20 +63,19 @@ class Changes(Drawable, Comparison):
         return Both(self, saved).picture(wanted)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return all changes as a `pandas.DataFrame`, a row each. Raises `ToolMissing` where pandas is not
-        installed."""
+        """Return all changes as the rows of a `pandas.DataFrame`. Raises `ToolMissing` if pandas is not installed."""
         from graphviz_tb.api.nodes import pandas_frame
 
         return pandas_frame(map(_change_row, self), CHANGE_COLUMNS)
 
     def to_polars(self) -> polars.DataFrame:
-        """Return the same as a `polars.DataFrame`. Raises `ToolMissing` where polars is not installed."""
+        """Return all changes as the rows of a `polars.DataFrame`. Raises `ToolMissing` if polars is not installed."""
         from graphviz_tb.api.nodes import polars_frame
 
         return polars_frame(map(_change_row, self), CHANGE_COLUMNS)
 
     def html(self, **choices: Any) -> str:
-        """Return the page with both graphs and a list of all changes, a text; `choices` are options of a picture."""
+        """Return the HTML page of both graphs and the list of changes; `choices` are options of a picture."""
         from graphviz_tb.api.choices import validate_picture_options
         from graphviz_tb.diff.picture.overlay import Both, picture_options
         from graphviz_tb.page.changes import changes_html
@@ -86,7 +85,7 @@ class Changes(Drawable, Comparison):
         return changes_html(Both(self, None), wanted).decode()
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
-        """Return the page in a notebook's cell, `height` pixels high."""
+        """Return the page for a notebook cell, `height` pixels high."""
         return NotebookFrame(self.html(**choices).encode(), height)
 
     def _small_page(self) -> bytes | None:
@@ -102,7 +101,7 @@ class Changes(Drawable, Comparison):
         from graphviz_tb.output.files import check_inputs_kept, write_output
 
         check_inputs_kept(self.inputs, [target])
-        # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
+        # Reports come first: `.json` is the list of changes, not a picture as JSON.
         style = REPORT_SUFFIXES.get(PurePath(target).suffix.lower())
         if style is None:
             self.picture(**choices).save(target)
@@ -110,8 +109,7 @@ class Changes(Drawable, Comparison):
             write_output(target, self.explain(style, None).encode("utf-8", "replace"))
 
     def explain(self, style: ReportStyle = "text", limit: int | None = 40, colour: bool = False) -> str:
-        """Return the report of the changes: "text", "json" or "markdown". `limit` is the number of changes listed in
-        text."""
+        """Return the report as "text", "json" or "markdown". The text lists up to `limit` changes."""
         from graphviz_tb.diff.report.explain import explain
 
         require_type("style", style, str)

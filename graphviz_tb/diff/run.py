@@ -1,4 +1,4 @@
-"""One diff from its sources to its changes."""
+"""Run a diff, from two sources to their changes."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class DiffInput:
     label: str
     signatures: tuple[Signature, ...] = ()
     notices: tuple[Notice, ...] = ()
-    kind: str = ""  # "op" or "conceptual"; "" for a graph of neither
+    kind: str = ""  # "op" or "conceptual"; "" if unknown
 
 
 @garbage_collection_paused()
 def compare_sources(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
-    """Load both, match in one orientation, compare, turn back."""
+    """Load both graphs and compare them."""
     old, new = localize_source(old), localize_source(new)
     check_stdin_once((old, new))
     advance("read the old graph", 0, 4)
@@ -71,7 +71,8 @@ def _input_files(source: Any) -> tuple[Any, ...]:
 
 
 def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -> Changes:
-    """Return the changes between two flat graphs."""
+    """Return the changes between two flat graphs. They are matched in the order of their hashes, so that exchanging old
+    and new gives the inverse changes."""
     known: Known = {}
     before, after = _align(before, after)
     a, b = GraphColumns(before.graph, options, known), GraphColumns(after.graph, options, known)
@@ -82,11 +83,12 @@ def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -
 
 
 def _align(before: DiffInput, after: DiffInput) -> tuple[DiffInput, DiffInput]:
-    """Return both inputs without the differences that another exporter, or another version of a format, makes, and with
-    the bodies of functions in place of calls where the other has the body."""
-    (old, seen), (new, told) = inline_called(before.graph, after.graph), inline_called(after.graph, before.graph)
-    before = replace(before, graph=old, notices=(*before.notices, *seen))
-    after = replace(after, graph=new, notices=(*after.notices, *told))
+    """Return both inputs without differences that come from their exporter or the version of their format. A call is
+    replaced by its function's body where the other graph has that inline."""
+    old, old_notices = inline_called(before.graph, after.graph)
+    new, new_notices = inline_called(after.graph, before.graph)
+    before = replace(before, graph=old, notices=(*before.notices, *old_notices))
+    after = replace(after, graph=new, notices=(*after.notices, *new_notices))
     sides = before, after
     aligned = align_exports(*(ExportedGraph(side.graph, side.signatures) for side in sides))
     one, two = (
@@ -99,19 +101,19 @@ def _align(before: DiffInput, after: DiffInput) -> tuple[DiffInput, DiffInput]:
 def _compare_oriented(
     before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColumns, options: DiffOptions
 ) -> Changes:
-    """Return the changes, matched in the given orientation."""
+    """Return the changes of two graphs that are matched in this orientation."""
     advance("match nodes", 2, 4)
     m = match_graphs(a, b)
     advance("compare nodes", 3, 4)
     changes = add_open_changes(m, compare_matched(m, options), options)
-    promised = signature_changes(m, before.signatures, after.signatures)
+    signature = signature_changes(m, before.signatures, after.signatures)
     # Files with signatures declare their outputs; equal graphs need no inferred shapes.
     if changes and not (before.signatures and after.signatures):
-        promised += inferred_output_changes(m)
+        signature += inferred_output_changes(m)
     source = MatchedGraphs(m, options)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
-    signed = with_signatures(source.in_order(changes), promised)
-    items = source.in_order(signed) or total_changes(m, source.numbers)
+    combined = with_signatures(source.in_order(changes), signature)
+    items = source.in_order(combined) or total_changes(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),
@@ -127,7 +129,7 @@ def _compare_oriented(
 
 
 def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
-    """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
+    """Read and flatten a source, or take the graph of a Model. A choice may be a pair, one for each side."""
     if isinstance(source, DiffInput):
         return source
     if isinstance(source, FoldedGraph):
@@ -150,7 +152,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
 
 
 def _by_modules(graph: Graph) -> Graph:
-    """Return a trace of values with the ops of its modules; any other graph as it is."""
+    """Reduce a trace of values to the ops of its modules; return any other graph unchanged."""
     return interpret(flatten(module_graph(graph))) if graph.is_value_trace else graph
 
 

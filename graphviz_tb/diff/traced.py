@@ -1,13 +1,13 @@
-"""Graphs of one program that tell of their tracing, reduced to what the program says.
+"""Remove tracing artifacts from graphs, so that two traces of one program are equal.
 
-A trace of PyTorch is reduced to what `print(model)` shows: modules and the ops in them, with their arguments. It has a
-node for every number, list and parameter, shared by several modules, and renumbers names with every edit. The reduced
-graph has none of these: a module that is one op gets the module's name, other ops the name of their kind, and numbers
-and parameters become attributes of the op that takes them.
+A trace of PyTorch is reduced to the content of `print(model)`: modules and their ops, with arguments. A trace has a
+node for every number, list and parameter, shared by several modules, and renumbers names with every edit. In the
+reduced graph, the op of a module with a single op has the module's name, other ops are named by their kind, and numbers
+and parameters are attributes of the ops that use them.
 
 Net/Block[0]/705 (0.1) ─▶ Net/Block[0]/Dropout[drop]/y.1     Net/Block[0]/Dropout[drop]  p 0.1
 
-Functions of TensorFlow that one graph calls and the other has inline are replaced by their bodies.
+TensorFlow functions that one graph calls and the other has inline are replaced by their bodies.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ SHAPE = "_output_shapes"
 IMPLIED_ARGUMENTS = ("groups", "normalized_shape")
 CHANNELS = "one for each channel"
 BOTH_WAYS = "bidirectional"
-# How wide the result of a linear layer or a convolution is, its own weights alone decide: the setting, and which
-# dimension of the recorded result it is. A trace has no shapes of weights.
+# Ops whose weights decide a size of their output: the setting of that name, and the dimension of that size. A trace
+# records shapes of outputs, not of weights.
 WIDTH_OPS = {
     "aten::linear": ("units", -1),
     "aten::embedding": ("output_dim", -1),
@@ -87,7 +87,7 @@ RECORDED_WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras h
 
 
 def module_graph(graph: Graph) -> GraphDef:
-    """Before: a trace whose marks are known. After: its ops alone, each with its arguments as attributes."""
+    """Return the ops of an interpreted trace, with their arguments as attributes."""
     from graphviz_tb.proto import GraphDef
 
     plumbing = (graph.mark == Mark.CONSTANT) | graph.nodes_of_types((CONSTANT_OP, PARAMETER_OP).__contains__)
@@ -116,18 +116,18 @@ def module_graph(graph: Graph) -> GraphDef:
 
 
 def _result_width(graph: Graph, node: int) -> int:
-    """Return how wide the recorded result of a linear layer, a convolution or the like is; 0 where it is unknown."""
+    """Return the size of an op's recorded output that its weights decide (`WIDTH_OPS`); 0 if unknown."""
     sizes, place = _recorded_sizes(graph, node) or [], WIDTH_OPS.get(graph.graph_def.node[node].op, ("", 0))[1]
     return max(sizes[place], 0) if place and len(sizes) > max(place, 0) else 0
 
 
 def _module_of_parameter(graph: Graph, parameter: int) -> str:
-    """Return the module that a parameter of a trace belongs to: each use has a separate node below it."""
+    """Return the module of a parameter's node: `Net/fc` for `Net/fc/weight/5`."""
     return posixpath.dirname(posixpath.dirname(graph.name[parameter]))
 
 
 def _first_users(graph: Graph, nodes: Iterable[int]) -> dict[str, int]:
-    """Return the first op that takes parameters of each module; other ops in modules of that name share them."""
+    """Return the first op that uses parameters of each module, by the module; later ones share them."""
     found: dict[str, int] = {}
     for node in nodes:
         for text in graph.graph_def.node[node].input:
@@ -140,16 +140,15 @@ def _first_users(graph: Graph, nodes: Iterable[int]) -> dict[str, int]:
 def _argument(
     graph: Graph, node: int, slot: int, source: int, first_users: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the argument of an op at an input that is not a tensor: the name of the argument and its value; of a
-    parameter whose it is."""
+    """Yield the name and the value of an argument that is not a tensor; for a parameter, its name and its owner."""
     label = graph.labels.get(source, "")
     if graph.op_types[graph.op[source]] == PARAMETER_OP:
         owner, user = _module_of_parameter(graph, source), posixpath.dirname(graph.name[node])
-        # A module is listed below its container, and called without it: the last segment says which it is.
-        own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
-        again = own and is_module(last_segment(owner)) and first_users[owner] != node
-        lender = "its first call" if again else owner
-        yield label, OWN_PARAMETER if own and not again else f"{SHARED_PARAMETER}{lender}"
+        # Owner and user may have different containers in their names: the last segment identifies the module.
+        is_own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
+        is_repeated = is_own and is_module(last_segment(owner)) and first_users[owner] != node
+        lender = "its first call" if is_repeated else owner
+        yield label, OWN_PARAMETER if is_own and not is_repeated else f"{SHARED_PARAMETER}{lender}"
     elif label != NO_ARGUMENT:
         key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
         value = _implied_value(graph, node, key, label)
@@ -158,8 +157,8 @@ def _argument(
 
 
 def _implied_value(graph: Graph, node: int, key: str, label: str) -> str:
-    """Return an argument without what the size of the first input implies: a norm over all of it, a group for each of
-    its channels."""
+    """Return the value of an argument, independent of the size of the first input: "" for a normalized shape of all its
+    last dimensions, `CHANNELS` for as many groups as channels."""
     if key not in IMPLIED_ARGUMENTS:
         return label
     inputs = graph.graph_def.node[node].input
@@ -172,7 +171,7 @@ def _implied_value(graph: Graph, node: int, key: str, label: str) -> str:
 
 
 def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
-    """Name each op: by its module where that is one op, else by its kind, counted in the order of flow."""
+    """Return a name for each op: its module's name if the module is one op, else its kind with a number."""
     below: dict[str, list[int]] = defaultdict(list)
     around: set[str] = set()
     for node in _sort_by_flow(graph, work):
@@ -186,15 +185,15 @@ def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
         counts: dict[str, int] = defaultdict(int)
         for node in nodes:
             definition = graph.graph_def.node[node]
-            # Outside of all modules there is nothing but the name of the value.
+            # Outside of modules, ops keep the name of their value.
             if definition.op == PORT_OP or "::" not in definition.op or not scope:
                 names[node] = graph.name[node]
                 continue
             kind = pytorch_label(definition, []) or definition.op
             number = counts[kind]
             counts[kind] += 1
-            own = f"{kind}_{number}" if number else kind
-            names[node] = scope if alone else f"{scope}/{own}"
+            numbered = f"{kind}_{number}" if number else kind
+            names[node] = scope if alone else f"{scope}/{numbered}"
     return names
 
 
@@ -204,39 +203,39 @@ def _sort_by_flow(graph: Graph, work: Sequence[int]) -> list[int]:
     return sorted(work, key=lambda node: (depth[node], natural_name_key(graph.name[node])))
 
 
-TORCH_PREFIX = "aten::"  # how types of ops begin in PyTorch
+TORCH_PREFIX = "aten::"  # of op types of PyTorch
 
 
 def is_traced(graph: Graph) -> bool:
-    """Return whether a graph is a trace of PyTorch, whose weights have no shapes."""
+    """Return whether a graph is a trace of PyTorch; shapes of weights are unknown there."""
     weights = {PARAMETER_WEIGHT_OP, BUFFER_OP}.intersection(graph.op_types)
     return not weights and any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
 
 
 def traced_shape_changes(m: Matching) -> Iterator[Change]:
-    """Yield one change for each op whose output shape differs although its settings and inputs are equal: a trace
-    shows nothing else of a parameter."""
+    """Yield one change for each op whose output shape differs although its settings and inputs are equal: another size
+    of a parameter is not visible otherwise."""
     if not (is_traced(m.a.graph) and is_traced(m.b.graph)):
         return
     old, new = m.matched_pairs()
     other_shape = m.a.labels.shapes[old] != m.b.labels.shapes[new]
-    told = np.zeros(len(m.b), bool)
-    told[new[m.a.node_label[old] != m.b.node_label[new]]] = True
-    told[rewired_nodes(m)[1]] = True
+    reported = np.zeros(len(m.b), bool)
+    reported[new[m.a.node_label[old] != m.b.node_label[new]]] = True
+    reported[rewired_nodes(m)[1]] = True
     reshaped = np.zeros(len(m.b), bool)
     reshaped[new[other_shape]] = True
-    # Nodes without a recorded shape hand it on: lists, and ops that unpack them.
+    # Nodes without a recorded shape (lists, and ops that unpack them) pass a new shape on.
     graph = m.b.graph
     inner = np.array([not _recorded_shape(graph, node) for node in range(len(graph))], bool)[graph.target]
     reshaped = reachable_mask(reshaped | (m.to_a < 0), graph.source[inner], graph.target[inner])
     for mine, other in zip(old[other_shape].tolist(), new[other_shape].tolist(), strict=True):
-        words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
-        if told[other] or not all(words) or reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
+        shapes = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
+        if reported[other] or not all(shapes) or reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
             continue
         names = traced_module(m.a.graph, mine), traced_module(m.b.graph, other)
         severity: Severity = "signature" if m.b.op_type(other) == PORT_OP else "attribute"
         edits = NodeEdits(attributes=((mine, other, SHAPE),))
-        yield Change("changed", severity, *names, 1, Setting("shape", *words), edits=edits)
+        yield Change("changed", severity, *names, 1, Setting("shape", *shapes), edits=edits)
 
 
 def _recorded_sizes(graph: Graph, node: int) -> list[int] | None:
@@ -253,7 +252,7 @@ def _recorded_shape(graph: Graph, node: int) -> str:
 
 
 def traced_module(graph: Graph, node: int) -> str:
-    """Return the module that an op is in; of an op outside of all its own name."""
+    """Return the module that an op is in; for an op outside of all modules its name."""
     name = graph.name[node]
     around = name.rpartition("/")[0]
     return around if is_module(last_segment(around)) and not is_module(last_segment(name)) else name
@@ -263,15 +262,15 @@ def traced_module(graph: Graph, node: int) -> str:
 #
 #   x ─▶ PartitionedCall(f) ─▶ y              x ─▶ MatMul ─▶ Relu ─▶ y
 #
-# Such calls are replaced by the bodies of their functions, so that the ops are compared and not the call.
+# The call is replaced by the body of its function, so that ops are compared with ops.
 
 
-LEAST_SHARE = 0.5  # of the ops of a body that the other graph has beyond those of this one
-PASSING_OPS = CONSTANT_OPS | IDENTITY_OPS | GROUP_OPS | VARIABLE_READ_OPS | SIZE_OPS
+MIN_INLINE_SHARE = 0.5  # of the ops of a body, which the other graph must have more of than this one
+IGNORED_BODY_OPS = CONSTANT_OPS | IDENTITY_OPS | GROUP_OPS | VARIABLE_READ_OPS | SIZE_OPS
 
 
 def inline_called(graph: Graph, other: Graph) -> tuple[Graph, tuple[Notice, ...]]:
-    """Return a graph with the bodies of those functions in place of their calls that the other graph has inline."""
+    """Return a graph in which calls of functions that the other graph has inline are replaced by their bodies."""
     library = {function.signature.name: function for function in graph.graph_def.library.function}
     if not library or graph.layers:
         return graph, ()
@@ -302,19 +301,20 @@ def inline_called(graph: Graph, other: Graph) -> tuple[Graph, tuple[Notice, ...]
 
 
 def _is_inline(call: NodeDef, function: FunctionDef, names: Mapping[str, str], spare: Counter[str]) -> bool:
-    """Return whether the other graph, with nodes of such names and some op types to spare, has the body of a call."""
+    """Return whether the other graph has the body of a call inline. `names` are the op types of its nodes by name, and
+    `spare` counts the ops that only it has."""
     arguments = function.signature.input_arg
     plain = not any(arg.number_attr or arg.type_list_attr for arg in (*arguments, *function.signature.output_arg))
-    # Its control inputs would be those of all its ops.
+    # A control input of the call would become one of each op in its body.
     if not plain or len(arguments) != len(call.input) or len(arguments) != len(tensor_inputs(call)):
         return False
-    wanted = Counter(node.op for node in function.node_def if node.op not in PASSING_OPS)
-    # TensorFlow calls a function for a convolution in groups, and one for its gradients: the call says so.
+    wanted = Counter(node.op for node in function.node_def if node.op not in IGNORED_BODY_OPS)
+    # TensorFlow wraps a grouped convolution, and its gradients, in a function: such a call stays.
     if all(has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION, Role.GRADIENT) for op in wanted):
         return False
     if names.get(call.name, call.op) not in CALL_OPS:
         return True
-    return 0 < LEAST_SHARE * wanted.total() <= (wanted & spare).total()
+    return 0 < MIN_INLINE_SHARE * wanted.total() <= (wanted & spare).total()
 
 
 def _inline(
@@ -345,15 +345,19 @@ def _inline(
 
 
 def _reads_in_body(frames: Mapping[str, InliningFrame], control: str, tensors: Set[str]) -> list[str]:
-    """Return the control inputs of an op that waits for a call whose body uses one of its tensors: what uses it."""
+    """Return control inputs in place of that on a call with a body that uses some of the op's `tensors`: the nodes of
+    the body that use them."""
     frame = frames.get(input_node(control))
-    given = {argument for argument, tensor in frame.given.items() if tensor in tensors} if frame else set()
-    inputs = frame.body.inputs.items() if frame and given else ()
-    return [f"^{frame.names[name]}" for name, texts in inputs if frame and not given.isdisjoint(map(input_node, texts))]
+    shared = {argument for argument, tensor in frame.given.items() if tensor in tensors} if frame else set()
+    inputs = frame.body.inputs.items() if frame and shared else ()
+    return [
+        f"^{frame.names[name]}" for name, texts in inputs if frame and not shared.isdisjoint(map(input_node, texts))
+    ]
 
 
 def _resolve(text: str, frames: Mapping[str, InliningFrame]) -> str:
-    """Return an input with the result of a body for that of its call; a call may take that of another call."""
+    """Return an input of the new graph: the output of an inlined call is a result in its body, which may be the output
+    of another call."""
     for _ in range(len(frames) + 1):
         control, name = text.startswith("^"), input_node(text)
         if name not in frames:
@@ -367,7 +371,7 @@ def _resolve(text: str, frames: Mapping[str, InliningFrame]) -> str:
 
 
 def _plain_input(frame: InliningFrame, text: str) -> str:
-    """Return an input of a body as a main graph writes it: `act:activations:0` is `act`."""
+    """Return an input of a body in the form of a main graph: `act` for `act:activations:0`."""
     name = input_node(text)
     if text.startswith("^") or name not in frame.names:
         return frame.final_input(text)
@@ -378,8 +382,8 @@ def _plain_input(frame: InliningFrame, text: str) -> str:
 def _frame_of_call(
     call: NodeDef, function: FunctionDef, names: Collection[str], taken: Set[str], scopes: Set[str]
 ) -> InliningFrame:
-    """Return the body of a call, its nodes under names that the other graph has, if they are not taken, in one of the
-    scopes of the graph."""
+    """Return the body of a call, its nodes renamed as the other graph names them if that name is free and in one of the
+    `scopes` of this graph."""
     body = body_of_function(function)
     given = dict(zip(body.arguments, tensor_inputs(call), strict=True))
     results = set(map(input_node, body.results))
@@ -390,7 +394,7 @@ def _frame_of_call(
         inside = f"{scope}/{name}" if scope else name
         within = bool(scope) and name.startswith(f"{scope}/")
         beside = name if within else f"{scope}/{last_segment(name)}" if scope else last_segment(name)
-        # The call has the name of the last op of the body. Names of another scope say nothing about this graph.
+        # A call often has the name of the last op of its body. Names in a scope that this graph lacks are no evidence.
         wanted = [call.name] if name in results else []
         wanted += [name] if within or name.rpartition("/")[0] in scopes else []
         known = (each for each in (*wanted, inside) if each in names and each not in taken and each not in unused.given)
@@ -401,7 +405,8 @@ def _frame_of_call(
 
 
 def _without_last_copies(body: GraphBody, foreign: Set[str]) -> GraphBody:
-    """Return the body of a function without the `foreign` copies that it returns: inlined ops have none."""
+    """Return a body without the `Identity` nodes before its results that are `foreign` to the other graph: inlined ops
+    have none."""
     used = {input_node(text) for texts in body.inputs.values() for text in texts}
     copied = {name: node.input[0] for name, node in body.nodes.items() if node.op in IDENTITY_OPS and node.input}
     gone = (copied.keys() & set(map(input_node, body.results)) & foreign) - used

@@ -1,4 +1,4 @@
-"""Edits of many layers at once: another type of numbers, frozen weights, another order, shared weights."""
+"""Find edits of many layers at once: frozen weights, another batch size, another order, shared weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
-from graphviz_tb.diff.changes.attributes import WHOLE_TYPES, Difference, computes_only_sizes
+from graphviz_tb.diff.changes.attributes import INTEGER_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.names import without_common_ends
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, unite_changes, without_objects
 from graphviz_tb.diff.columns.layers import Layers
@@ -38,17 +38,17 @@ from graphviz_tb.ops.roles import (
     VARIABLE_READ_OPS,
 )
 
-# Weights that are variables in one graph and constants in the other: one of them is frozen.
+# Frozen graphs: weights that are variables in one graph and constants in the other.
 
-FREEZING = "weights"  # the key of such a change
+FREEZING = "weights"  # the key of the change
 VARIABLES, CONSTANTS = "variables", "constants"
 STATE_OPS = VARIABLE_OPS | VARIABLE_READ_OPS
 FROZEN_OPS = CONSTANT_OPS | IDENTITY_OPS
 
 
 def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
-    """Return a change for all weights that became constants, one for all that became variables, and the changes that
-    these are made of: exchanged ops, and the variables or reads without a partner beside them."""
+    """Return one change for all weights that became constants, one for all that became variables, and the changes
+    merged into these: exchanged ops, and unmatched variables or reads next to them."""
     made: list[Change] = []
     taken: list[Change] = []
     for frozen in (True, False):
@@ -62,9 +62,9 @@ def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Chang
         )
         for new, (side, kind, types) in enumerate(sides):
             known = {pair[new] for pair in pairs}
-            own = [each for each in changes if each.kind == kind and _is_beside(side, each, known, types)]
-            is_frozen |= bool(own) and types is CONSTANT_OPS
-            units += own
+            neighbours = [each for each in changes if each.kind == kind and _is_beside(side, each, known, types)]
+            is_frozen |= bool(neighbours) and types is CONSTANT_OPS
+            units += neighbours
         if not is_frozen:
             continue
         places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs})
@@ -77,30 +77,30 @@ def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Chang
 
 
 def _only_freezes(m: Matching, change: Change, frozen: bool) -> bool:
-    """Return whether all ops that a change exchanges are variables, or reads, and constants in place of them."""
+    """Return whether a change only exchanges variables or reads for constants; the reverse if not `frozen`."""
     types = [(m.a.op_type(old), m.b.op_type(new)) for old, new in change.edits.ops]
     pairs = types if frozen else [pair[::-1] for pair in types]
     return bool(pairs) and all(state in STATE_OPS and constant in FROZEN_OPS for state, constant in pairs)
 
 
 def _is_beside(side: GraphColumns, change: Change, known: AbstractSet[int], types: AbstractSet[str]) -> bool:
-    """Return whether a change only adds or removes ops of such types, and some known nodes read them, or are read."""
+    """Return whether a change only adds or removes ops of the given types, next to known nodes."""
     nodes = change.edits.added or change.edits.removed
     ends = (end for node in nodes for end in (*side.data_sources(node), *side.data_users(node)))
     return bool(nodes) and types >= {side.op_type(node) for node in nodes} and not known.isdisjoint(ends)
 
 
-# A batch size that only one of both graphs knows: there TensorFlow writes constants for sizes that the other works out.
+# A batch size that only one graph knows: there, TensorFlow writes constants for sizes that the other computes.
 
-WORKING_OUT_SIZES = SIZE_OPS | SIZE_ARITHMETIC_OPS | INDEX_OPS | FILL_OPS
+SIZE_COMPUTING_OPS = SIZE_OPS | SIZE_ARITHMETIC_OPS | INDEX_OPS | FILL_OPS
 ARGUMENTS = FUNCTION_ARGUMENT_OPS | {INPUT_ARG_OP}
-SIZE_TYPES = frozenset({"int32", "int64", "variant"})  # of arguments: a size, or a list that a loop keeps them in
-KEEPING_OPS = ARGUMENTS | {"TensorListPushBack"}  # how a loop keeps values for its gradients
-BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
+SIZE_TYPES = frozenset({"int32", "int64", "variant"})  # of arguments: a size, or a list in which a loop stores sizes
+LOOP_STORING_OPS = ARGUMENTS | {"TensorListPushBack"}  # a loop stores values for its gradients with these
+BATCH_SIZE = "batch size"  # the key of a difference in the first size of a shape
 
 
 def batch_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
-    """Return the changes of the batch size with what only follows from it, and all changes that these are made of."""
+    """Return the changes of the batch size with their consequences, and all changes merged into these."""
     given = [change for change in changes if change.key == BATCH_SIZE]
     pairs = {(change.setting.old, change.setting.new) for change in given if change.setting}
     known = next((size for pair in pairs for size in pair if size.isdecimal() and int(size)), "")
@@ -114,19 +114,18 @@ def batch_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
 
 @dataclass(frozen=True, slots=True)
 class KnownBatch:
-    """A batch size known in one of two graphs alone, the new one if `is_new`."""
+    """A batch size that only one graph knows: the new graph if `is_new`."""
 
     m: Matching
     size: int
     is_new: bool
 
     def explains(self, change: Change) -> bool:
-        """Return whether a change follows from a known batch: constants replace ops that compute sizes, and the number
-        a missing one."""
+        """Return whether a change follows from a known batch size: constants replace ops that compute sizes."""
         if change.inside:
             return all(map(self._explains_in_function, change.inside))
         if change.key == "op" and change.edits.ops:
-            return all(map(self._is_worked_out, change.edits.ops))
+            return all(map(self._is_folded, change.edits.ops))
         if change.kind in ("added", "removed"):
             # The graph with the known batch has fewer ops.
             loud = change.unit is not None and bool(change.unit.op_types.keys() - CONSTANT_OPS)
@@ -134,37 +133,36 @@ class KnownBatch:
         return change.kind == "rewired" and computes_only_sizes(self.m, change)
 
     def _explains_in_function(self, change: Change) -> bool:
-        """Return whether a change in a function follows: a loop keeps no sizes for its gradients that are known."""
+        """Return whether a change in a function follows: a loop stores no known sizes for its gradients."""
         types = change.unit.op_types.keys() if change.unit else frozenset()
-        is_kept_less = (change.kind == "removed") == self.is_new and bool(types) and types <= KEEPING_OPS
+        is_kept_less = (change.kind == "removed") == self.is_new and bool(types) and types <= LOOP_STORING_OPS
         content = change.content
         return is_kept_less or (isinstance(content, FunctionSignature) and self._explains_signature(content))
 
     def _explains_signature(self, content: FunctionSignature) -> bool:
-        """Return whether the function of the known batch only has fewer arguments and results: sizes, or lists where a
-        loop keeps these."""
+        """Return whether a function only lacks arguments and results for sizes in the graph that knows the batch."""
         for sides in filter(None, (content.arguments, content.results)):
             least, more = (sides.new, sides.old) if self.is_new else (sides.old, sides.new)
             left = iter(more)
-            # In one order: what is between the arguments that both have is left out.
+            # `least` must be a subsequence of `more`.
             if not all(kind in left for kind in least) or not set(Counter(more) - Counter(least)) <= SIZE_TYPES:
                 return False
         return content.returned is None
 
-    def _is_worked_out(self, pair: tuple[int, int]) -> bool:
-        """Return whether one of two ops is a constant that the other one works out, or fills, for the batch."""
+    def _is_folded(self, pair: tuple[int, int]) -> bool:
+        """Return whether one op is a constant that the other op computes, or fills, for the known batch size."""
         sides = ((self.m.a, pair[0]), (self.m.b, pair[1]))
         (known, constant), (other, node) = sides[::-1] if self.is_new else sides
         definition = known.graph.node_def(constant)
-        if definition is None or definition.op not in CONSTANT_OPS or other.op_type(node) not in WORKING_OUT_SIZES:
+        if definition is None or definition.op not in CONSTANT_OPS or other.op_type(node) not in SIZE_COMPUTING_OPS:
             return False
         tensor = definition.attr["value"].tensor
         numbers = tensor_numbers(tensor)
         listed = numbers if isinstance(numbers, list) else [numbers]
         out = other.tensors.inference.first_output(node)
-        if tensor.dtype in WHOLE_TYPES and out.value is not None:
+        if tensor.dtype in INTEGER_TYPES and out.value is not None:
             return self._are_of_batch(other, out.value, listed)
-        # An op that fills a shape has one value everywhere.
+        # A `Fill` has one value everywhere.
         value = dict(other.data_inputs(node)).get(1, -1) if other.op_type(node) == "Fill" else -1
         filled = other.constant_numbers(value) if exists(value) else None
         if out.shape is None or filled is None or any(number != filled for number in listed):
@@ -172,22 +170,21 @@ class KnownBatch:
         return self._are_of_batch(other, out.shape, [dim.size for dim in tensor.tensor_shape.dim])
 
     def _are_of_batch(self, other: GraphColumns, sizes: Sequence[int], listed: Sequence[Any]) -> bool:
-        """Return whether sizes, as inference follows them, are the listed numbers for the known batch."""
+        """Return whether inferred sizes, with the known batch size in place of its symbol, are the listed numbers."""
         symbols = other.tensors.inference.symbols
         known = [size if size > SYMBOL_LIMIT else symbols.evaluate(size, self.size) for size in sizes]
         return known == list(listed)
 
 
 def shared_scope(names: Sequence[str]) -> str:
-    """Return the scope that most of the names are in: the longest with nine in ten of them.
+    """Return the innermost scope that contains at least 90 % of the names.
 
     >>> shared_scope(["m/a/x", "m/b/y"]), shared_scope(["a", "b"]), shared_scope(["m/a/x", "m/a/y/z"])
     ('m', '', 'm/a')
     """
     scopes = [name.split("/")[:-1] for name in names]
     shared: list[str] = []
-    # One segment at a time, as all scopes of a deep name together have the square of its letters. Only one branch can
-    # hold so many names.
+    # One segment at a time: all scopes of a deep name together would be quadratic in its length.
     while scopes := [words for words in scopes if len(words) > len(shared)]:
         ((word, count),) = Counter([words[len(shared)] for words in scopes]).most_common(1)
         if 10 * count < 9 * len(names):
@@ -209,12 +206,14 @@ def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
     pairs = [pair for change in changes for pair in change.edits.inputs]
     new = _layer_order(m.layers[1], [new for _, new in pairs], m.layers[1].name)
     old = _layer_order(m.layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layer))
-    # The same layers in another order, said once where it is that of several blocks.
+    # Equal layers in another order; blocks with the same new order are described once.
     if set(old) == set(new) and old != new:
         blocks = _repeated_order(old, new)
-        # The most frequent says it: the first and the last block may have other neighbours.
-        often = Counter(blocks.values()).items()
-        (before, after), count = max(often, key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
+        # The most frequent order: the first and the last block may have other neighbours.
+        orders_of_blocks = Counter(blocks.values()).items()
+        (before, after), count = max(
+            orders_of_blocks, key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0)
+        )
         if count > 1:
             order = LayerOrder(before, after, len(blocks))
             # The place of the change is a block with this order.
@@ -230,7 +229,7 @@ def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
 
 
 def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
-    """Return the rewired inputs of some changes, each with the node that takes it; several nodes may take one."""
+    """Return the rewired inputs of changes, each with its node; a change at several places has one for each."""
     return tuple(
         wire if wire.node else replace(wire, node=Sides(*place))
         for change in changes
@@ -240,13 +239,12 @@ def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
 
 
 def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the order of layers in each reordered block (a scope whose children have a new order), by their names
-    below it.
+    """Return the old and the new order of layers in each reordered block, by the block's name.
 
     >>> _repeated_order(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
     {'b_0': (('norm', 'sum'), ('sum', 'norm')), 'b_1': (('norm', 'sum'), ('sum', 'norm'))}
     """
-    # By scopes from the outside in, then by the numbers in names, where blocks are not scopes.
+    # Blocks are scopes, tried from the outside in, else numbered parts of names.
     for depth in (*range(1, max((name.count("/") for name in old), default=0) + 1), *NUMBERED):
         scopes: dict[str, tuple[list[str], list[str]]] = {}
         for which, names in enumerate((old, new)):
@@ -283,7 +281,7 @@ def _common_scope_cut(name: str, depth: int) -> tuple[str, str]:
 
 
 def _partner_name(m: Matching, layer: int) -> str:
-    """Return the name that an old layer has now."""
+    """Return the new name of an old layer; the old name without a partner."""
     partner = int(m.scope_to_b[layer] if exists(layer) else m.to_b[-1 - layer])
     if not exists(partner):
         return m.layers[0].name(layer)
@@ -291,7 +289,7 @@ def _partner_name(m: Matching, layer: int) -> str:
 
 
 def _layer_order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
-    """Return the layers of nodes as data runs through them, by name: by the longest way that leads to each of them."""
+    """Return the names of the layers of nodes, in the order of data flow."""
     place: dict[int, float] = {}
     for node in nodes:
         if layers.forward[node]:
@@ -301,7 +299,7 @@ def _layer_order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], 
 
 
 def fewest_moved_names(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Return the fewest names whose moves make one order of the other: all but a longest common subsequence.
+    """Return the fewest names that must move to change one order into the other.
 
     >>> fewest_moved_names(["norm", "dense", "add"], ["dense", "add", "norm"])
     ['norm']
@@ -310,15 +308,15 @@ def fewest_moved_names(old: Sequence[str], new: Sequence[str]) -> list[str]:
     return [name for name in old if name not in kept]
 
 
-# Weights that two layers shared and no longer do, or do now.
+# Weights that layers began or ceased to share.
 
 READING_OPS = VARIABLE_READ_OPS | IDENTITY_OPS
 WEIGHT_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
 
 
 def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """Return one change of the layer if only weights were added, for ops that used the weights of another layer that
-    still exists."""
+    """Return one change of a layer's weights, from shared to its own or the reverse, if changes only add weights for
+    ops that used those of another layer; else None."""
     for kind, which in (("added", 1), ("removed", 0)):
         parts = [change for change in changes if change.kind == kind]
         others = [change for change in changes if change.kind not in (kind, "rewired")]
@@ -326,24 +324,23 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
             continue
         forward = m.layers[which].forward
         nodes = [node for change in parts for node in (*change.edits.added, *change.edits.removed) if forward[node]]
-        # What gives them their first values comes with them.
         if not WEIGHT_OPS.issuperset(map(m.layers[which].side.op_type, nodes)):
             continue
         shared = {name for change in parts for name in _former_lenders(m, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
-        # A layer and its gradients take the same weights: that is not sharing.
+        # A layer and its gradients use the same weights: that is not sharing.
         takes = [pair for pair in users if forward[pair[which]]]
         takers = {m.layers[which].name_around(pair[which]) for pair in takes}
         if len(shared | takers) < 2 and len(takes) < len(users):
             continue
-        # The layer that lends its weights may be rewired too; it is not the one that has its own now.
+        # The layer that lends its weights may be rewired too, but does not count.
         users = takes or users
         apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
         if users and shared:
             own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
             around = [names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own]
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
-            # Of modules in one scope with those that lend to them each has its name.
+            # Modules in one scope with their lenders are listed one by one.
             apart_of = {lenders_of} != {*around}
             places = [(around[0], around[1])] if apart_of else sorted(set(zip(own[0], own[1], strict=True)))
             old, new = places[0]
@@ -355,7 +352,7 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
 
 
 def _only_adds_weights(change: Change) -> bool:
-    """Return whether only reads of variables were added or removed: layers that shared weights no longer do.
+    """Return whether a change only adds or removes reads of variables.
 
     >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
@@ -366,7 +363,7 @@ def _only_adds_weights(change: Change) -> bool:
 
 
 def _common_scope(names: Sequence[str]) -> str:
-    """Return the scope around all of some names, "" for none.
+    """Return the innermost scope that contains all names, "" for none.
 
     >>> _common_scope(["tower/a", "tower/b/c"]), _common_scope(["a", "b"])
     ('tower', '')
@@ -375,11 +372,11 @@ def _common_scope(names: Sequence[str]) -> str:
 
 
 def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
-    """Return the layers, other than the users' own, whose weights the ops took on the other side."""
+    """Return the layers whose weights the ops used on the other side, without the ops' own layers."""
     other = m.layers[1 - which]
     index = other.side.graph.index[0]
     names = []
-    # The former sources of the rewired ops, on the side where the weights were shared; of reads the variables.
+    # The sources of the rewired ops on the side with shared weights; behind a read the variable.
     taken = [index[name] for wire in change.links if (name := wire.source(not which)) in index]
     for node in taken:
         first, stop = other.side.in_start[node : node + 2]
@@ -393,14 +390,14 @@ def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
 
 
 def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
-    """Merge moves between PyTorch modules if one module is called in place of several, or several in place of one: they
-    share weights, and nothing moved.
+    """Replace moves between PyTorch modules by a change of sharing, if one module is called instead of several, or the
+    reverse.
 
     St/Blk[1]/Linear[lin] → St/Blk[0]/Linear[lin]/linear_1        St/Blk[1]  weights its own → shared with St/Blk[0]
     """
     if not (m.a.has_module_scopes and m.b.has_module_scopes):
         return list(changes)
-    # The parameter of an exported program says nothing of calls: another name of it is a rename.
+    # Parameters of an exported program are no calls: another name of a parameter is a rename.
     calls = ~m.a.graph.nodes_of_types(WEIGHT_OPS.__contains__)
 
     def modules_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[str, str]]:
@@ -434,8 +431,8 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
 
 
 def _lent_weights(m: Matching, change: Change) -> Change | None:
-    """Return the move of a parameter between modules as what it means for its user: own weights, or those of the other
-    module; None for any other change."""
+    """Return the move of a parameter between modules as a change of its user, from own to shared weights or the
+    reverse; None for any other change."""
     nodes = change.edits.nodes
     if change.kind != "moved" or len(nodes) != 1 or change.edits.scopes or m.a.op_type(nodes[0][0]) not in WEIGHT_OPS:
         return None
@@ -452,7 +449,7 @@ def _lent_weights(m: Matching, change: Change) -> Change | None:
 
 
 def _without_common_end(old: str, new: str) -> tuple[str, str]:
-    """Return two names without the segments that both end in.
+    """Return two names without their common last segments.
 
     >>> _without_common_end("net/Blk[1]/Linear[a]", "net/Blk[0]/Linear[a]")
     ('net/Blk[1]', 'net/Blk[0]')
@@ -463,7 +460,7 @@ def _without_common_end(old: str, new: str) -> tuple[str, str]:
 
 
 def is_tying(difference: Difference) -> bool:
-    """Return whether a PyTorch parameter belongs, or belonged, to a module other than its user."""
+    """Return whether a PyTorch module began or ceased to share a parameter with another module."""
     values = difference.old, difference.new
     return OWN_PARAMETER in values and any(
         isinstance(value, str) and value.startswith(SHARED_PARAMETER) for value in values

@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
 Called = dict[str, dict[str, int]]  # the functions that a node calls, by attribute and place in it
-FLOAT_DIGITS = {1: 1e-6, 2: 1e-6, 14: 2**-8, 19: 2**-10}  # how exact a number is, by the type as TensorFlow numbers it
-SMALLEST_FLOAT = 6e-8  # what half precision has no smaller number than
-SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where it is read
-KERAS_CLASS = "keras_class"  # of a layer, whose class is compared as its op
+FLOAT_PRECISION = {1: 1e-6, 2: 1e-6, 14: 2**-8, 19: 2**-10}  # relative, by TensorFlow's number of the dtype
+SMALLEST_HALF = 6e-8  # the smallest positive number of half precision
+SHAPE = "_output_shapes"  # the attribute for the shape of a weight at its read
+KERAS_CLASS = "keras_class"  # the attribute for the class of a layer, which is compared as its op
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference of two matched nodes: `key` is its name ("dtype" for any attribute with a dtype), `attribute` the
-    attribute of the message ("" for op type and device), `old` and `new` are plain values."""
+    """A difference of two matched nodes, with plain values: `key` is its name ("dtype" for any attribute with a dtype),
+    `attribute` the attribute of the message, "" for op type and device."""
 
     key: str
     attribute: str
@@ -59,8 +59,7 @@ class Difference:
 
 
 def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> list[Difference]:
-    """Return the differences of two matched nodes, cached: the folding and the ledger both need them. Pairs with equal
-    labels share one list."""
+    """Return the differences of two matched nodes, cached; pairs with equal labels share one list."""
     pair = _labels_of_pair(m, old, new, options) or (old, new)
     found: list[Difference] | None = m.values.get(pair)
     if found is None:
@@ -69,8 +68,8 @@ def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> l
 
 
 def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tuple[int, int, bool] | None:
-    """Return the labels of two nodes if these alone decide their differences; None if names matter too: of called
-    functions, missing inputs, modules, settings of Keras layers."""
+    """Return the labels of two nodes if they decide the differences; None if names matter too: of called functions,
+    missing inputs, modules, Keras layers."""
     settings = m.a.labels.settings[old]
     if options.colocation or m.a.has_module_scopes or settings != m.b.labels.settings[new]:
         return None
@@ -105,14 +104,14 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     has_settings = old in m.a.labels.configurations and new in m.b.labels.configurations
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
-        # As in `labels.classify`: an attribute that is not hashed makes no difference.
+        # Attributes without a hash in `labels.classify` make no difference.
         if key in NOISE_ATTRIBUTES or is_seed_counter(key, (mine if key in mine.attr else other).attr):
             continue
         if (key == KERAS_CLASS and ops[0] != ops[1]) or (key == "dtype" and has_settings):
             continue
         if (key in SHAPE_ATTRIBUTES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue
-        # `get`: asking a message for what it has not would add it.
+        # `get`, because indexing a message adds a missing attribute.
         sides = mine.attr.get(key), other.attr.get(key)
         written = [(node.op, value) for node, value in zip((mine, other), sides, strict=True) if value is not None]
         if len(written) == 1 and is_default(written[0][0], key, written[0][1]):
@@ -124,14 +123,14 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
         for each in (_with_defaults(each, mine.op, other.op) for each in found):
             values = each.old, each.new
-            # A parameter of a PyTorch module that came or went, as the program writes it: `bias=False`.
+            # An added or removed parameter of a PyTorch module is a boolean in the program: `bias=False`.
             is_parameter = m.a.has_module_scopes and OWN_PARAMETER in values and None in values
             yield replace(each, old=each.old is not None, new=each.new is not None) if is_parameter else each
     yield from _of_meaning(m, old, new)
 
 
 def _with_defaults(difference: Difference, *ops: str) -> Difference:
-    """Return the difference of a setting that only one file writes, with the default of the op for the other."""
+    """Return a difference of a setting with the default of the op on a side where it is missing."""
     sides = difference.old, difference.new
     old, new = (
         default_setting(op, difference.attribute, other) if value is None else value
@@ -141,13 +140,13 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
 
 
 def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
-    """Yield a weight's shape, and the settings of a Keras layer."""
+    """Yield the differences of a weight's shape and dtype, and of the settings of a Keras layer."""
     mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
     if m.a.op_type(old) != m.b.op_type(new):
-        # A variable says its shape in an attribute; a constant in its place has none.
+        # A variable has its shape in an attribute; a constant in its place has not.
         mine, other = _stated_weight(m.a, old) or mine, _stated_weight(m.b, new) or other
     if mine is not None and other is not None:
-        # "" where the type is in the attributes: it is reported there.
+        # "" if the dtype is an attribute, which is compared elsewhere.
         if mine[0] and other[0] and mine[0] != other[0]:
             yield Difference("dtype", "", mine[0], other[0])
         if mine[1] != other[1]:
@@ -155,13 +154,13 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
     other_class = before.get("class") != after.get("class")
     for key, *values in setting_differences(before, after) if before != after else ():
-        # Of another class, a setting counts that both have, in one form.
+        # For another class, only settings count that both classes have, as values of one type.
         if not other_class or (key != "class" and type(values[0]) is type(values[1])):
             yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
 
 
 def _stated_weight(side: GraphColumns, node: int) -> tuple[str, str] | None:
-    """Return the shape that a variable states, with "" for its dtype, which is in the attributes; None for others."""
+    """Return "" for the dtype, and the shape in the attributes of a variable; None for any other node."""
     definition = side.graph.node_def(node)
     if definition is None or definition.op not in VARIABLE_OPS or "shape" not in definition.attr:
         return None
@@ -169,14 +168,14 @@ def _stated_weight(side: GraphColumns, node: int) -> tuple[str, str] | None:
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:
-    """Return the op type; for a call of a function of the library by its name, which function it is."""
+    """Return the op type; if it is the name of a function of the library, the function's class."""
     side = m.a if old else m.b
     called = side.functions_called.get(op)
     return int(side.function_class[called[0]]) if called else op
 
 
 def _called_functions(m: Matching, node: int, old: bool) -> Called:
-    """Return the function that each function-valued attribute names; matched functions have one name on both sides."""
+    """Return the classes of the functions that each attribute names; matched functions have equal classes."""
     side = m.a if old else m.b
     called: Called = {}
     for attr, function in side.functions_called_by_node.get(node, ()):
@@ -220,12 +219,12 @@ def _of_attribute(
 
 
 def _listed_types(value: AttrValue | None) -> list[int]:
-    """Return the types of a list, without their order."""
+    """Return the types of a list, sorted."""
     return [] if value is None else sorted(value.list.type)
 
 
 def _type_in_list(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
-    """Return the type that became another one, where two lists of types differ in that alone."""
+    """Return the old and the new type if two lists of types differ in one type only; else None."""
     lists = list(mine.list.type), list(other.list.type)
     pairs = {(old, new) for old, new in zip(*lists, strict=False) if old != new}
     if len(lists[0]) != len(lists[1]) or len(pairs) != 1:
@@ -235,11 +234,12 @@ def _type_in_list(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
 
 
 def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
-    """Yield a constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
+    """Yield the differences of two constants: the dtype, then the shape, or else (if `counted`) the numbers; for a
+    `setting` the dtype and the numbers."""
     old, new = mine.tensor, other.tensor
     if old.dtype != new.dtype:
         yield Difference("dtype", key, dtype_label(old.dtype), dtype_label(new.dtype))
-    # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
+    # The shape of a setting follows from its numbers (an axis, a list of axes): one difference, not two.
     if setting and tensor_numbers(old) != (tensor_numbers(new) if old.dtype == new.dtype else _written_value(new, old)):
         yield Difference("value", key, tensor_numbers(old), tensor_numbers(new))
     elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
@@ -262,8 +262,8 @@ def _written_value(tensor: TensorProto, other: TensorProto) -> Any:
     real = all(isinstance(number, int | float) for side in sides for number in side)
     if not real or isinstance(mine, list) != isinstance(before, list) or len(sides[0]) != len(sides[1]):
         return mine
-    least = max(FLOAT_DIGITS.get(one.dtype, 0.0) for one in (tensor, other))
-    equal = all(isclose(one, two, rel_tol=least, abs_tol=SMALLEST_FLOAT) for one, two in zip(*sides, strict=True))
+    precision = max(FLOAT_PRECISION.get(one.dtype, 0.0) for one in (tensor, other))
+    equal = all(isclose(one, two, rel_tol=precision, abs_tol=SMALLEST_HALF) for one, two in zip(*sides, strict=True))
     return before if equal else mine
 
 
@@ -273,7 +273,7 @@ def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other
         return False
     nodes = [m.a.index.get((block[0], _colocation_node(text)), -1) for text in mine.list.s]
     partners = [m.b.index.get((block[1], _colocation_node(text)), -1) for text in other.list.s]
-    # In any order; a name that is not a node is matched with nothing.
+    # In any order; unknown names have no match.
     return all(map(exists, (*nodes, *partners))) and sorted(m.to_b[nodes].tolist()) == sorted(partners)
 
 
@@ -292,19 +292,18 @@ def argument_type(graph: Graph, node: int) -> str:
     return dtype_label(argument.type) if argument.type else argument.type_attr
 
 
-# Ops that compute with sizes: where a size is known before the program runs, TensorFlow writes constants for them.
+# Ops that compute with sizes. TensorFlow writes constants in their place if a size is known before the program runs.
 
-TYPE_KEYS = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
-WHOLE_TYPES = (3, 9)  # int32, int64 as TensorFlow numbers types
-MEANT_SIZES = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
-# Of loops and lists: what is in them has another size, and how many inputs an op takes.
+TYPE_KEYS = ("T", "Tparams", "Tidx", "SrcT")  # attributes for the dtype that an op computes with
+INTEGER_TYPES = (3, 9)  # TensorFlow's numbers of int32, int64
+TYPE_LIST_KEYS = frozenset({"T", "Tin", "Tout", "output_types"})  # the dtypes of the arguments of a loop or a call
+# Numbers of inputs, and sizes of the elements of lists.
 COUNT_ATTRIBUTES = frozenset({"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"})
-ASKED_SIZES = frozenset({"size", "shape"})  # arguments of PyTorch's ops, lists in words
+SIZE_ARGUMENTS = frozenset({"size", "shape"})  # of PyTorch's ops; lists as text
 
 
 def computes_only_sizes(m: Matching, change: Change) -> bool:
-    """Return whether a change only concerns sizes: ops that read sizes or compute with them, and inputs that are
-    sizes."""
+    """Return whether a change only concerns ops that read sizes or compute with them, or inputs that are sizes."""
     edits = change.edits
     old = [*edits.removed, *(node for node, _ in edits.ops)]
     new = [*edits.added, *(node for _, node in edits.ops)]
@@ -322,7 +321,7 @@ def computes_only_sizes(m: Matching, change: Change) -> bool:
 
 
 def _sizing_nodes(side: GraphColumns, node: int) -> bool:
-    """Return whether an op asks for a size or computes with whole numbers alone."""
+    """Return whether an op reads a size or computes with integers only."""
     op = side.op_type(node)
     if op in SIZE_OPS or op in CONSTANT_OPS:
         return True
@@ -330,10 +329,10 @@ def _sizing_nodes(side: GraphColumns, node: int) -> bool:
     if op not in SIZE_ARITHMETIC_OPS | INDEX_OPS or definition is None:
         return False
     types = [definition.attr[key].type for key in TYPE_KEYS if key in definition.attr]
-    return bool(types) and types[0] in WHOLE_TYPES
+    return bool(types) and types[0] in INTEGER_TYPES
 
 
 def is_entailed(key: str, old: object) -> bool:
-    """Return whether an attribute only lists the types of the inputs of a loop or a call, or is the size that PyTorch
-    was asked to reshape to."""
-    return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and str(old).startswith("["))
+    """Return whether an attribute follows from the inputs of an op: the list of their dtypes at a loop or a call, or
+    the shape of a reshape in PyTorch."""
+    return (key in TYPE_LIST_KEYS and isinstance(old, list)) or (key in SIZE_ARGUMENTS and str(old).startswith("["))

@@ -35,19 +35,17 @@ from graphviz_tb.ops.roles import (
     Role,
 )
 
-# How a layer divides its channels: heads of an attention, groups of a normalization.
-#
-# Both are numbers in the shape that something is reshaped to.
+# The division of channels by a layer, into heads of an attention or groups of a normalization: a number in the shape of
+# a reshape.
 #
 # [-1, 8, 8, 4, 2] → [-1, 8, 8, 2, 4]     in a GroupNormalization: groups 4 → 2
 # [-1, 16, 2, 8] → [-1, 16, 4, 8]         before the product of queries and keys: num_heads 2 → 4
 
 NUM_HEADS, NUM_GROUPS = "num_heads", "groups"
 DIVISION_KEYS = frozenset({NUM_HEADS, NUM_GROUPS})
-# Ops that may split an axis into heads.
 SPLITTING_OPS = RESHAPE_OPS | {"aten::reshape", "aten::view", "onnx::Reshape", "tfl::RESHAPE"}
 GROUPED_OPS = "GroupNormalization"
-# Ops that queries and keys may pass on their way to their product.
+# Ops between the reshape of queries and keys and their product.
 OPS_BEFORE_PRODUCT = VALUE_PLUMBING | REARRANGE_OPS | frozenset(
     {"Mul", "RealDiv", "StridedSlice", "Split", "Unpack", "Softmax", "aten::permute", "aten::transpose", "aten::unbind",
      "prim::ListUnpack", "aten::select", "aten::mul", "aten::div", "aten::contiguous", "aten::softmax", "onnx::Mul",
@@ -63,12 +61,12 @@ SizePairs = frozenset[tuple[int, int]]  # sizes of tensors, before and now
 def layer_division(
     layers: Layers, user: int, old: Any, new: Any, sizes: SizePairs = frozenset()
 ) -> tuple[str, int, int] | None:
-    """Return the old and the new division of a layer (heads, groups, …) if the shapes of a reshape show it. `sizes` are
-    the old and new sizes of its inputs, which are not divisions."""
+    """Return the word, the old and the new number of heads or groups, if the old and new shapes of a reshape show it.
+    `sizes` are old and new sizes of its inputs, which are no divisions."""
     graph = layers.side.graph
     if graph.op_types[graph.op[user]] not in SPLITTING_OPS or not (isinstance(old, list) and isinstance(new, list)):
         return None
-    # Before the last two axes are the batch and the places of a sequence.
+    # The axes before the last two are the batch and the sequence.
     around = len(old) - 2
     pairs = enumerate(zip(old, new, strict=False))
     other = [place for place, pair in pairs if pair[0] != pair[1] and not (place < around and pair in sizes)]
@@ -80,13 +78,13 @@ def layer_division(
         return None
     first = other[0]
     pair = old[first], new[first]
-    # The channels are the last dimensions: their number stays, in parts of another size.
+    # The last two axes are the channels: their product is unchanged.
     split = len(other) == 2 and other[1] == first + 1 and pair[0] * old[first + 1] == pair[1] * new[first + 1]
     if min(pair) <= 0:
         return None
     if split and layers.class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
-    # Beside another width or none, the number of heads is the last but one.
+    # If the width changed too, or not at all, the number of heads is the last axis but one.
     is_last = first == around >= 2 and pair not in sizes
     if (split or is_last) and _leads_to_product(layers, user):
         batch = _merged_batch(layers.side, user, new) if split else 1
@@ -95,7 +93,7 @@ def layer_division(
 
 
 def _merged_batch(side: GraphColumns, user: int, target: Sequence[Any]) -> int:
-    """Return how many examples a reshape merges with the heads into one axis; 1 if the heads have their own.
+    """Return the number of examples that a reshape merges into the axis of heads; 1 if there are none.
 
     20×2×32 → 20×8×8: 4 heads of 8 for each of 2 examples.
     """
@@ -107,7 +105,7 @@ def _merged_batch(side: GraphColumns, user: int, target: Sequence[Any]) -> int:
 
 
 def _leads_to_product(layers: Layers, node: int) -> bool:
-    """Return whether something is rearranged and then multiplied matrix by matrix, a few ops on in its layer."""
+    """Return whether a result is rearranged and then an operand of a matrix product, within a few ops."""
     side, seen, todo = layers.side, {node}, [(node, 0)]
     graph = side.graph
     while todo:
@@ -116,7 +114,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
             op = graph.op_types[graph.op[user]]
             if op in PRODUCT_OPS and layers.forward[user] and not _takes_weight(layers, user):
                 return True
-            # A bias may be added to heads; what else is added says nothing of a size.
+            # Of additions, only that of a bias is followed.
             through = op in OPS_BEFORE_PRODUCT or (op in BIAS_OPS and _takes_weight(layers, user))
             if through and user not in seen and steps < MAX_STEPS_TO_PRODUCT:
                 seen.add(user)
@@ -135,8 +133,8 @@ def _takes_weight(layers: Layers, node: int) -> bool:
 
 
 def shaped_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
-    """Return the word for a width, and the old and new last size of the shape that the product of something with a
-    weight is brought to, or a bias; None for any other shape."""
+    """Return the word for a width, its old and its new size, if they are the last sizes of the shape that the product
+    with a weight, or a bias, is reshaped to; else None."""
     side = layers.side
     made, *_ = [*side.data_sources(user), -1]
     shapes = isinstance(old, list) and isinstance(new, list) and old and len(old) == len(new)
@@ -160,13 +158,11 @@ def parse_traced_list(value: Any) -> list[Any] | None:
     return [int(part) if part.lstrip("-").isdecimal() else part for part in parts]
 
 
-# A convolution in groups: on a CPU, Keras writes it as a call of a function that holds the convolution.
-
-
 def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
     """Return the old and the new number of groups of a convolution; None if no call was replaced.
 
-    A kernel is …×in×out; with groups, `in` is the share of one group.
+    On a CPU, Keras writes a grouped convolution as a call of a function. Its kernel is …×in×out, where `in` is the
+    number of input channels of one group.
     """
     removed = [node for change in changes for node in change.edits.removed]
     added = [node for change in changes for node in change.edits.added]
@@ -174,15 +170,15 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
     if len(inputs[0]) != 1 or len(inputs[1]) != 1:
         return None
     (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
-    # Groups divide the input channels evenly; without a call on exactly one side it is another edit.
+    # Groups divide the input channels evenly, and exactly one side has a call.
     if called_before == called_now or max(old, new) % min(old, new):
         return None
     return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
 
 
 def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
-    """Return the numbers of input channels of the kernels, and whether a called function holds the convolution. If
-    there are several kernels, return two of the numbers."""
+    """Return the numbers of input channels of kernels, and whether the convolution is in a called function. For several
+    kernels of an op, only the least and the greatest number."""
     graph, sizes = layers.side.graph, set()
     for node in nodes:
         called = any(
@@ -220,9 +216,9 @@ def _weight_shape(side: GraphColumns, node: int) -> Shape:
     return tuple(int(dim.size) for dim in definition.attr["value"].tensor.tensor_shape.dim)
 
 
-MAX_LISTED_LAYERS = 4  # layers that are listed one by one; of more it is counted how many there are of each class
-SILENT_ARGUMENTS = QUIET_OPS | OPS_BY_ROLE[Role.FILL]  # ops that no program calls a layer
-GIVEN_ARGUMENTS = "p"  # the one argument of a PyTorch module that its trace has as a number
+MAX_LISTED_LAYERS = 4  # more layers are counted by class
+UNLISTED_OPS = QUIET_OPS | OPS_BY_ROLE[Role.FILL]  # ops that are no layers
+DROPOUT_ARGUMENT = "p"
 DROPOUT_OPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
 FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
     "Dense": lambda kernel: [str(kernel[-1])],
@@ -232,34 +228,32 @@ FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
 
 
 class LayerCalls:
-    """The layers of one side as calls, as in a program."""
+    """The layers of one side, written as calls in a program."""
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
 
     def of(self, change: Change) -> tuple[LayerExpression, ...]:
-        """Return the layers that a change adds or removes, in the order of flow; an empty list if none is a known
-        layer."""
+        """Return the layers that a change adds or removes, in the order of flow; () if none is known."""
         whole_scope = change.unit is not None and change.unit.scope
         if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
             return (LayerExpression(kind),)
         nodes = change.edits.unmatched_nodes(change.kind == "added")
         graph, forward = self.layers.side.graph, self.layers.forward
         # Without size computations and ops that only gradients use.
-        unsaid = graph.meaning.indexes() | self.layers.for_gradients
-        loud = [
+        left_out = graph.meaning.indexes() | self.layers.for_gradients
+        listed = [
             node
             for node in nodes
-            if forward[node] and not unsaid[node] and graph.op_types[graph.op[node]] not in SILENT_ARGUMENTS
+            if forward[node] and not left_out[node] and graph.op_types[graph.op[node]] not in UNLISTED_OPS
         ]
-        held: dict[int, list[int]] = {}
-        # By the last op of each: ops that prepare a bias are at the beginning of the graph.
-        for node in sorted(loud, key=lambda node: (-self.layers.depth[node], graph.name[node])):
-            held.setdefault(self.layers.layer_of_node(node), []).append(node)
-        held = dict(reversed(held.items()))
-        whole = frozenset(nodes)
-        calls = [self.call(layer, members, whole) for layer, members in held.items()]
-        # Ops without a layer say nothing that their types do not say.
+        by_layer: dict[int, list[int]] = {}
+        # Layers are sorted by their last op: ops that prepare a bias may be at the beginning of the graph.
+        for node in sorted(listed, key=lambda node: (-self.layers.depth[node], graph.name[node])):
+            by_layer.setdefault(self.layers.layer_of_node(node), []).append(node)
+        by_layer = dict(reversed(by_layer.items()))
+        unit = frozenset(nodes)
+        calls = [self.call(layer, members, unit) for layer, members in by_layer.items()]
         if not any(known for _, known in calls):
             return ()
         if len(calls) > MAX_LISTED_LAYERS:  # a block: how many of each class
@@ -268,50 +262,49 @@ class LayerCalls:
         counts = Counter(call for call, _ in calls)
         return tuple(replace(call, count=count) for call, count in counts.items())
 
-    def call(self, layer: int, members: Sequence[int], whole: frozenset[int]) -> tuple[LayerExpression, bool]:
+    def call(self, layer: int, members: Sequence[int], unit: frozenset[int]) -> tuple[LayerExpression, bool]:
         """Return the call of a layer, and whether its class is known.
 
-        `members` are its added or removed ops, `whole` all added or removed ops. If other ops of the layer remain, only
-        op types are known.
+        `members` are the listed ops of the layer, `unit` all ops that the change adds or removes. If other ops of the
+        layer remain, only op types are known.
         """
         side, name = self.layers.side, self.layers.name(layer)
         graph = side.graph
         if known := graph.layers.get(name):
             return LayerExpression(known.class_name, tuple(filter(None, known.telling.split(" · ")))), True
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
-        if not whole.issuperset(nodes):
-            return self.part_of_layer([node for node in nodes if node in whole], members)
+        if not unit.issuperset(nodes):
+            return self.part_of_layer([node for node in nodes if node in unit], members)
         if side.has_module_scopes:
             kind = enclosing_module_class(name) if exists(layer) or is_module(last_segment(name)) else ""
-            given = tuple(self.traced_arguments(members)) if kind else ()
-            return LayerExpression(kind or self.op_types_of(members), given), True
+            arguments = tuple(self.traced_arguments(members)) if kind else ()
+            return LayerExpression(kind or self.op_types_of(members), arguments), True
         if exists(layer) and (kind := self.layers.class_of(layer)):
             return LayerExpression(kind, tuple(self.arguments(kind, nodes))), True
-        # A scope of several ops has a name that says more than their types.
         word = without_counters(last_segment(name)) if len(members) > 1 else self.op_types_of(members)
         return LayerExpression(word), False
 
     def part_of_layer(self, part: Sequence[int], members: Sequence[int]) -> tuple[LayerExpression, bool]:
-        """Return the added or removed part of a layer that remains: a layer if it has weights (one of several tables),
-        else op types."""
+        """Return an added or removed part of a layer: as a layer if it has weights (one of several tables), else as op
+        types."""
         side = self.layers.side
-        own = [node for node in part if self.layers.forward[node]]
-        weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
-        kind = infer_layer_class(side.graph, own) if weighty else ""
+        nodes = [node for node in part if self.layers.forward[node]]
+        has_weights = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in nodes)
+        kind = infer_layer_class(side.graph, nodes) if has_weights else ""
         if not kind:
             return LayerExpression(self.op_types_of(members)), False
-        return LayerExpression(kind, tuple(self.arguments(kind, own))), True
+        return LayerExpression(kind, tuple(self.arguments(kind, nodes))), True
 
     def op_types_of(self, members: Sequence[int]) -> str:
-        """Return the distinct types of some ops."""
+        """Return the distinct types of ops, as text."""
         graph = self.layers.side.graph
         return ", ".join(dict.fromkeys(graph.op_types[graph.op[node]].rpartition("::")[2] for node in members))
 
     def traced_arguments(self, members: Sequence[int]) -> Iterator[str]:
-        """Yield the arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""
+        """Yield the width, or the dropout rate, of a PyTorch module that is a single op."""
         definition = self.layers.side.graph.node_def(members[0]) if len(members) == 1 else None
         if definition is not None:
-            key, _ = WIDTH_OPS.get(definition.op, (GIVEN_ARGUMENTS if definition.op in DROPOUT_OPS else "", 0))
+            key, _ = WIDTH_OPS.get(definition.op, (DROPOUT_ARGUMENT if definition.op in DROPOUT_OPS else "", 0))
             if key in definition.attr:
                 yield str(plain_value(definition.attr[key]))
 
@@ -332,7 +325,7 @@ class LayerCalls:
             yield word
 
     def weights(self, nodes: Iterable[int]) -> Iterator[int]:
-        """Yield the nodes of a layer and their inputs: a weight may be outside of the layer's scope."""
+        """Yield the nodes of a layer and their inputs, since a weight may be outside of the layer's scope."""
         side = self.layers.side
         for node in nodes:
             yield node
@@ -340,7 +333,7 @@ class LayerCalls:
 
 
 def with_layer_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:
-    """Add the known calls of layers to additions and removals."""
+    """Add the calls of known layers to additions and removals."""
     calls = LayerCalls(layers[0]), LayerCalls(layers[1])
     made = []
     for change in changes:

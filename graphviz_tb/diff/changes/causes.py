@@ -1,9 +1,9 @@
 """Find causes and consequences: reduce all differences of a graph to the few edits that explain them.
 
-items          one for each difference: its nodes and layers, in the model or derived
-edits          differences of one edit: one layer, one chain of new ops, one replacement, one new order
-replaced       a scope with another name replaces a removed one
-follows        shapes after a new size; gradients, updates and savers that TensorFlow derives
+items          a difference with its nodes and layers; in the model, or derived
+edits          groups of items: one layer, one chain of new ops, one replacement, one new order
+replaced       a scope of another name replaces a removed one
+consequences   shapes after a new size; gradients, updates and savers that TensorFlow derives
 places         the same edit at several places is one change
 """
 
@@ -65,7 +65,7 @@ from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.values import COUNTER_AT_END
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.steps import UNRELATED_SHARE
+from graphviz_tb.diff.match.steps import UNRELATED_CODE
 from graphviz_tb.graphs.traversal import reachable_from, weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
@@ -73,24 +73,24 @@ from graphviz_tb.model.change_content import FunctionSignature, Move, Setting
 from graphviz_tb.model.columns import exists
 from graphviz_tb.ops.table import op_name
 
-RATE_BODY = -1  # of all ops that compute a learning rate
-PAIR_SIZE = 2  # one thing that went and one that came
+RATE_BODY = -1  # the body of all ops that compute a learning rate
+PAIR_SIZE = 2  # a removal and an addition
 FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 
 
 def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witnesses: Witnesses) -> list[Change]:
     """Return the changes of a graph, each with its consequences.
 
-    For graphs with little in common return all differences; if there are too many, merge similar ones.
+    For unrelated graphs, return all differences; if they are too many, merge similar ones.
     """
-    if any(notice.code == UNRELATED_SHARE for notice in m.notices):
+    if any(notice.code == UNRELATED_CODE for notice in m.notices):
         found = [change for change, _ in changes]
         return found if len(found) <= MAX_SEPARATE_CHANGES else _merge_alike(m, found)
-    # Names and signatures are put in at the end; everything else is an item with its layers.
+    # Names and signatures are added at the end.
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
     folded = [(change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
     items = [make_item(m, change, follows, witnesses.is_size) for change, follows in folded]
-    # The layers in which the model itself changed: what is derived from these follows.
+    # The layers in which the model changed: differences derived from them follow.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     whole, items = _split_whole_changes(m, items)
     scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
@@ -116,7 +116,7 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     exchanging = [item for item in forward if item.change.kind in ("added", "removed", "changed")]
     in_place = frozenset(layer for item in exchanging for layer in item.layers)
     names = [change for change in others if is_inner_name(m, change, near, in_place, bool(trained))]
-    # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
+    # Names that TensorFlow chose inside changed layers are consequences, if there is a cause.
     if causes:
         behind += names
         others = without_objects(others, names)
@@ -135,8 +135,8 @@ def _with_a_cause(
     derived: list[Change],
     witnesses: Witnesses,
 ) -> tuple[list[Change], list[Change], list[Change]]:
-    """Return causes, and the consequences in the model and outside of it. If all differences would be consequences, one
-    of them becomes the cause, so that none is lost."""
+    """Return the causes, and the consequences in the model and outside of it. Without any cause, a consequence becomes
+    the cause, so that no difference is lost."""
     if not causes and behind:
         whole = split_weights_change(m, behind)
         # The same difference elsewhere is the same edit.
@@ -173,7 +173,7 @@ def _attach_outputs(
     }
     made, left = list(causes), []
     for change in outputs:
-        # Of an output that is still there, both sides have a name.
+        # Only added and removed outputs: others have a name on both sides.
         names = [port.old or port.new or "" for port in change.ports if None in (port.old, port.new)]
         number = owner.get(names[0], -1) if names else -1
         if number < 0 or len(names) < len(change.ports) or not owner.keys() >= set(names):
@@ -187,8 +187,7 @@ def _attach_outputs(
 def _edits_outside_model(
     m: Matching, items: list[Item], witnesses: Witnesses, exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Item]]:
-    """Return the edits outside of the model, for which no proof of being a consequence was found, and the proven
-    consequences. A layer of another class also keeps other statistics."""
+    """Return the edits outside of the model, and the differences there that are proven consequences."""
     roots: list[Item] = []
     following: list[Item] = []
     ops = frozenset(pair for item in items for pair in item.change.edits.ops)
@@ -198,18 +197,18 @@ def _edits_outside_model(
             follows |= item.change.kind == "rewired" and (exchanged.issuperset(item.layers) or _goes_with_op(item, ops))
             (following if follows else roots).append(item)
     groups = _merge_outside_model(m, roots, witnesses)
-    quiet = [group for group in groups if all(is_plumbing(item.change) for item in group)]
-    return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
+    plumbing = [group for group in groups if all(is_plumbing(item.change) for item in group)]
+    return without_objects(groups, plumbing), [*following, *(item for group in plumbing for item in group)]
 
 
 def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
-    """Return whether inputs were only added or removed, at nodes whose op type changed."""
+    """Return whether an item only adds or removes inputs, at nodes whose op type changed."""
     only_one_end = all(None in (wire.old, wire.new) for wire in item.change.links)
     return only_one_end and ops.issuperset(item.change.edits.inputs)
 
 
 def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
-    """Name the part of the training that a change outside of the model is."""
+    """Name the part of the training that a change outside of the model concerns."""
     if change.function is not None:
         return change
     exchanged = zip(*change.edits.ops, strict=True) if change.edits.ops else ((), ())
@@ -258,11 +257,11 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
         for new, nodes in ((False, item.change.edits.removed), (True, item.change.edits.added)):
             bodies = witnesses.bodies[new]
             rates = witnesses.parts[new].rate_ops
-            loud = (node for node in nodes if not bodies.is_plumbing(node))
-            # All ops that compute one learning rate are one schedule.
-            same = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in loud)
-            pairs += [(first.setdefault(body, number), number) for body in same]
-    # What changes weights is another edit than what keeps averages of them.
+            computing = (node for node in nodes if not bodies.is_plumbing(node))
+            # All ops that compute the learning rate are one schedule.
+            keys = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in computing)
+            pairs += [(first.setdefault(body, number), number) for body in keys]
+    # Updates of weights and updates of their averages are separate edits.
     trained, other = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
     pairs = [(one, two) for one, two in pairs if not ((trained[one] and other[two]) or (other[one] and trained[two]))]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
@@ -283,8 +282,8 @@ def _split_from_model(
     following: Sequence[Item],
     witnesses: Witnesses,
 ) -> tuple[list[list[Item]], set[int]]:
-    """Return the edits outside of the model, and the ids of the items that use an addition or removal in the model and
-    therefore belong to it."""
+    """Return the edits outside of the model, and the ids of the items that belong to the model, because they use an
+    addition or removal there."""
     apart: list[list[Item]] = []
     attached: set[int] = set()
     wired = (
@@ -294,7 +293,7 @@ def _split_from_model(
     pairs = dict(zip(("added", "removed"), wired, strict=True))
     for group in groups:
         kinds = {item.change.kind for item in group}
-        # Wires of an op that takes another addition or removal in the model.
+        # Kinds of the model's additions and removals that rewire the same ops.
         beside = {
             kind
             for kind in pairs
@@ -310,7 +309,7 @@ def _split_from_model(
         new = kinds == {"added"}
         whole = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
         before, with_model = _inputs_outside_model(m, whole, new, witnesses)
-        # What also changes variables that nothing in the model adds is an edit of the training.
+        # A group that also writes variables which the model does not add is an edit of the training.
         writes = (node for node in sorted(whole) if m.layers[new].side.graph.meaning.writes[node])
         free = (
             [node for node in writes if not _inputs_outside_model(m, {node}, new, witnesses)[1]] if with_model else []
@@ -328,8 +327,8 @@ def _split_from_model(
 def _inputs_outside_model(
     m: Matching, nodes: AbstractSet[int], new: bool, witnesses: Witnesses
 ) -> tuple[set[int], bool]:
-    """Follow inputs from some nodes back through additions or removals outside of the model and of gradients. Return
-    these, and whether they lead to an addition or removal in the model."""
+    """Follow the inputs of nodes backwards through additions, or removals, outside of the model and of gradients.
+    Return all nodes reached outside, and whether an addition or removal in the model was reached."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
     gradient, forward = witnesses.bodies[new].gradient, m.layers[new].forward
 
@@ -344,8 +343,8 @@ def _inputs_outside_model(
 def _edits_of_model(
     m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Change]]:
-    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
-    Weights that two layers share now, or no longer, are an edit."""
+    """Return the edits of the model, as groups of items, and the changes that follow from others. Weights that layers
+    began or ceased to share are one edit."""
     own: list[list[Item]] = []
     shared: list[Item] = []
     following: list[Change] = []
@@ -363,27 +362,26 @@ def _edits_of_model(
 
 
 def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split functions that do something else with what they are given from the edit at their call, unless they repeat
-    it."""
+    """Split functions with edited bodies from the edit at their call, unless they only repeat it."""
     bodies = [item for item in group if item.change.kind == "function-changed" and not item.follows]
     bodies = [item for item in bodies if _is_edited(item.change.inside)]
     rest = without_objects(group, bodies)
     if not bodies or len(group) == 1:
         return [group]
     at_call = [item.change for item in rest]
-    said = _words_of([*at_call, *([compose_change(m, at_call)] if rest else [])])
-    own = [
+    reported = _words_of([*at_call, *([compose_change(m, at_call)] if rest else [])])
+    body_edits = [
         [one for one in item.change.inside if one.key != "dtype" and not isinstance(one.content, FunctionSignature)]
         for item in bodies
     ]
-    apart = [item for item, inside in zip(bodies, own, strict=True) if not _words_of(inside) <= said]
+    apart = [item for item, inside in zip(bodies, body_edits, strict=True) if not _words_of(inside) <= reported]
     kept = without_objects(group, apart)
     return [*([kept] if kept else []), *([item] for item in apart)]
 
 
 def _is_edited(inside: Sequence[Change]) -> bool:
-    """Return whether a function has as many arguments and results as before, or other numbers beside what came or went
-    with one of them."""
+    """Return whether a function was edited itself: it has as many arguments and results as before, or only constants
+    changed in addition to them."""
     kinds, numbers = {inner.kind for inner in inside}, [inner.setting for inner in inside if inner.setting]
     for signature in (inner.content for inner in inside if isinstance(inner.content, FunctionSignature)):
         pairs = [pair for pair in (signature.arguments, signature.results) if pair]
@@ -394,9 +392,9 @@ def _is_edited(inside: Sequence[Change]) -> bool:
 
 
 def _words_of(changes: Sequence[Change]) -> set[str]:
-    """Return the wordings of changes; of settings, each one's."""
+    """Return the wordings of changes; for settings, that of each part."""
     parts = [[setting_part(change), *change.further_settings] if change.setting else [] for change in changes]
-    settings = {str((part.key, part.old, part.new)) for own in parts for part in own}
+    settings = {str((part.key, part.old, part.new)) for of_change in parts for part in of_change}
     return settings | {change_wording(change) for change in changes if not change.setting}
 
 
@@ -413,7 +411,7 @@ def _layers_of_other_class(m: Matching, items: Sequence[Item]) -> frozenset[Laye
 
 
 def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split settings from mere additions or removals around them: one change cannot describe both."""
+    """Split settings from additions or removals around them: one change cannot describe both."""
     kinds = {item.change.kind for item in group}
     units = [item for item in group if item.change.kind in ("added", "removed", "rewired")]
     settings = [item for item in group if item.change.kind == "changed" and not item.follows]
@@ -423,12 +421,12 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
     changes = [item.change for item in group]
-    # Weights of another recurrent layer have another number of gates: their sizes are none without its class.
+    # Weights of recurrent layers have sizes for all gates: these follow from the class of the layer.
     gated = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
     joined = dilation_change(m, changes) or activation_change(m, changes) or (in_place and gated)
     if not (one_way or in_place) or not settings or joined:
         return [group]
-    # An op that became another one, with the ops added or removed next to it, is one replacement.
+    # An op of another type belongs to the ops added or removed next to it: one replacement.
     taken = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}
     settings = [
         item
@@ -444,7 +442,7 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
 
 
 def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
-    """Return whether the additions in a layer have the neighbours of its removals: if not, these are two edits."""
+    """Return whether the additions and the removals of a group have common neighbours; otherwise they are two edits."""
     around: list[set[int]] = [set(), set()]
     for item in group:
         for side, nodes, new in ((m.a, item.change.edits.removed, False), (m.b, item.change.edits.added, True)):
@@ -455,8 +453,7 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
 
 
 def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
-    """Merge additions and removals with equal counts of op types; if there are still too many, all of one kind. Keep
-    other changes."""
+    """Merge additions, and removals, with equal counts of op types; if too many are left, all of one kind."""
     m.note("alike", f"more than {MAX_SEPARATE_CHANGES:,} changes: what came or went alike is one of them")
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for by_type in (True, False):
@@ -488,8 +485,8 @@ REPLACING_KEYS = frozenset({"op", "loss"})
 def _name_causes(
     m: Matching, groups: Sequence[Sequence[Item]], others: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """Return one change for each group of items, and the other changes that remain: a replacement also renames its
-    scope, and both are one change."""
+    """Return one change for each group of items, and the other changes that remain: the rename of a replaced scope is
+    part of the replacement."""
     causes = []
     named: set[Change] = set()
     renames = ScopeRenames(m, others)
@@ -500,22 +497,22 @@ def _name_causes(
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around([item.change for item in group]) or renames.rename_of_change(change)
-        if name and change.key != "weights":  # own weights say more than the name that comes with them
+        if name and change.key != "weights":  # sharing of weights says more than a new name
             change = scope_replacement(name, change, _exchanged_classes(m.layers, change))
         causes.append(name_loss_part(m.layers, change))
         named.update([name] if name else [])
-    # Not a name where everything that has a new one is a replacement.
-    said = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
+    # Renames of which all scopes are reported as replacements are dropped.
+    dropped = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
     for number, names in _names_behind(m, causes, others).items():
         cause = causes[number]
         causes[number] = replace(cause, consequences=sort_by_severity([*cause.consequences, *names]))
-        said += names
-    return causes, [change for change in others if change not in said]
+        dropped += names
+    return causes, [change for change in others if change not in dropped]
 
 
 def _names_behind(m: Matching, causes: Sequence[Change], others: Sequence[Change]) -> dict[int, list[Change]]:
-    """Return the names that follow, by the number of their cause: of calls of PyTorch that have weights of their own
-    now, or share them; of what is left of a replaced scope."""
+    """Return the renames and moves that follow, by the number of their cause: of PyTorch calls that began or ceased to
+    share weights, and of the rest of a replaced scope."""
     users: dict[int, int] = {}
     replaced: dict[str | None, int] = {}
     for number, change in enumerate(causes):
@@ -547,8 +544,8 @@ def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[s
 
 
 def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
-    """Split a group into the edit and its consequences: other sizes of weights behind a new layer, more arguments of a
-    call, one more term in a sum of losses."""
+    """Split a group into the edit and its consequences: sizes of weights behind a new layer, additional arguments of a
+    call, an additional term in a sum of losses."""
     own = [item for item in group if not item.follows]
     came = any(item.change.kind in ("added", "removed", "function-changed") for item in own)
     behind = [
@@ -557,20 +554,20 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
         if item.follows
         and own
         and (setting := item.change.setting)
-        # Sizes of weights and numbers of inputs follow from what came or went, lists of types from any edit.
+        # Sizes of weights and numbers of inputs follow from additions and removals; lists of types from any edit.
         and ((came and (setting.weights or setting.key in COUNT_ATTRIBUTES)) or _is_type_list(item.change))
     ]
     if any(is_loss_scope(m, item.change) for item in own):
-        # What only forwards or sums a loss.
-        said = [item for item in group if item.change.severity != "signature"]
-        reported = [item for item in said if item.follows or computes_metrics(m, item.change)]
+        # Ops that only forward or sum a loss.
+        inner = [item for item in group if item.change.severity != "signature"]
+        reported = [item for item in inner if item.follows or computes_metrics(m, item.change)]
         behind += without_objects(reported, behind)
     return without_objects(group, behind), [item.change for item in behind]
 
 
 def _is_type_list(change: Change) -> bool:
-    """Return whether only the list of argument types of a loop or call differs, or a shape of more or fewer elements:
-    as many, divided otherwise, are an edit."""
+    """Return whether only a list of argument types of a loop or call differs, or a shape by its number of elements.
+    Equally many elements in another shape are an edit."""
     setting = change.setting
     return setting is not None and is_entailed(change.key, setting.old) and not _has_equal_product(setting)
 
@@ -582,17 +579,16 @@ def _has_equal_product(setting: Setting) -> bool:
 
 
 def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
-    """Choose the main part where only derived ops differ: the added and removed ops; of very many, those in scopes of
-    one name.
+    """Return the main part if only derived ops differ: the added and removed ops; if these are very many, those in
+    scopes of one name.
 
-    A moving average of all weights also adds savers and initialisers; the scopes of one name with the most ops are the
-    average itself.
+    A moving average of all weights also adds savers and initialisers; the average itself has the most ops.
     """
     units = [change for change in derived if change.unit]
     if len(units) <= MAX_CHAIN_PARTS:
         return units or derived
     groups: dict[str, list[Change]] = defaultdict(list)
-    # Constants and reads alone say nothing, where there is something else.
+    # Constants and reads count only if there is nothing else.
     for change in [change for change in units if not is_plumbing(change)] or units:
         around, _, leaf = change.name.rpartition("/")
         groups[COUNTER_AT_END.sub("", leaf) if change.unit and change.unit.scope else around].append(change)

@@ -1,12 +1,12 @@
-"""From matches to changes, step by step.
+"""Turn the matching of two graphs into changes, step by step.
 
-names         renamed, moved                      one change for each substitution, for each way
+names         renamed, moved                      one change for each substitution, or pair of scopes
 nodes         op types, attributes                one change for each (key, old, new)
 weights       shapes, settings                    one change for each layer, for each (input, old, new)
 units         added, removed                      one change for each whole scope
 wires         rewired                             inputs added or removed with a unit belong to it
 causes        all of these                        separate the edits from their consequences
-functions     function-changed                    changes of a body are inside
+functions     function-changed                    contain the changes of their bodies
 interface     signature-changed, versions
 """
 
@@ -89,7 +89,7 @@ def compare_matched(m: Matching, options: DiffOptions) -> tuple[Change, ...]:
     """Return all changes, the most severe first."""
     witnesses = Witnesses(m)
     by_block = _find_differences(m, options, witnesses)
-    # Functions first: a changed body is one change among those of the main graph.
+    # Functions first: a changed body is a change of the main graph.
     main = by_block.pop(0, [])
     blocks: ChangesByBlock = defaultdict(list)
     for block, inside in by_block.items():
@@ -130,24 +130,24 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
     batches = _batch_sizes(m, differing)
     worded: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
     for mine, other in differing:
-        own = list(differences_once(m, mine, other, options))
-        # An attribute that only one of two op types has says nothing about the other.
-        if any(difference.key == "op" for difference in own):
-            own = [each for each in own if each.key == "op" or None not in (each.old, each.new)]
-        own = [_divided_difference(m, witnesses, (mine, other), difference) for difference in own]
-        for difference in (_word_batch_size(m, other, difference, batches) for difference in own):
+        found = list(differences_once(m, mine, other, options))
+        # If the op type changed, only attributes that both types have are compared.
+        if any(difference.key == "op" for difference in found):
+            found = [each for each in found if each.key == "op" or None not in (each.old, each.new)]
+        found = [_divided_difference(m, witnesses, (mine, other), difference) for difference in found]
+        for difference in (_word_batch_size(m, other, difference, batches) for difference in found):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
             elif difference.key == "value" and m.b.labels.settings[other]:
                 settings.append((mine, other, difference))
             else:
-                # Values may be lists and objects, which no dictionary takes as keys.
+                # The key is a text, since values may be lists and objects.
                 if id(difference) not in worded:
                     text = fingerprint([difference.key, difference.old, difference.new])
                     worded[id(difference)] = difference, text
                 wording = worded[id(difference)][1]
                 forward = m.layers[1].forward[other]
-                layer = m.layers[1].layer_of_node(other) if forward else None  # places are put together in the end
+                layer = m.layers[1].layer_of_node(other) if forward else None
                 proven = not forward and witnesses.value_follows(mine, other, difference)
                 groups[int(m.b.block[other]), wording, layer, proven].append((mine, other, difference))
     for (block, _, layer, proven), members in groups.items():
@@ -156,7 +156,7 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
             yield block, _attribute_change(m, members), proven
             continue
         old_value = members[0][2].old
-        # A layer of Keras has its sizes from the program, an op of PyTorch from other ops.
+        # Sizes of a Keras layer are settings; those of a PyTorch op may be computed.
         is_setting = members[0][0] in m.a.labels.configurations
         follows = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
         follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
@@ -169,8 +169,8 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
 
 
 def _divided_difference(m: Matching, witnesses: Witnesses, pair: tuple[int, int], difference: Difference) -> Difference:
-    """Return the heads of an attention in a program of PyTorch; a trace has the shape that something is reshaped to
-    as text."""
+    """Return a difference of two shapes as that of the number of heads (`DIVISION_KEYS`), if it is one; else unchanged.
+    Traces have shapes as text."""
     before, after = (
         value if isinstance(value, list) else parse_traced_list(value) for value in (difference.old, difference.new)
     )
@@ -190,7 +190,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _batch_sizes(m: Matching, pairs: Sequence[tuple[int, int]]) -> frozenset[tuple[str, str]]:
-    """Return the old and new first sizes that two or more placeholders have, whose shapes differ in nothing else."""
+    """Return the pairs of old and new batch size that at least two placeholders have, whose other sizes are equal."""
     counts = Counter[tuple[str, str]]()
     for mine, other in pairs:
         if m.b.op_type(other) in INPUT_OPS:
@@ -205,20 +205,20 @@ def _batch_sizes(m: Matching, pairs: Sequence[tuple[int, int]]) -> frozenset[tup
 def _word_batch_size(
     m: Matching, new: int, difference: Difference, batches: AbstractSet[tuple[str, str]]
 ) -> Difference:
-    """Describe a difference of shapes: of Keras inputs, and of placeholders whose batch size became known or unknown,
-    or is another one of `batches`."""
+    """Return a difference of shapes in words. A shape of a placeholder becomes a batch size if only that differs, and
+    is unknown on one side or a pair of `batches`."""
     if difference.key in INPUT_SHAPE_KEYS and _is_shape(difference.old) and _is_shape(difference.new):
         return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
     if difference.key != "shape" or m.b.op_type(new) not in PLACEHOLDER_OPS:
         return difference
-    # e.g. "?×28×28" and "32×28×28": the batch alone.
+    # "?×28×28" and "32×28×28" differ in the batch only.
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
     is_batch = rest == others and ("?" in (old, now) or (old, now) in batches)
     return replace(difference, key=BATCH_SIZE, old=old, new=now) if is_batch else difference
 
 
 def _is_inner_input(m: Matching, nodes: Sequence[int]) -> bool:
-    """Return whether the inputs belong to nested models: their arguments have the shape already."""
+    """Return whether all of these inputs have inputs themselves: those of nested models."""
     rows = np.asarray(nodes, np.int64)
     return bool((m.b.in_start[rows + 1] > m.b.in_start[rows]).all())
 
@@ -244,7 +244,7 @@ def _attribute_change(m: Matching, members: list[Atom]) -> Change:
 
 
 def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
-    """Return where an attribute is set: at the op, or in the scope `around` it; in a PyTorch trace at its module."""
+    """Return the place of an attribute: the op, or the scope `around` it; in a PyTorch trace its module."""
     name = layers.side.graph.name[node]
     if not (around or layers.side.has_module_scopes):
         return name
@@ -267,21 +267,20 @@ def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity
 
 def _unit_changes(m: Matching, old_units: Units, new_units: Units) -> ChangesByBlock:
     """Return the changes for added and removed units, by block."""
-    # Changes are filed by block of the new graph.
-    forth = {0: 0, **{mine + 1: other + 1 for mine, other in m.functions.items()}}
+    new_blocks = {0: 0, **{mine + 1: other + 1 for mine, other in m.functions.items()}}
     blocks: ChangesByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
         for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
-            blocks[unit.block if new else forth[unit.block]].append(_unit_change(m, unit, new))
+            blocks[unit.block if new else new_blocks[unit.block]].append(_unit_change(m, unit, new))
     return blocks
 
 
 def _unit_change(m: Matching, unit: UnmatchedUnit, new: bool) -> Change:
     side, nodes, is_scope = (m.b if new else m.a), unit.nodes, exists(unit.row)
     shown = shown_ops(side, nodes)
-    own = m.layers[new].forward[nodes].any()
-    # Wires of gradients and updates follow from the op, unless that is derived itself.
-    links = sorted_wires(wire for (_, user), wire in unit.links if m.layers[1].forward[user] or not own)
+    is_forward = m.layers[new].forward[nodes].any()
+    # Wires to gradients and updates follow from an op of the model.
+    links = sorted_wires(wire for (_, user), wire in unit.links if m.layers[1].forward[user] or not is_forward)
     equals = m.equals.get(("new" if new else "old", True, unit.row), 0) if is_scope else 0
     content = Unit(is_scope, count_op_types(side, shown), tuple(links) or None, equals)
     inputs = tuple(dict.fromkeys(pair for pair, _ in unit.links))
@@ -291,7 +290,7 @@ def _unit_change(m: Matching, unit: UnmatchedUnit, new: bool) -> Change:
 
 
 def _feeds_graph(side: GraphColumns, node: int) -> bool:
-    """Return whether an op is fed from outside: no handle of a variable that a function captured."""
+    """Return whether an op is an input of the graph, and no handle of a variable that a function captured."""
     definition = side.graph.node_def(node)
     if side.op_type(node) not in PLACEHOLDER_OPS:
         return False
@@ -305,16 +304,16 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
     for block, changes in sorted(blocks.items()):
         if changes:
             inside = sort_by_severity(changes)
-            # The whole account of a body as text: functions with the same text changed alike.
+            # All changes of a body as text: functions with equal texts are one change.
             groups[fingerprint([change.to_json() for change in inside])].append((pairs[block], inside))
     alike_changes = []
     for members in groups.values():
         inside = members[0][1]
         places = [(m.a.graph.functions[mine].name, m.b.graph.functions[other].name) for (mine, other), _ in members]
         severity = min((change.severity for change in inside), key=SEVERITIES.index)
-        done = [change.all_edits() for _, alike in members for change in alike]
+        inner_edits = [change.all_edits() for _, alike in members for change in alike]
         written = tuple(pair for pair, _ in members if is_other_output(m, *pair))
-        edits = concat_node_edits([*done, NodeEdits(functions=written)])
+        edits = concat_node_edits([*inner_edits, NodeEdits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)
         content, also = FunctionBody(base), tuple(places[1:])
@@ -323,8 +322,8 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
 
 
 def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
-    """Return the differences; bodies that differ only in names are attached to the rename of a scope that explains
-    them: TensorFlow writes the names of a layer into its loops."""
+    """Attach functions whose bodies differ only in names to the rename of a scope that explains these: TensorFlow
+    writes the name of a layer into its loops."""
     renames = {
         pair: number
         for number, (change, _) in enumerate(found)
@@ -350,7 +349,7 @@ def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
 
 
 def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
-    """Return whether the names in a body only differ by the new name of a scope."""
+    """Return whether names in a body differ only by the new name of a scope."""
     old, new = m.a.scopes.name[pair[0]], m.b.scopes.name[pair[1]]
     nodes = [*change.all_edits().nodes]
     for row, _ in change.all_edits().scopes:
@@ -361,11 +360,11 @@ def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
 
 
 def whole_function_changes(m: Matching) -> list[Change]:
-    """Return one change for added and removed functions."""
+    """Return one change for each added or removed function."""
     taken = set(m.functions.values())
     changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
-        # Freezing leaves functions behind: uncalled, in a graph without variables.
+        # Freezing leaves functions that nothing calls, in a graph without variables.
         frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
         called = set(side.calls[2].tolist())
         for index, function in enumerate(side.graph.functions):
@@ -379,7 +378,7 @@ def whole_function_changes(m: Matching) -> list[Change]:
 
 
 def ignored_counts(m: Matching, options: DiffOptions) -> dict[str, int]:
-    """Count how many matched nodes differ in classes that do not count."""
+    """Count the matched nodes that differ, for each ignored class of differences."""
     old, new = m.matched_pairs()
     counts = {}
     for word in NODE_CLASSES:

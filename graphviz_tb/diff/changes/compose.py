@@ -1,4 +1,4 @@
-"""Several differences that are one edit, reported as one change, and the change that a consequence follows from."""
+"""Compose one change from the differences of an edit, and attach consequences to the change that causes them."""
 
 from __future__ import annotations
 
@@ -54,10 +54,9 @@ ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_A
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
-NORMALIZATION = "Normalization"  # in class names that only the computation distinguishes
-# What TensorFlow puts before the name of a traced function.
+NORMALIZATION = "Normalization"  # in names of classes
 TRACED_FUNCTION_PREFIX = re.compile(r"^__(?:inference|forward|backward)_")
-# Keys that name an edit, the most telling first.
+# Keys of settings that name an edit, in order of preference.
 KEYS_BY_TELLING = (
     "bidirectional",
     "dilation",
@@ -76,9 +75,9 @@ KEYS_BY_TELLING = (
 
 
 def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
-    """Return one change for all."""
-    if own := split_weights_change(m, changes):
-        return own
+    """Return one change for all differences of an edit."""
+    if shared := split_weights_change(m, changes):
+        return shared
     if len(changes) == 1:
         return changes[0]
     functions = [change for change in changes if change.kind == "function-changed"]
@@ -88,7 +87,7 @@ def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
         return replace(first, consequences=sort_by_severity([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
     ordered = list(sort_by_severity(changes))
-    # Several whole functions: named by the largest.
+    # Several whole functions are named by the largest.
     if len(kinds) == 1 and all(change.function is not None for change in ordered):
         first = max(ordered, key=lambda change: change.ops)
         return unite_changes(first, ordered, also=other_places(ordered, first), consequences=first.consequences)
@@ -97,7 +96,7 @@ def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
         return _chain_change(m, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return _chain_change(m, ordered, "removed", severity)
-    # Functions added and removed as a whole are not replaced ops.
+    # Whole functions count as additions and removals, not as replaced ops.
     nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
     if {"added", "removed"} <= kinds and nodes:
         return _exchange_change(m, ordered, severity)
@@ -124,7 +123,7 @@ def _chain_change(m: Matching, changes: list[Change], kind: ChangeKind, severity
     shown = shown_ops(side, nodes)
     inside = {side.graph.name[node] for node in nodes}
     links = located_wires([*parts, *(change for change in changes if change.kind == "rewired")])
-    # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
+    # Wires between the parts of the chain are not reported.
     around = [
         wire
         for wire in sorted_wires(links)
@@ -144,8 +143,8 @@ def _chain_change(m: Matching, changes: list[Change], kind: ChangeKind, severity
 
 
 def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, ...]:
-    """Return the layers, other than their own, whose weights some ops by themselves read: a penalty, a norm of
-    weights."""
+    """Return the layers whose weights some ops of other layers read directly, as a penalty or a norm of weights
+    does."""
     side, inside = layers.side, set(nodes)
     owners = set()
     for node in nodes:
@@ -158,19 +157,19 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
 
 
 def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> Change:
-    """Return the replacement of one thing by another as one change."""
+    """Return the replacement of ops or layers by others as one change."""
     edits = edits_of_changes(changes)
     kept = edits.ops if edits.ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
     went = [*edits.removed, *(old for old, _ in kept)]
     came = [*edits.added, *(new for _, new in kept)]
     words = _describe_nodes(m.layers[0], went), _describe_nodes(m.layers[1], came)
-    # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
+    # If one word describes both, as for Gelu written in other ops, the op types are listed.
     if words[0] == words[1]:
         words = _main_op_types(m.layers[0], went), _main_op_types(m.layers[1], came)
     beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
     counts = group_counts(m.layers, changes)
     old, new = _main_layer(m.layers[0], went), _main_layer(m.layers[1], came)
-    # The new thing may be a scope in the layer that held the old.
+    # The new layer may be a scope in the partner of the old one.
     if exists(new) and exists(old) and 0 < m.layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
@@ -180,17 +179,17 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
         beside = _without_gates(beside, kinds or words)
     behind: list[Change] = []
     if kinds and all(CONVOLUTION in kind for kind in kinds):
-        beside = tuple(part for part in beside if part.key not in KERNEL_KEYS)  # the shapes of all kernels say more
-        # A kernel of one place pads nothing.
+        beside = tuple(part for part in beside if part.key not in KERNEL_KEYS)  # the weights are listed instead
+        # The padding follows from the kernel: 1×1 needs none.
         behind = [change for change in changes if change.key == "padding"]
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights)
     content = Setting("groups", *counts) if counts else content
     content = _with_other_settings(m, (went, came), content)
     names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(went) + len(came)
-    grave: Severity = "attribute" if counts else severity
+    final: Severity = "attribute" if counts else severity
     edits = edits_of_changes(without_objects(changes, behind))
-    return Change("changed", grave, *names, ops, content, edits=edits, consequences=tuple(behind))
+    return Change("changed", final, *names, ops, content, edits=edits, consequences=tuple(behind))
 
 
 def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
@@ -198,7 +197,7 @@ def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
 
 
 def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> bool:
-    """Return whether a layer, found by its changed settings, is a convolution of another class now."""
+    """Return whether the layer of the first changed setting became a convolution of another class."""
     pairs = _pairs_with_settings(changes)[:1]
     rows = [(layers[0].layer_of_node(old), layers[1].layer_of_node(new)) for old, new in pairs]
     kinds = {side.class_of(row) for pair in rows for side, row in zip(layers, pair, strict=True)}
@@ -206,8 +205,8 @@ def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Chang
 
 
 def _with_other_settings(m: Matching, nodes: tuple[Sequence[int], Sequence[int]], content: Setting) -> Setting:
-    """Return an exchange with the settings that both ops have and in which they differ, if one op took the place of
-    one; ops of one type differ in these alone."""
+    """Return an exchange of a single op with the settings that both ops have and that differ; for equal op types, the
+    first of these settings in place of the exchange."""
     loud = [
         [node for node in some if side.side.op_type(node) not in QUIET_OPS]
         for side, some in zip(m.layers, nodes, strict=True)
@@ -227,8 +226,8 @@ def _with_other_settings(m: Matching, nodes: tuple[Sequence[int], Sequence[int]]
 
 
 def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str]) -> tuple[SettingPart, ...]:
-    """Return the settings beside an exchange of recurrent layers as a program has them: their weights have so many
-    columns for each gate, and another class has another number of gates.
+    """Return the settings beside an exchange of recurrent layers with `units` divided by the number of gates, which
+    depends on the class.
 
     >>> [part.new for part in _without_gates([SettingPart("net/rnn", "units", "128", "144")], ("LSTM", "GRU"))]
     ['48']
@@ -246,21 +245,21 @@ def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str]) -> tupl
 def _exchanged_classes_of(
     layers: tuple[Layers, Layers], old: int, new: int, nodes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[str, str] | None:
-    """Return the classes of a layer and of its replacement, if both are known and most ops of one of them were
-    replaced; None if the classes are equal or unknown."""
+    """Return the classes of a layer and of its replacement; None if they are equal or unknown, or only few ops were
+    replaced."""
     kinds = tuple(side.class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
     if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
         return None
     sizes = [side.side.scopes.size(layer) for side, layer in zip(layers, (old, new), strict=True)]
     mostly = any(2 * len(some) >= size for some, size in zip(nodes, sizes, strict=True))
-    # Classes that only the computation, or the weights, tell apart.
+    # Classes that may differ in few ops.
     related = any(all(word in kind for kind in kinds) for word in (NORMALIZATION, CONVOLUTION))
     related |= all(kind in GATE_COUNTS for kind in kinds)
     return (kinds[0], kinds[1]) if mostly or related else None
 
 
 def _main_layer(layers: Layers, nodes: Sequence[int]) -> int:
-    """Return the layer with most of these nodes, preferably in the model; a scope rather than a single op."""
+    """Return the layer with most of the nodes; nodes in the model, and scopes rather than single ops, are preferred."""
     counts = Counter(layers.layer_of_node(node) for node in nodes if layers.forward[node]) or Counter(
         map(layers.layer_of_node, nodes)
     )
@@ -268,18 +267,18 @@ def _main_layer(layers: Layers, nodes: Sequence[int]) -> int:
 
 
 def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
-    """Describe ops in a few words: the idiom that they form, the only one that computes, their common scope, or their
-    types."""
+    """Describe ops in a few words: a PyTorch module, the activation that they form, their single type, their common
+    scope, or their types."""
     side = layers.side
     graph = side.graph
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
-    # Each filter only where it leaves something to name.
+    # Filters that would leave no op are skipped.
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET_OPS] or model
     if graph.has_module_scopes and (kind := _whole_module_class(side, loud)):
         return kind
     types = frozenset(_op_word(side, node) for node in loud)
-    # What stayed may work only with these ops: the product in an exchange of Gelu for Silu.
+    # Users with inputs from these ops only, such as the product at the end of Silu, belong to the activation.
     inside = {end for node in loud for end in (node, *side.data_sources(node))}
     users = {user for node in loud for user in side.data_users(node)} - set(loud)
     closing = {_op_word(side, user) for user in users if inside.issuperset(side.data_sources(user))}
@@ -287,7 +286,7 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
         return word
     if len(types) == 1:
         return next(iter(types))
-    # All in one scope inside the layer, named by TensorFlow or the program for its purpose.
+    # All ops are in one scope inside the layer.
     rows = {int(side.scopes.of_node[node]) for node in loud}
     if (
         len(rows) == 1
@@ -301,8 +300,8 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
 
 
 def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
-    """Return the common name, without its number, of the inner scopes of a layer that hold some ops; "" if they have
-    several names."""
+    """Return the common name, without its number, of the scopes directly in a layer that contain the ops; "" if they
+    have several names."""
     scopes, words = layers.side.scopes, set()
     for node in nodes:
         row, inner = int(scopes.of_node[node]), -1
@@ -314,19 +313,19 @@ def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
 
 
 def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
-    """Return the class of the PyTorch modules that consist of just these nodes; "" if there is none."""
+    """Return the class of the PyTorch modules that consist of exactly these nodes; "" if there is none."""
     rows = {int(side.scopes.of_node[node]) for node in nodes}
     classes = {enclosing_module_class(side.graph.name[node]) for node in nodes}
     if len(classes) != 1:
         return ""
-    # A module of one op is that op; of a module of several ops, all must be present.
+    # An op may be a whole module; else all ops of a module must be present.
     single = all(is_module(last_segment(side.graph.name[node])) for node in nodes)
     whole = all(set(side.scopes.nodes(row).tolist()) <= set(nodes) for row in rows)
     return classes.pop() if single or whole else ""
 
 
 def _main_op_types(layers: Layers, nodes: Sequence[int]) -> str:
-    """Return the types of ops, most frequent first."""
+    """Return the three most frequent types of ops, sorted by name, as text."""
     nodes = [node for node in nodes if layers.forward[node]] or nodes
     counts = Counter(_op_word(layers.side, node) for node in nodes)
     loud = {word: count for word, count in counts.items() if word not in QUIET_OPS} or counts
@@ -335,7 +334,7 @@ def _main_op_types(layers: Layers, nodes: Sequence[int]) -> str:
 
 
 def _op_word(side: GraphColumns, node: int) -> str:
-    """Return the type of an op without its framework; of a call the function, where there is one."""
+    """Return the type of an op without its framework; for a call of one function, the function's name."""
     called = side.functions_called_by_node.get(node, [])
     if len(called) == 1:
         return TRACED_FUNCTION_PREFIX.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
@@ -343,7 +342,7 @@ def _op_word(side: GraphColumns, node: int) -> str:
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """Return the change of a convolution that gained or lost a dilation, as blocks that its input is cut into."""
+    """Return the change of a convolution that gained or lost a dilation: TensorFlow cuts its input into blocks."""
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
@@ -352,7 +351,7 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
                 shape = _constant_input(side, widened[0], 1)
                 plain = [1] * len(shape)  # without blocks, the dilation is 1 in each dimension
                 old, new = (shape, plain) if side is m.a else (plain, shape)
-                # An image that is cut into blocks is padded before; the convolution itself pads nothing then.
+                # The cut may pad the image; then the padding of the convolution follows.
                 padded = any(_constant_input(side, widened[0], 2))
                 content = Setting("dilation", old, new, attributes=("padding",) if padded else ())
                 return replace(convolution, content=content, edits=NodeEdits(), ops=0)
@@ -379,14 +378,14 @@ def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
 
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
-    """Return the constant at an input of an op; None if it is not a constant."""
+    """Return the numbers of a constant list at an input of an op; [] for anything else."""
     source = dict(reversed(side.data_inputs(node))).get(slot, -1)
     values = side.constant_numbers(source) if exists(source) else None
     return values if isinstance(values, list) else []
 
 
 def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
-    """Return the most important of several differences of a layer; the others are reported with it."""
+    """Return the most important of several differences of a layer, with the others as further settings."""
 
     def rank(change: Change) -> tuple[int, int, int, bool]:
         key, constant = change.key, change.setting is not None and change.setting.constant
@@ -411,26 +410,26 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
 
 
 def _is_derived_setting(first: Change, other: Change) -> bool:
-    """Return whether a setting derives from another difference: its numbers are that difference's old and new size. A
-    dropout's factor derives from its rate."""
-    own, size = first.setting, other.setting
-    if (first.key, other.key) == ("rate", "scale") or (own and other.key in own.attributes):
+    """Return whether a setting follows from another difference, since it has its old and new numbers; the scale of a
+    dropout follows from its rate."""
+    main, size = first.setting, other.setting
+    if (first.key, other.key) == ("rate", "scale") or (main and other.key in main.attributes):
         return True
     if size is None:
         return False
     before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
-    # The word says the numbers: `3×3` is [3, 3].
-    if own and (own.old, own.new) == tuple("×".join(map(str, sizes)) for sizes in (before, after)):
+    # `3×3` is [3, 3].
+    if main and (main.old, main.new) == tuple("×".join(map(str, sizes)) for sizes in (before, after)):
         return True
     if not size.constant:
         return False
-    old, new = (str(own.old), str(own.new)) if own else ("", "")
-    # The list with the old number exchanged for the new one is the new list.
+    old, new = (str(main.old), str(main.new)) if main else ("", "")
+    # The lists differ in that number only.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
 
 
 def bias_change(m: Matching, change: Change) -> Change | None:
-    """Return the change of a layer that only lost, or got, the vector that it adds to its product; None for others."""
+    """Return the change of a layer that only gained or lost its bias; None for any other change."""
     if change.kind not in ("added", "removed") or change.also or change.function is not None:
         return None
     new = change.kind == "added"
@@ -457,19 +456,22 @@ def bias_change(m: Matching, change: Change) -> Change | None:
 
 
 def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Change]) -> list[Change]:
-    """Attach each consequence to the only cause that says its size, to one that shares its name, or to the first that
-    may give other sizes; to another optimizer, not to what comes with it. Of very many causes, only those with the
-    longest names are tried."""
+    """Attach each consequence to the only cause with the same old and new size, else to a cause of the same name, else
+    to the first cause that may change sizes.
+
+    An optimizer comes before the clipping and the schedule that change with it. Of very many causes, only those with
+    the longest names are tried.
+    """
     if not causes:
         return list(behind)
-    given: dict[int, list[Change]] = defaultdict(list)
+    attached: dict[int, list[Change]] = defaultdict(list)
     cause_of: dict[str, int] = {}
     beside = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
     order = sorted(range(len(causes)), key=lambda number: causes[number].key in beside)
     for number in order:
         for name in (name for place in causes[number].places for name in place if name):
             cause_of.setdefault("/".join(name.split("/")[-2:]), number)
-    # The longest name that fits, of the first cause.
+    # The longest names first, then the first causes.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
     most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
     leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
@@ -480,15 +482,17 @@ def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Chan
     resizing = next((number for number in order if _may_resize(m, causes[number])), order[0])
     for change in behind:
         sized = next((widths[pair] for pair in _sizes(change) if pair in widths), [])
-        borne = next((leaf for leaf in leaves if leaf in change.name), "")
+        leaf = next((leaf for leaf in leaves if leaf in change.name), "")
         first = sized[0] if sized else resizing if change.setting else order[0]
-        given[first if len(sized) == 1 else cause_of.get(borne, first)].append(change)
-    behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
-    return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
+        attached[first if len(sized) == 1 else cause_of.get(leaf, first)].append(change)
+    return [
+        replace(change, consequences=sort_by_severity([*change.consequences, *attached[number]]))
+        for number, change in enumerate(causes)
+    ]
 
 
 def _may_resize(m: Matching, change: Change) -> bool:
-    """Return whether a change is of neither the type of numbers nor ops that work on each number alone."""
+    """Return whether a change may change sizes: it is neither a dtype nor only of elementwise ops."""
     if change.key == "dtype":
         return False
     edits = change.edits
@@ -500,7 +504,7 @@ def _may_resize(m: Matching, change: Change) -> bool:
 
 
 def _sizes(change: Change) -> list[tuple[str, str]]:
-    """Return the old and the new size of each axis of a weight, or of a list of sizes, in which it differs."""
+    """Return the old and the new size of each axis that differs, of weights and of a list of sizes."""
     setting = change.setting
     ends = [(str(pair.old).split("×"), str(pair.new).split("×")) for pair in setting.weights] if setting else []
     if setting and isinstance(setting.old, list) and isinstance(setting.new, list):

@@ -37,18 +37,16 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.table import OP_LINES, op_name
 
-# One difference: its place, and whether it may be a consequence.
-
-CONVERTING_OPS = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops whose result is not their input
+CONVERTING_OPS = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # quiet ops whose result differs from their input
 LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One difference between the graphs, with its layers.
+    """A difference with the layers that it is in.
 
-    `follows`: it may be a consequence; `forward`: it is in the model itself; `layers` contain it; `near` are the layers
-    at the other ends of its old and new wires. `sized`: its numbers are sizes of weights or inputs.
+    `follows`: it may be a consequence. `forward`: it is in the model itself. `near`: the layers at the other ends of
+    its old and new wires. `sized`: its numbers are sizes of weights or inputs.
     """
 
     change: Change
@@ -60,8 +58,7 @@ class Item:
 
 
 def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any, Any], bool]) -> Item:
-    """Make the item of a change: its layers, and whether it may be a consequence. `is_size` says whether weights or
-    inputs have an old and a new size."""
+    """Return a change as an item. `is_size` decides whether an old and a new number are sizes of weights or inputs."""
     old, new = touched_nodes(change)
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if change.function is not None:
@@ -70,9 +67,8 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
         follows = bool(inside) and all(_may_follow_in_function(inner, is_size) for inner in inside)
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
-    # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
+    # Ops that read sizes are added or removed as sizes become known; another op type or input there is an edit.
     follows = follows or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
-    # One node of the model is enough: derived nodes depend on it.
     forward = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
@@ -84,20 +80,20 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
 
 
 def is_plumbing(change: Change) -> bool:
-    """Return whether all added or removed ops only provide or forward values."""
+    """Return whether a change only adds or removes ops that provide or forward values."""
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
 def _is_in_model_wire(m: Matching, change: Change) -> bool:
-    """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself, or
-    has a weight more or less."""
-    loud = any(m.layers[1].forward[new] for _, new in change.edits.inputs)
-    own = op_types_of(change) <= VARIABLE_OPS and all(
+    """Return whether the added or removed ops matter to an op of the model that uses them: they convert a value, or are
+    a weight that the op has in addition, or no longer."""
+    in_model = any(m.layers[1].forward[new] for _, new in change.edits.inputs)
+    is_weight = op_types_of(change) <= VARIABLE_OPS and all(
         m.a.op_type(old) == m.b.op_type(new) and new not in m.b.functions_called_by_node
         for old, new in change.edits.inputs
     )
-    is_other_weight = own and all(None in (wire.old, wire.new) for wire in change.links)
-    return loud and (is_other_weight or not CONVERTING_OPS.isdisjoint(op_types_of(change)))
+    is_other_weight = is_weight and all(None in (wire.old, wire.new) for wire in change.links)
+    return in_model and (is_other_weight or not CONVERTING_OPS.isdisjoint(op_types_of(change)))
 
 
 def _exchanges_weight(m: Matching, change: Change) -> bool:
@@ -112,7 +108,7 @@ def _exchanges_weight(m: Matching, change: Change) -> bool:
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
-    """Return whether all added or removed ops compute and report metrics: they use only the metrics' variables."""
+    """Return whether a change only adds or removes ops that compute or report metrics."""
     if change.kind not in ("added", "removed"):
         return False
     side, nodes = nodes_of_unit(m, change)
@@ -133,7 +129,7 @@ def op_types_of(change: Change) -> Set[str]:
 
 
 def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool]) -> bool:
-    """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
+    """Return whether a change in a function may be a consequence of one outside: only types and sizes differ."""
     if setting := inner.setting:
         if setting.weights:
             pairs = [(pair.old, pair.new) for pair in setting.weights]
@@ -148,7 +144,8 @@ def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool]) 
 
 
 def _only_other_outputs(m: Matching, change: Change) -> bool:
-    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed."""
+    """Return whether inputs come from the same ops as before, at other outputs because the number of outputs
+    changed."""
     wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
     if any(wire.control or not exists(wire.before) or not exists(wire.after) for wire in wires):
         return False
@@ -158,7 +155,7 @@ def _only_other_outputs(m: Matching, change: Change) -> bool:
     # The same outputs in another order are an edit.
     if taken == other or any(int(m.to_b[old]) != new for old, new in ends):
         return False
-    for old, new in ends:  # set to give other outputs, or called more or less often
+    for old, new in ends:  # an unchanged op with as many used outputs does not explain it
         used = [{*side.graph.key[side.out_edges(node)].tolist()} for side, node in ((m.a, old), (m.b, new))]
         if m.a.node_label[old] == m.b.node_label[new] and len(used[0]) == len(used[1]):
             return False
@@ -166,7 +163,7 @@ def _only_other_outputs(m: Matching, change: Change) -> bool:
 
 
 def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
-    """Return the nodes of the main graphs whose calls lead to the functions of a change, old and new."""
+    """Return the nodes of the main graphs that call the functions of a change, directly or not, old and new."""
     names = {name for place in change.places for name in place if name}
     old, new = (
         {
@@ -177,12 +174,12 @@ def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
         }
         for side in (m.a, m.b)
     )
-    # Old calls with a partner are counted on the new side.
+    # Matched calls count on the new side only.
     return {node for node in old if not exists(m.to_b[node])}, new
 
 
 def _layer_key(m: Matching, node: int, new: bool) -> LayerKey:
-    """Return the layer of a node; that of an old node as the new graph has it, where it has one."""
+    """Return the layer of a node; for an old node, the partner of its layer if there is one."""
     if new:
         return "new", m.layers[1].layer_of_node(node)
     layer = m.layers[0].layer_of_node(node)
@@ -191,7 +188,7 @@ def _layer_key(m: Matching, node: int, new: bool) -> LayerKey:
 
 
 def _rewired_layers(m: Matching, change: Change) -> Iterable[LayerKey]:
-    """Yield the layers at the source of rewired inputs, before and after."""
+    """Yield the layers of the removed and added sources of rewired inputs."""
     for old, new in change.edits.inputs:
         before = set(m.a.sources(old))
         after = set(m.b.sources(new))
@@ -201,13 +198,13 @@ def _rewired_layers(m: Matching, change: Change) -> Iterable[LayerKey]:
 
 
 FUSED_ACTIVATION = "activation"  # the attribute of an op that applies an activation to its result
-GATE_INPUTS = 2  # what a product multiplies
+GATE_INPUTS = 2  # operands of a product
 
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
-    """Group items to edits; items whose layers are all in `exchanged` are part of the exchange."""
+    """Group items into edits; items whose layers are all in `exchanged` are part of that exchange."""
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
-    # Which member of a series was added or removed may be undecidable: then others have its inputs.
+    # If it is uncertain which member of a series was added or removed, rewired inputs at the others belong to it.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
     for number, item in enumerate(items) if series else ():
         ends = (item.change.name, *(end or "" for wire in item.change.links for end in (wire.old, wire.new)))
@@ -225,7 +222,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         *_pairs_by_loss(m, items),
         *_pairs_by_activation(m, items),
     ]
-    # What came or went in another layer is no part of the exchange of one.
+    # Additions and removals in other layers are no part of an exchange.
     of_exchange = [bool(item.layers) and item.layers <= exchanged for item in items]
     is_free = [item.layers.isdisjoint(exchanged) and all(exists(row) for _, row in item.layers) for item in items]
     others = [bool(item.change.unit) and free for item, free in zip(items, is_free, strict=True)]
@@ -237,19 +234,18 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
 
 
 def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:
-    """Return the items that are other inputs of the program, in a layer that is edited itself: that is no part of the
-    input."""
-    pairs = [[new for _, new, _ in item.change.edits.attributes] for item in items]
-    given = {number for number, nodes in enumerate(pairs) if nodes and INPUT_OPS.issuperset(map(m.b.op_type, nodes))}
+    """Return the changed inputs of the program in layers with another edit: these are separate edits."""
+    nodes_of = [[new for _, new, _ in item.change.edits.attributes] for item in items]
+    ports = {number for number, nodes in enumerate(nodes_of) if nodes and INPUT_OPS.issuperset(map(m.b.op_type, nodes))}
     edited = {
-        item.layers for number, item in enumerate(items) if number not in given and not (item.follows or item.sized)
+        item.layers for number, item in enumerate(items) if number not in ports and not (item.follows or item.sized)
     }
-    return {number for number in given if items[number].layers in edited}
+    return {number for number in ports if items[number].layers in edited}
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
-    """Return whether only inputs differ and one of them is replaced by a node that existed before: then it is
-    independent of the additions and removals around it."""
+    """Return whether an item rewires an input between nodes that both graphs have: then it is independent of additions
+    and removals around it."""
     return any(
         exists(wire.before)
         and exists(wire.after)
@@ -261,7 +257,7 @@ def _is_loose(m: Matching, item: Item) -> bool:
 
 
 def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:
-    """Pair items of the same set of layers; `loose` ones with each other."""
+    """Pair items of the same set of layers; `loose` items only with each other."""
     first: dict[tuple[frozenset[LayerKey], bool], int] = {}
     for number, item in enumerate(items):
         if item.layers:
@@ -272,7 +268,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
     """Pair added ops that feed each other, and removed ops that fed each other."""
     for side, new in ((m.b, True), (m.a, False)):
         at_node = _numbers_by_node(items, new)
-        # Rewired ops, by their node on that side: additions after one of them belong to the same edit.
+        # Additions behind a rewired op belong to the same edit.
         around = {pair[new]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
         for node, number in at_node.items():
             for source in side.sources(node):
@@ -284,19 +280,19 @@ def pairs_by_chain(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def _numbers_by_node(items: Sequence[Item], new: bool) -> dict[int, int]:
-    """Return the number of the item by each node that it adds (`new`), or removes."""
+    """Return the number of the item that adds (`new`) or removes each node, by node."""
     kind = "added" if new else "removed"
     units = ((number, item.change.edits) for number, item in enumerate(items) if item.change.kind == kind)
     return {node: number for number, edits in units for node in edits.unmatched_nodes(new)}
 
 
 def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
-    """Return the ops, old and new, of an item that only changes inputs."""
+    """Return the ops, old and new, of an item that rewires inputs; () for any other."""
     return item.change.edits.inputs if item.change.kind == "rewired" else ()
 
 
 def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Find the additions that replace removals: both feed one input."""
+    """Yield removals with the additions that replace them, since both feed one input."""
     removed = {m.a.graph.name[node]: number for node, number in _numbers_by_node(items, new=False).items()}
     wires = [
         (wire, number) for number, item in enumerate(items) for wire in item.change.links if item.change.kind == "added"
@@ -311,22 +307,24 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
 
 
 def _is_activation(ops: Sequence[str]) -> bool:
-    """Return whether ops of such types are one activation."""
+    """Return whether ops of these types are one activation."""
     return frozenset(map(op_name, ops)) in COMPOSED_ACTIVATIONS or (len(ops) == 1 and has_role(ops[0], Role.ACTIVATION))
 
 
 def _forms_elsewhere(
     m: Matching, items: Sequence[Item], paired: Set[int]
 ) -> frozenset[tuple[str, tuple[tuple[str, int], ...]]]:
-    """Return the forms of additions that replace nothing, and of removals without replacement: not in `paired`, and
-    between ops that stayed."""
+    """Return the forms of additions and removals that are no replacements: not `paired`, and between ops that
+    stayed."""
     units = (item for number, item in enumerate(items) if number not in paired and item.change.unit)
     return frozenset(_form(item) for item in units if not is_plumbing(item.change) and _stands_alone(m, item))
 
 
 def _stands_alone(m: Matching, item: Item) -> bool:
-    """Return whether all ops around an addition or removal stayed, weights and constants aside; of several of one type
-    in a row, such as the sums of blocks, some of the ops before and behind each."""
+    """Return whether the ops before and behind an addition or removal stayed, except weights and constants.
+
+    Among several ops of one type in a row, such as the sums of blocks, some on each side must have stayed.
+    """
     edits = item.change.edits
     for side, nodes, partner in ((m.a, edits.removed, m.to_b), (m.b, edits.added, m.to_a)):
         for ends_of in (side.data_sources, side.data_users):
@@ -338,13 +336,13 @@ def _stands_alone(m: Matching, item: Item) -> bool:
 
 
 def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Return what added and removed units are recognized by elsewhere: their op types."""
+    """Return a key that is equal for similar additions, or removals: the kind and the counts of op types."""
     return item.change.kind, tuple(sorted(item.change.unit.op_types.items())) if item.change.unit else ()
 
 
 def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split exchanges beside each other; and that of an activation for another one, or of a reduction, from what came
-    or went in other layers before it, or behind it."""
+    """Split a group with several exchanges into these; split the exchange of an activation, or of a reduction, from
+    additions and removals in the layers before or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
     places = [{(_loud_ends(m, [item]), _loud_ends(m, [item], True)): item for item in some} for some in (went, came)]
     beside = [[old, places[1][ends]] for ends, old in places[0].items() if ends[1] and ends in places[1]]
@@ -353,8 +351,8 @@ def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
     for is_of_kind in (_is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])):
         old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
         rest = without_objects(group, [*old, *new])
-        own, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
-        is_alone = all(is_plumbing(item.change) for item in rest) or not own.isdisjoint(others)
+        exchanged, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
+        is_alone = all(is_plumbing(item.change) for item in rest) or not exchanged.isdisjoint(others)
         if (
             old
             and new
@@ -368,7 +366,7 @@ def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
 def _items_of_kind(
     side: GraphColumns, items: Sequence[Item], is_of_kind: Callable[[Sequence[str]], bool]
 ) -> list[Item]:
-    """Return the additions, or removals, whose ops do one kind of work: all, or a single one; none if several do."""
+    """Return the additions, or removals, that are of a kind: all together, or a single one; [] if several are."""
     if is_of_kind(_loud_types(side, items)):
         return list(items)
     found = [[item] for item in items if is_of_kind(_loud_types(side, [item]))]
@@ -376,14 +374,13 @@ def _items_of_kind(
 
 
 def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
-    """Return the types of the ops that some items add or remove and that compute."""
+    """Return the types of the ops that items add or remove, without quiet ones."""
     nodes = [node for item in items for node in (*item.change.edits.added, *item.change.edits.removed)]
     return [op for op in map(side.op_type, nodes) if op not in QUIET_OPS]
 
 
 def _loud_ends(m: Matching, items: Sequence[Item], users: bool = False) -> frozenset[int]:
-    """Return what additions, or removals, take from the graph, or their `users`, as the new graph has it; weights and
-    constants aside."""
+    """Return the inputs (or the `users`) of additions, or removals, as nodes of the new graph, without quiet ops."""
     found: set[int] = set()
     for side, kind, to_new in ((m.a, "removed", m.to_b), (m.b, "added", None)):
         nodes = {node for item in items for node in getattr(item.change.edits, kind)}
@@ -394,22 +391,21 @@ def _loud_ends(m: Matching, items: Sequence[Item], users: bool = False) -> froze
 
 
 def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair the changed inputs of one op: one from a new node, and the others."""
+    """Pair an addition or removal at an input of an op with the rewiring of its other inputs."""
     wired = [(number, item.change.kind, pair) for number, item in enumerate(items) for pair in item.change.edits.inputs]
     first = {pair: number for number, kind, pair in reversed(wired) if kind == "rewired"}
     return [(first[pair], number) for number, kind, pair in wired if kind in ("added", "removed") and pair in first]
 
 
 def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair rewired inputs with the addition that replaced them, or with the removal that they bypass."""
+    """Pair ops that lost an input with the addition that now uses it; seen from the other side, ops that gained an
+    input with the removal that used it."""
     for new in (True, False):
         side, other, partner = (m.b, m.a, m.to_b) if new else (m.a, m.b, m.to_a)
         fed = {source: number for node, number in _numbers_by_node(items, new).items() for source in side.sources(node)}
         for number, item in enumerate(items):
             wires = [wire for pair in _rewired_pairs(item) for wire in input_differences(m, *pair) if not wire.control]
-            # An addition took over the lost input of an op; seen from the other side, a removal gave it back.
             for lost, kept in [(wire.before, wire.after) if new else (wire.after, wire.before) for wire in wires]:
-                # Lost and not replaced; `fed` has the inputs of added (or removed) nodes.
                 source = int(partner[other.graph.source[lost]]) if exists(lost) and not exists(kept) else -1
                 if source in fed:
                     yield fed[source], number
@@ -432,12 +428,12 @@ def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
 
 
 def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair the additions to both branches of a gated unit: the layer on an op's new input, and the product of that op
-    with its old input."""
+    """Pair the additions that make an op a gated unit: the layer on the op's new input, and the product of the op with
+    its old input."""
     for side, kind, came in ((m.b, "added", True), (m.a, "removed", False)):
         name = side.graph.name
         parts = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
-        # By op: the addition in front of it, and its former input.
+        # By op and its former input: the addition in front of the op.
         entered = {
             (wire.node.new if came else wire.node.old, wire.source(not came)): number
             for number, change in parts
@@ -453,7 +449,7 @@ def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Yield an added or removed loss with the ops that add up losses in the same scope."""
+    """Pair an added or removed loss with the ops that add up losses in the same scope."""
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
     losses = [number for number, item in enumerate(items) if is_loss_scope(m, item.change)]
     first = {scopes[number]: number for number in reversed(losses)}
@@ -471,15 +467,13 @@ def is_loss_scope(m: Matching, change: Change) -> bool:
 
 
 def _pairs_by_order(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair rewired inputs that lead to or from a common layer: layers were swapped."""
+    """Pair rewired inputs at or from a common layer, as when layers are swapped."""
     first: dict[LayerKey, int] = {}
     for number, item in enumerate(items):
         if item.change.kind == "rewired":
             for layer in sorted(item.layers | item.near):
                 yield first.setdefault(layer, number), number
 
-
-# Differences that only follow: derived attributes, names that TensorFlow gave, consequences of freezing a layer.
 
 PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
@@ -491,8 +485,8 @@ def is_inner_name(
     exchanged: frozenset[LayerKey],
     trained: bool,
 ) -> bool:
-    """Return whether only names differ that TensorFlow chose: inside changed layers, of layers with `exchanged` ops, of
-    single derived ops, of constants; if the training changed (`trained`), all derived names."""
+    """Return whether a change only concerns names that TensorFlow chose: inside changed layers (`near`), of layers with
+    `exchanged` ops, of derived ops, of constants; if the training changed (`trained`), all derived names."""
     if change.kind not in ("renamed", "moved"):
         return False
     if change.severity == "cosmetic":
@@ -510,13 +504,13 @@ def is_inner_name(
         if follows and quiet:
             continue
         layer = int(m.layers[1].of_row[new])
-        holds = {_layer_key(m, node, True) for node in scopes.nodes(new).tolist()}
+        inner = {_layer_key(m, node, True) for node in scopes.nodes(new).tolist()}
         if layer == new and ("new", layer) in exchanged:
             continue
-        if (layer in (-1, new) or ("new", layer) not in near) and not (holds and holds <= near - {("new", new)}):
+        if (layer in (-1, new) or ("new", layer) not in near) and not (inner and inner <= near - {("new", new)}):
             return False
     for old, new in change.edits.nodes:
-        # A result of an exported program is named after the op that it comes from, which may be another one.
+        # A result of an exported program is named after the op that computes it, which may have changed.
         before, after = m.a.data_sources(old), m.b.data_sources(new)
         same = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
         named = m.a.op_type(old) in RESULT_OPS and not (same and m.a.op_type(before[0]) == m.b.op_type(after[0]))

@@ -1,4 +1,5 @@
-"""The interface of a graph: signatures of saved models, arguments and results of functions, outputs, versions."""
+"""Compare the interfaces of graphs: signatures of saved models, arguments and results of functions, outputs,
+versions."""
 
 from __future__ import annotations
 
@@ -40,15 +41,15 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.options import DiffOptions
 
-LOOSE_NAMES = GROUP_OPS | FRAME_EXIT_OPS | FRAME_SWITCH_OPS | FRAME_MERGE_OPS  # nobody need use what they give
-ResultSpecs = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
+UNUSED_RESULT_OPS = GROUP_OPS | FRAME_EXIT_OPS | FRAME_SWITCH_OPS | FRAME_MERGE_OPS  # no outputs, even if unused
+ResultSpecs = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its old name and tensors, then the new ones
 COUNTER_OF_TRACER = re.compile(r"(?:^|\.)\d{1,9}$")  # TorchScript counts values: `37`, `input.1`
 
 
 def function_signatures(m: Matching) -> dict[int, list[Change]]:
-    """Return the functions with changed arguments or results, by block of the new graph.
+    """Return the changes of arguments and results of functions, by block of the new graph.
 
-    Dtypes count, and the nodes that make the results; names of arguments do not.
+    Dtypes and the nodes behind results are compared; names of arguments are not.
     """
     blocks: dict[int, list[Change]] = defaultdict(list)
     for mine, other in sorted(m.functions.items()):
@@ -57,7 +58,7 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
         arguments, results = (Sides(*pair) if pair[0] != pair[1] else None for pair in types)
         returned = None
         ends = list(zip(before.returns, after.returns, strict=False))
-        # Results come from the same nodes, or from replacements of these, whose outputs have other names.
+        # Results come from matched nodes, or from replacements, whose outputs may have other names.
         same = len(before.returns) == len(after.returns) and all(_is_same_result(m, *old, *new) for old, new in ends)
         if not (arguments or results or same):
             returned = Sides(_returned_tensors(m.a, mine), _returned_tensors(m.b, other))
@@ -78,7 +79,7 @@ def _is_same_result(m: Matching, old: int, output: str, new: int, other_output: 
 
 
 def is_other_output(m: Matching, mine: int, other: int) -> bool:
-    """Return whether the text of a function's result differs, even if it refers to the same tensor."""
+    """Return whether the results of two functions name different nodes or outputs."""
     before, after = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
     return [(int(m.to_b[node]) if exists(node) else -1, key) for node, key in before] != list(after)
 
@@ -98,8 +99,7 @@ def _returned_tensors(side: GraphColumns, function: int) -> list[str]:
 
 
 def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) -> list[Change]:
-    """Return the added, removed and changed signatures of saved models: keys, dtypes, shapes, and the tensors that they
-    name."""
+    """Return the added, removed and changed signatures of saved models: their keys, dtypes, shapes and tensors."""
     there = {signature.name: signature for signature in new}
     here = {signature.name: signature for signature in old}
     changes = []
@@ -127,7 +127,7 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
     for key in sorted({*here, *there}):
         mine, other = here.get(key), there.get(key)
         before, after = _spec(mine), _spec(other)
-        # Same type and shape: then the change is that another tensor is meant.
+        # Equal type and shape: the change may be another tensor.
         if (
             before == after
             and mine is not None
@@ -141,8 +141,8 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
 
 
 def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
-    """Return the new tensors by key; a renumbered one (`keras_tensor_9`), and one of a port whose node has another name
-    now, gets the key of its old counterpart."""
+    """Return the new tensors by key. A renumbered tensor (`keras_tensor_9`), and one whose node was renamed, has the
+    key of its old counterpart."""
     here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
     numbered = [[spec for spec in specs if spec.key.isdecimal()] for specs in (old, new)]
     if len(numbered[0]) == len(numbered[1]):  # numbers are no names: they have an order
@@ -160,13 +160,13 @@ def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence
             gone[_without_counter(spec.key)].append(spec.key)
     for spec in new:
         if spec.key not in here and spec.key in by_key and gone[_without_counter(spec.key)]:
-            # In the order of the signature: the first key that is new takes the first that is gone.
+            # In the order of the signature: the first new key is the first removed one.
             by_key[gone[_without_counter(spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
 
 
 def _without_counter(key: str) -> str:
-    """Return the key of a tensor without the number that a tracer counted."""
+    """Return the key of a tensor without counters."""
     return COUNTER_OF_TRACER.sub("", COUNTER_AT_END.sub("", key))
 
 
@@ -177,12 +177,12 @@ def _spec(spec: TensorSpec | None) -> str | None:
 
 
 def _is_same_tensor(m: Matching, old: str, new: str) -> bool:
-    """Return whether two tensors of the main graphs come from matched nodes; in an exported program, whose results have
-    names of their own, also whether the node of one replaced the other's, which is a change."""
+    """Return whether two tensors of the main graphs come from matched nodes. In an exported program, nodes without
+    partners count as matched: the replacement is a change anyway."""
     (node, _, key), (partner, _, other) = old.partition(":"), new.partition(":")
     here, there = m.a.index.get((0, node), -1), m.b.index.get((0, partner), -1)
     if old == new or not (exists(here) or exists(there)):
-        return True  # of the file around the body that is compared
+        return True  # tensors outside of the compared graphs
     if not exists(here) or not exists(there):
         return False
     is_replaced = m.a.graph.is_exported and not exists(m.to_b[here]) and not exists(m.to_a[there])
@@ -190,7 +190,7 @@ def _is_same_tensor(m: Matching, old: str, new: str) -> bool:
 
 
 def version_changes(m: Matching, options: DiffOptions) -> list[Change]:
-    """Return the versions of producer and consumers, where they count."""
+    """Return the change of the versions of producer and consumers, if versions count."""
     old, new = m.a.graph.graph_def.versions, m.b.graph.graph_def.versions
     if not options.versions or old == new:
         return []
@@ -207,16 +207,13 @@ def version_changes(m: Matching, options: DiffOptions) -> list[Change]:
     ]
 
 
-# Differences of Keras models as a whole: how they are compiled, and their outputs.
-
-
 def model_setting_changes(m: Matching) -> Iterator[Change]:
     """Yield the differences in how Keras models are compiled: optimizer, loss."""
     old, new = m.a.graph, m.b.graph
     for row, name in enumerate(m.a.scopes.name):
         partner = int(m.scope_to_b[row])
         other = m.b.scopes.name[partner] if exists(partner) else ""
-        # A scope that is a layer: a model, or a model in a model; layers proper are nodes and compared there.
+        # Only models are scopes; other layers are nodes.
         if name in old.layers and other in new.layers and name not in old.index[0]:
             differences = setting_differences(
                 plain_configuration(old.layers[name]), plain_configuration(new.layers[other])
@@ -227,8 +224,8 @@ def model_setting_changes(m: Matching) -> Iterator[Change]:
 
 
 def _model_result_changes(m: Matching, name: str, other: str) -> Iterator[Change]:
-    """Return the outputs of a Keras model that are added, removed or come from another layer, except those of a
-    replaced layer."""
+    """Yield the change of a Keras model's outputs: added or removed ones, or from another layer, unless a layer was
+    replaced."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
     before, back = ([_partner_name(m, each, is_new) for each in names] for is_new, names in ((False, old), (True, new)))
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
@@ -242,7 +239,7 @@ def _model_result_changes(m: Matching, name: str, other: str) -> Iterator[Change
 
 
 def _partner_name(m: Matching, name: str, is_new: bool) -> str:
-    """Return the name that a layer of one graph, or a model in the model, has in the other one; "" for none."""
+    """Return the name of the partner of a layer or nested model; "" for none."""
     layers, other, partner, scope_partner = (
         (m.layers[1], m.a, m.to_a, m.scope_to_a) if is_new else (m.layers[0], m.b, m.to_b, m.scope_to_b)
     )
@@ -256,9 +253,9 @@ def _partner_name(m: Matching, name: str, is_new: bool) -> str:
 
 
 def inferred_output_changes(m: Matching) -> list[Change]:
-    """Return the outputs that have another type or shape now, as one change; [] where there are none.
+    """Return one change for all outputs with another type or shape, in a list, or [].
 
-    Before: a file declares no signatures. A size that is known on one side only makes no difference.
+    For files without signatures. A size that is unknown on one side makes no difference.
     """
     changed = [
         outputs
@@ -274,7 +271,7 @@ def inferred_output_changes(m: Matching) -> list[Change]:
 
 
 def _differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
-    """Return whether tensors have another type, another rank, or another size where both are known."""
+    """Return whether tensors differ in number, known type, rank or known size."""
     return len(old) != len(new) or any(
         (mine.dtype and other.dtype and mine.dtype != other.dtype)
         or (
@@ -289,13 +286,12 @@ def _differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
     )
 
 
-def _tensor_words(given: Sequence[Tensor]) -> str:
-    """Types and shapes in words."""
-    return ", ".join(f"{tensor.dtype} {shape_text(tensor.shape)}".strip() for tensor in given)
+def _tensor_words(tensors: Sequence[Tensor]) -> str:
+    return ", ".join(f"{tensor.dtype} {shape_text(tensor.shape)}".strip() for tensor in tensors)
 
 
 def _keras_results(m: Matching) -> Iterator[ResultSpecs]:
-    """Return the outputs of Keras models, by the layers that make them, in order."""
+    """Yield the outputs of matched Keras models, in order, by the layers that compute them."""
     old, new = m.a.graph.layers, m.b.graph.layers
     ends = _last_layers(old), _last_layers(new)
     for row in m.a.scopes.children(m.a.scopes.roots[0]):
@@ -310,8 +306,8 @@ def _keras_results(m: Matching) -> Iterator[ResultSpecs]:
 
 
 def _model_results(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> list[str]:
-    """Return the layers that make the outputs of a model, nested models opened. Each layer is listed once, however many
-    outputs name it: the outputs of nested models would be exponentially many."""
+    """Return the layers that compute the outputs of a model, also in nested models. Each layer is listed once, since
+    nested models may have exponentially many outputs."""
     found: dict[str, None] = {}
     waiting = [model]
     while waiting:
@@ -320,8 +316,7 @@ def _model_results(layers: Mapping[str, Layer], model: str, last: Mapping[str, s
             continue
         found[name] = None
         if layers[name].parts:
-            # On a stack: reversed, so that the outputs come in their order.
-            # The last layer of a Sequential model makes its output.
+            # The output of a Sequential model is that of its last layer.
             ends = (last[name],) if layers[name].class_name == "Sequential" and name in last else ()
             waiting += reversed(layers[name].results or ends)
     return [name for name in found if not layers[name].parts]
@@ -332,22 +327,21 @@ def _last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
 
 
 def _layer_outputs(layer: Layer) -> list[Tensor]:
-    """Return the outputs of a layer; with mixed precision their type is the smaller one."""
+    """Return the outputs of a layer; with mixed precision their dtype is the smaller one."""
     kind = str(plain_setting(layer.config.get("dtype")) or "").removeprefix("mixed_")
     return [Tensor(shape, kind) for shape in layer.outputs]
 
 
 def _op_results(m: Matching) -> Iterator[ResultSpecs]:
-    """Outputs of graphs of ops, with their partners; where as many are left on both sides, those by name."""
+    """Yield the outputs of graphs of ops with their partners; unmatched ones in order of name, if both have as many."""
     old, new = _result_ops(m.layers[0]), _result_ops(m.layers[1])
     there = set(new)
     pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in there]
     known, taken = ({pair[side] for pair in pairs} for side in (0, 1))
-    # Results without a partner, e.g. of other op types, go together in the order of their names.
     left = [node for node in old if node not in known], [node for node in new if node not in taken]
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
-    # Costs infer all shapes, in the order of the file; asked for from the end, each op would wait for its inputs.
+    # Costs infer all shapes in the order of the file; inference from the end would recurse over the inputs.
     _ = [side.node_costs for side in m.layers]
     decode = m.a.tensors.tensors_of_node, m.b.tensors.tensors_of_node
     for mine, other in sorted(pairs, key=lambda pair: names[1][pair[1]]):
@@ -355,37 +349,34 @@ def _op_results(m: Matching) -> Iterator[ResultSpecs]:
 
 
 def _result_ops(layers: Layers) -> list[int]:
-    """Return the unused ops of the model in the main graph, by name. If TensorFlow marked results, return only these.
-    Ends of loops do not count."""
+    """Return the unused ops of the model in the main graph, sorted by name; only marked results, if there are any. Ends
+    of loops do not count."""
     side = layers.side
     graph = side.graph
     is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
-    is_end &= ~graph.nodes_of_types((VARIABLE_OPS | CONSTANT_OPS | INPUT_OPS | LOOSE_NAMES).__contains__)
+    is_end &= ~graph.nodes_of_types((VARIABLE_OPS | CONSTANT_OPS | INPUT_OPS | UNUSED_RESULT_OPS).__contains__)
     # A node that only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()
-    if PORT_OP in graph.op_types:  # whose trace says what is given; what nobody uses is left over
+    if PORT_OP in graph.op_types:  # a PyTorch trace marks its outputs
         return sorted((node for node in nodes if graph.op_types[graph.op[node]] == PORT_OP), key=graph.name.__getitem__)
     results = [node for node in nodes if is_graph_result(side, [node])]
     return sorted(results or nodes, key=graph.name.__getitem__)
 
 
-# Signatures and changes of the graph: a changed input or output is a cause, or a consequence.
+def with_signatures(changes: Sequence[Change], interface: Sequence[Change]) -> tuple[Change, ...]:
+    """Merge the changes of a graph with those of its signatures.
 
-
-def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
-    """Merge the changes of a graph with those of its signatures, each reported once.
-
-    Another type or shape of an input is a cause; so are inputs and outputs that were added or removed. That outputs
-    have another type or shape follows from it, from a single change of the graph, from the last layer that is wider
-    now, or from another type of numbers.
+    Another type or shape of an input is a cause, as are added and removed inputs and outputs. Another type or shape of
+    outputs follows from such a cause, from a single change of the graph, from the last layer with that change of width,
+    or from a change of dtype.
     """
-    signature = next((change for change in promised if change.kind == "signature-changed"), None)
-    others = [*(item for item in changes), *(item for item in promised if item is not signature)]
+    signature = next((change for change in interface if change.kind == "signature-changed"), None)
+    others = [*(item for item in changes), *(item for item in interface if item is not signature)]
     if signature is None:
         return sort_by_severity(others)
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
-    # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
+    # Changed inputs, or another set of outputs, are the cause; changes of the graph's inputs follow.
     if not all(port.side == "output" and port.old and port.new for port in signature.ports):
         return sort_by_severity(
             [*without_objects(others, inputs), replace(signature, consequences=sort_by_severity(inputs))]
@@ -393,28 +384,26 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     cause = inputs[0] if inputs else _cause_of_outputs(signature, changes) or _cause_of_sizes(signature, changes)
     if cause is None:
         return sort_by_severity([*others, signature])
-    grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, signature]))
-    return sort_by_severity([grave if item is cause else item for item in others])
+    merged = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, signature]))
+    return sort_by_severity([merged if item is cause else item for item in others])
 
 
 def _cause_of_outputs(signature: Change, changes: Sequence[Change]) -> Change | None:
-    """Return the change that explains the outputs, if known: the only change, that of the layer that makes them, or a
+    """Return the change that explains the outputs, if known: the only change, the only one named like an output, or a
     change of dtype."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
     keys = {port.key for port in signature.ports}
-    # First among all changes, then among those with the name of an output.
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]
-    # Equal but for the type in front.
+    # All ports differ in the dtype only.
     if all((port.old or "").partition(" ")[2] == (port.new or "").partition(" ")[2] for port in signature.ports):
         return next((change for change in real if is_precision(change)), None)
     return None
 
 
 def _cause_of_sizes(signature: Change, changes: Sequence[Change]) -> Change | None:
-    """Return the last change that exchanges the same size in all outputs: `units 64 → 128` explains outputs of 32×64
-    that are 32×128 now."""
+    """Return the last change of a size that all outputs show: `units 64 → 128` explains `32×64 → 32×128`."""
     sizes = [_other_sizes(port.old or "", port.new or "") for port in signature.ports]
     same = [
         change
@@ -438,8 +427,8 @@ def _other_sizes(old: object, new: object) -> set[tuple[str, str]]:
 
 
 def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:
-    """Return whether an op is a result of a traced function: TensorFlow ends each in an unused `Identity`,
-    `Identity_1`, …."""
+    """Return whether all nodes are results of a traced function, for which TensorFlow adds an unused `Identity`,
+    `Identity_1`, …"""
     return all(
         COUNTER_AT_END.sub("", side.graph.name[node]) == side.op_type(node)
         and side.op_type(node) in TRACED_RESULT_OPS

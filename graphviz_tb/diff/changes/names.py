@@ -1,4 +1,4 @@
-"""Other names: a rename is one substitution of a part of a name, a move is one way from scope to scope."""
+"""Find renames and moves. Names with one substitution are one rename, those with one pair of scopes are one move."""
 
 from __future__ import annotations
 
@@ -21,16 +21,11 @@ from graphviz_tb.model.columns import Ints, Longs, distinct_values, exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
 
-# A renamed scope or node, with both names.
-
 
 @dataclass(frozen=True, slots=True)
 class NameChange:
-    """A matched scope or node whose own name, not that of an enclosing scope, differs: both names, and the rows of the
-    scopes `around`.
-
-    `moved`: the enclosing scope differs too.
-    """
+    """A matched scope or node with another last segment of its name, or in another scope (`moved`); `around` are the
+    rows of the old and the new enclosing scope."""
 
     old: int
     new: int
@@ -47,7 +42,7 @@ class NameChange:
 
     @property
     def counters(self) -> tuple[tuple[str, NameNumbers], tuple[str, NameNumbers]]:
-        """Return the same without the numbers that were counted in them, with these."""
+        """Return the last segments as pairs of the name without counters, and the counters."""
         old, new = map(_name_counter, self.leaves)
         return old, new
 
@@ -56,14 +51,12 @@ EditKey = tuple[object, ...]
 NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
 NameNumbers = tuple[int, ...]
 NumberPairs = dict[str, set[tuple[NameNumbers, NameNumbers]]]  # pairs of old and new numbers by name
-# The largest edits are compared with the others first, for two seconds: letters exchanged times letters of the names
-# that may hold it; a pair of edits takes the time of so many.
-TWO_NAMES = 10_000
+COMPARISON_COST = 10_000  # of a pair of groups, in letters of `MAX_EXCHANGED_LETTERS`
 NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
 def other_names(m: Matching) -> list[NameChange]:
-    """Return everything whose own name changed, without what an insertion in a series renumbered."""
+    """Return all scopes and nodes whose names changed, except members of a series that others renumbered."""
     return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
 
 
@@ -73,7 +66,6 @@ def _is_shift(m: Matching, renamed: NameChange) -> bool:
 
 
 def _all_name_changes(m: Matching) -> list[NameChange]:
-    """Everything whose own name changed."""
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(m.a.scopes.parent))
     return [*_changed_names(m, True, rows, m.scope_to_b[rows]), *_changed_names(m, False, *m.matched_pairs())]
 
@@ -89,7 +81,7 @@ def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> It
         partner = int(m.scope_to_b[row])
         is_named = (b.name[partner] if exists(partner) else a.name[row]) == b.name[other]
         moved[at] = not (is_named and (scope or a.block[row] == 0 == b.block[other]))
-    # Where only a scope further out has another name, that scope is reported, and nothing in it.
+    # If only a scope further out has another name, only that scope is reported.
     if scope:
         differ = (a.leaf_hash[old] != b.leaf_hash[new]) | moved
     else:
@@ -102,7 +94,7 @@ def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> It
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
-    """Return the part of a name that was exchanged, whole words and numbers.
+    """Return the part of a name that was exchanged, in whole words and numbers.
 
     >>> substitution("dense_1_kernel", "fc_1_kernel"), substitution("layer_3", "layer_4")
     (('dense', 'fc'), ('3', '4'))
@@ -117,15 +109,14 @@ def without_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[Sequenc
     >>> without_common_ends(["a", "b", "c", "d"], ["a", "c", "b", "d"])
     (['b', 'c'], ['c', 'b'])
     """
-    for _ in range(2):  # the start; then, turned round, the end
+    for _ in range(2):  # the start, then, in reverse, the end
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
         old, new = old[same:][::-1], new[same:][::-1]
     return old, new
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
-    """Return the changes of names, by block of the new graph. A number that TensorFlow counted differently is no
-    change."""
+    """Return the changes of names, by block of the new graph. Another counter in a name is no change."""
     names = other_names(m)
     recounted = are_counted_anew(m, names)
     m.recounted = len(recounted)
@@ -146,9 +137,9 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     """Merge groups whose names all differ by one substitution into the largest such group. If there are very many
     groups, only the largest are compared with the others.
 
-    `modelA/w` became `exp2/modelB/w`, and `Adam/update_modelA/w` with it `Adam/update_exp2/modelB/w`: one rename.
+    `modelA/w → exp2/modelB/w` and `Adam/update_modelA/w → Adam/update_exp2/modelB/w` are one rename.
     """
-    # Numbers last: they join no other group. Then the largest, which shows the substitution best.
+    # The largest group first; numbers last, since they join no other group.
     order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
     uncounted = {
         key: [tuple(COUNTER_AT_END.sub("", name) for name in renamed.names) for renamed in members]
@@ -163,7 +154,7 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
         old, new = _exchanged_segments(*uncounted[first][0])
         alike: list[EditKey] = []
         if old and work.left > 0:
-            work.take(TWO_NAMES * (len(order) - place))
+            work.take(COMPARISON_COST * (len(order) - place))
             for key in order[place + 1 :]:
                 if key in taken or key[0] == "number" or key[1] != first[1]:
                     continue
@@ -180,7 +171,7 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
 
 
 def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
-    """Return the segments of a whole name that were exchanged.
+    """Return the segments of a path that were exchanged.
 
     >>> _exchanged_segments("update_modelA/w", "update_exp2/modelB/w")
     ('update_modelA', 'update_exp2/modelB')
@@ -190,10 +181,10 @@ def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
 
 
 def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
-    """Return the names that differ only in the number at their end, if all of their kind in a scope keep their order.
+    """Return the names that differ only in counters, if the names of their kind in a scope keep their order.
 
-    `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; two names that
-    exchanged their numbers are an edit. Captures and traced names have numbers that no person chose.
+    `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; names that exchange
+    their numbers are an edit. Names of captured variables and traced values are counters only.
     """
     groups: dict[tuple[bool, int, str], list[NameChange]] = defaultdict(list)
     anew: set[NameChange] = set()
@@ -201,7 +192,7 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     for renamed in names:
         (base, _), (new_base, _) = renamed.counters
         counted = not renamed.moved and base == new_base
-        # Updates and savers are known by their variables.
+        # Updates and savers are identified by their variables.
         derived = counted and not renamed.scope and outside[renamed.old]
         if (
             derived
@@ -224,8 +215,9 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
 
 
 def _keep_order(numbers: Iterable[tuple[NameNumbers, NameNumbers]]) -> bool:
-    """Return whether the new numbers are in the same order as the old ones. A single number is that of the layer or of
-    its call: `dense, dense_1_1` and `dense_2, dense_1_1` are a layer, called once or again, and the next layer.
+    """Return whether the new numbers are in the order of the old ones.
+
+    Names have the number of a layer, that of its call, or both. A single number may be either, so both are tried.
 
     >>> _keep_order([((), (3,)), ((1,), (4,))]), _keep_order([((1,), (2,)), ((2,), (1,))])
     (True, False)
@@ -246,7 +238,7 @@ def _keep_order(numbers: Iterable[tuple[NameNumbers, NameNumbers]]) -> bool:
 
 
 def _moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
-    """Return what moved to another scope and kept its name except for counters, if all of that name keep their
+    """Return the names that moved to another scope and differ only in counters, if names of their kind keep their
     order."""
     groups: dict[tuple[bool, int, int, str], list[NameChange]] = defaultdict(list)
     for renamed in names:
@@ -274,23 +266,23 @@ def _without_trace_number(name: str) -> str:
 
 
 def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
-    """Return whether both names are only a number, or contain one from PyTorch's tracer: `input.35`."""
+    """Return whether both names are numbers, or have a number of PyTorch's tracer: `input.35`."""
     names = renamed.leaves
     if renamed.scope:
         return not renamed.moved and all(name.isdecimal() for name in names)
     op = m.a.op_type(renamed.old)
-    # "aten::add": PyTorch's op types have their namespace in front; an input is of PyTorch if its users are.
+    # PyTorch's op types have a namespace, "aten::add"; inputs are PyTorch's if their users are.
     of_users = "".join(map(m.a.op_type, m.a.data_users(renamed.old)[:1])) if op in INPUT_OPS else ""
     if "::" in op + of_users or has_role(op, Role.TRACE_VALUE):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
     if op in INPUT_OPS and m.a.graph.meaning.origin[renamed.old] == renamed.old:
-        # A number alone is that of a variable which a function uses, and no name.
+        # A name that is a number is that of a captured variable.
         return any(name.isdecimal() for name in names)
     return not renamed.moved and all(name.isdecimal() for name in names)
 
 
 def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
-    """Return the old and new numbers of everything in a scope that kept its name except for counters, by that name."""
+    """Return the old and new counters in a scope, by the name without counters, of members that keep this name."""
     a, b = m.a.scopes, m.b.scopes
     rows = a.children(row) if scope else a.own_nodes(row).tolist()
     leaves, others, partner = (a.leaf, b.leaf, m.scope_to_b) if scope else (a.node_leaf, b.node_leaf, m.to_b)
@@ -305,7 +297,7 @@ def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
 
 
 def _name_counter(leaf: str) -> tuple[str, NameNumbers]:
-    """Return a name without the numbers that were counted in it, and the numbers.
+    """Return a name without the counters at its end, and these.
 
     >>> _name_counter("conv2d_3_1"), _name_counter("conv2d"), _name_counter("layer3")
     (('conv2d', (3, 1)), ('conv2d', ()), ('layer3', ()))
@@ -321,7 +313,7 @@ def _key(renamed: NameChange, counted: bool) -> tuple[object, ...]:
             "moved",
             renamed.block,
             *renamed.around,
-            # Children that moved with their names are one move; one that has another name too is its own.
+            # Children that keep their names are one move; a renamed child is a change of its own.
             *(() if same else (before, after)),
         )
     here, there = split_number(before), split_number(after)
@@ -342,9 +334,8 @@ def _edits(members: list[NameChange]) -> NodeEdits:
 
 
 def _places(members: list[NameChange]) -> list[NamePair]:
-    """Return the places of some renames, the outermost first; an op and the scope of its name are one place."""
+    """Return the places of renames, by depth, then by name; an op and a scope of one name are one place."""
     places = sorted({renamed.names for renamed in members})
-    # Stable: by name among those of one depth.
     return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 
@@ -366,7 +357,7 @@ def _rename_change(m: Matching, members: list[NameChange], key: tuple[object, ..
 
 
 def without_counters(name: str) -> str:
-    """Return a name without the numbers that TensorFlow puts behind its segments.
+    """Return a name without the counters that TensorFlow appends to segments.
 
     >>> without_counters("m/norm_12/Mul_1"), without_counters("m/conv2d")
     ('m/norm/Mul', 'm/conv2d')
@@ -374,16 +365,14 @@ def without_counters(name: str) -> str:
     return "/".join(COUNTER_AT_END.sub("", segment) for segment in name.split("/"))
 
 
-# A replaced scope: a loss, a kind of layer. Its new name says which.
-
-
 class ScopeRenames:
-    """Renamed scopes, indexed by row: an edit is compared only with the scopes around it."""
+    """Renamed scopes, indexed by row. A replacement of a loss or a layer also renames its scope: both are one
+    change."""
 
     def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
         self.m = m
         self.changes = changes
-        # (place of the change, old row, new row), by either row.
+        # (index of the change, old row, new row), by either row.
         self.by_old: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         self.by_names: dict[tuple[str | None, str | None], Change] = {}
@@ -393,11 +382,11 @@ class ScopeRenames:
                     self.by_old[old].append((place, old, new))
                     self.by_new[new].append((place, old, new))
                     self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
-        # The scopes, old and new, that a change reports as a replacement.
+        # The scopes, old and new, that are reported as replacements.
         self.said: set[tuple[int, int]] = set()
 
     def rename_of_change(self, change: Change) -> Change | None:
-        """Return the rename of a layer most of whose ops changed."""
+        """Return the rename of the scope that a change replaces, if it replaces more than one op."""
         name, setting = self.by_names.get((change.old, change.new)), change.setting
         if not name or change.severity != "op" or change.kind != "changed":
             return None
@@ -407,7 +396,7 @@ class ScopeRenames:
         return name
 
     def _renamed_within(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
-        """Return the renamed scopes that are, or are inside, one of some pairs of scopes."""
+        """Return the renamed scopes in (or equal to) some pairs of scopes."""
         a, b = self.m.a.scopes, self.m.b.scopes
         return {
             (old, new)
@@ -416,7 +405,7 @@ class ScopeRenames:
         }
 
     def rename_around(self, group: Sequence[Change]) -> Change | None:
-        """Return the first rename of a scope that contains most of an edit and at most half as much outside of it."""
+        """Return the first rename of a scope that contains most of an edit, and is mostly replaced by it."""
         came_or_went = any(change.kind in ("added", "removed") or change.edits.ops for change in group)
         if not self.by_names or not came_or_went:
             return None
@@ -441,22 +430,22 @@ class ScopeRenames:
             return False
         partners = m.to_b[a.nodes(old)]
         stayed = int(b.is_under(new, partners[exists(partners)]).sum())
-        # Nodes of the scope that are in both and that this edit did not touch.
+        # Nodes of the scope that stayed and that the edit did not touch.
         origin = m.to_a[fresh_inside]
         kept = stayed - int(a.is_under(old, origin[exists(origin)]).sum())
         return 3 * kept <= 2 * max(a.size(old), b.size(new))
 
 
 def is_within(name: str, scope: str | None) -> bool:
-    """Return whether a scope is another one, or inside it."""
+    """Return whether a name is equal to, or below, a scope."""
     return scope is not None and f"{name}/".startswith(f"{scope}/")
 
 
 def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
-    """Return the replacement of a scope: of a loss, of a kind of layer. It is described by the classes if known, else
-    by the differing part of the names."""
-    own = change.old and change.new and change.old != change.new
-    old, new = (change.old, change.new) if own or classes else (name.old, name.new)
+    """Return a change and the rename of its scope as a replacement, described by the classes if known, else by the
+    differing part of the names."""
+    has_names = change.old and change.new and change.old != change.new
+    old, new = (change.old, change.new) if has_names or classes else (name.old, name.new)
     part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
     weights = change.setting.weights if change.setting else ()
     content, edits = Setting("op", *part, beside=change.further_settings, weights=weights), name.edits + change.edits

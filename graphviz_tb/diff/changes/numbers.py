@@ -1,5 +1,5 @@
-"""Numbers before and after, of the whole and of each change: ops, parameters, floating point operations; and another
-type of the numbers in a whole graph."""
+"""Sums of ops, parameters and floating point operations, of both graphs and of each change; and changes of the dtype of
+a whole graph."""
 
 from __future__ import annotations
 
@@ -29,10 +29,8 @@ from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import CAST_OPS
 from graphviz_tb.ops.table import equal_op, has_framework
 
-QuantityColumn = Longs | None  # by node; None where the quantity is not known
-
-
-LayerSums = tuple[Longs, Longs, Mapping[str, tuple[int, int]]]  # the nodes of some layers with their partners, and sums
+QuantityColumn = Longs | None  # by node; None for an unknown quantity
+LayerSums = tuple[Longs, Longs, Mapping[str, tuple[int, int]]]  # old and new nodes of some layers, and their sums
 
 
 class NodeQuantities:
@@ -46,30 +44,29 @@ class NodeQuantities:
 
     @cached_property
     def columns(self) -> Mapping[str, tuple[QuantityColumn, QuantityColumn]]:
-        """Each quantity by node, of the old and of the new graph."""
+        """Return each quantity as columns by node, of the old and of the new graph."""
         old, new = self.layers
         columns = zip(CHANGE_QUANTITIES, _node_counts(old), _node_counts(new), strict=True)
         return {word: (before, after) for word, before, after in columns}
 
     @cached_property
     def bounds_by_node(self) -> tuple[Mapping[str, Bytes], Mapping[str, Bytes]]:
-        """Return for each known quantity that is a bound somewhere the kind of bound by node, in the old and the new
-        graph."""
+        """Return the kind of bound by node for each known quantity with bounds, in the old and in the new graph."""
         old, new = (_bounds_by_node(layers, self.known_quantities) for layers in self.layers)
         return old, new
 
     def bounds(self, change: Change | None = None) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """Return the quantities that are bounds before and after, as indexes into `BOUND_WORDS`: of the whole, or in
-        the layers that a change is about."""
+        """Return the quantities that are bounds in the old and in the new graph, as indexes into `BOUND_WORDS`: of the
+        whole graph, or in the layers that a change concerns."""
         nodes = (None, None) if change is None else self.nodes_of_change(change)
         before, after = (
-            # A sum of lower and upper bounds has neither.
+            # Lower and upper bounds in one sum are a kind of their own: neither.
             {
                 word: kind
                 for word, column in side.items()
-                if (kind := int(np.bitwise_or.reduce(column if held is None else column[held], initial=0)))
+                if (kind := int(np.bitwise_or.reduce(column if ids is None else column[ids], initial=0)))
             }
-            for side, held in zip(self.bounds_by_node, nodes, strict=True)
+            for side, ids in zip(self.bounds_by_node, nodes, strict=True)
         )
         return before, after
 
@@ -79,9 +76,9 @@ class NodeQuantities:
         return {word: (_total(pair[0]), _total(pair[1])) for word, pair in self.columns.items()}
 
     def quantities_of(self, change: Change, alone: bool) -> dict[str, ValuePair]:
-        """Return the sums over the layers that a change is about and over all that follows from it, where they differ.
+        """Return the sums that differ, over the layers that a change concerns and over its consequences.
 
-        Of a change that is `alone` all follows: ops behind it that have another cost too.
+        From a change that is `alone` every difference follows, such as other costs of ops behind it.
         """
         if alone:
             return self.differing_sums(*self.nodes_of_change(change))
@@ -91,12 +88,12 @@ class NodeQuantities:
             word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
             for word, (before, after) in sums.items()
         }
-        # Other changes in these layers are counted at their own place.
+        # Sums of other changes in these layers do not count here.
         pairs = {"ops": pairs["ops"]} if SIZELESS_KEYS.search(change.key) else pairs
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
 
     def differing_sums(self, old: Longs, new: Longs) -> dict[str, ValuePair]:
-        """Return the sums over some nodes and over all nodes, for each quantity that differs."""
+        """Return the sums over some nodes and over all nodes whose quantity differs, if the sums differ."""
         sums: dict[str, ValuePair] = {}
         for word, (before, after) in self.known_quantities.items():
             here, there = self.differing(before, after, old, new)
@@ -122,10 +119,8 @@ class NodeQuantities:
         }
 
     def nodes_of_change(self, change: Change) -> tuple[Longs, Longs]:
-        """Return the old and new nodes of a change: the edited ones, their layers, and their partners.
-
-        Returns ids, not masks: there may be as many changes as nodes.
-        """
+        """Return the ids of the edited nodes of a change, of the nodes of their layers, and of all their partners. No
+        masks: there may be as many changes as nodes."""
         (old_inside, new_inside, _), (old, new) = self.in_layers(change), self.edited_nodes(change)
         return _unique_ids(old, old_inside), _unique_ids(new, new_inside)
 
@@ -136,13 +131,14 @@ class NodeQuantities:
         return self.with_partners(_unique_ids(old), _unique_ids(new))
 
     def in_layers(self, change: Change) -> LayerSums:
-        """Return the layers of a change; their sums are cached, as thousands of changes may be in one layer."""
-        own = change.edits
-        # Layers of the change itself, without its consequences, which may be anywhere.
-        rows = _layer_scopes(self.layers[0], own.nodes_of(False)), _layer_scopes(self.layers[1], own.nodes_of(True))
+        """Return the nodes and sums of the layers of a change, without its consequences. Cached: thousands of changes
+        may be in one layer."""
+        edits = change.edits
+        rows = _layer_scopes(self.layers[0], edits.nodes_of(False)), _layer_scopes(self.layers[1], edits.nodes_of(True))
         if rows not in self.inside:
             nodes = [
-                _unique_ids(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)
+                _unique_ids(*map(layers.side.scopes.nodes, of_side))
+                for layers, of_side in zip(self.layers, rows, strict=True)
             ]
             old, new = self.with_partners(*nodes)
             self.kept += len(old) + len(new)
@@ -159,11 +155,11 @@ class NodeQuantities:
         return _unique_ids(old, mine[exists(mine)]), _unique_ids(new, other[exists(other)])
 
     def differing(self, before: Longs, after: Longs, old: Longs, new: Longs) -> tuple[Longs, Longs]:
-        """Add all nodes for which a quantity differs."""
-        held = np.flatnonzero(exists(self.to_new))
-        differ = held[before[held] != after[self.to_new[held]]]
-        lost, come = np.flatnonzero(~exists(self.to_new)), np.flatnonzero(~exists(self.to_old))
-        return _unique_ids(old, differ, lost), _unique_ids(new, self.to_new[differ], come)
+        """Add all nodes for which a quantity differs, or which have no partner."""
+        matched = np.flatnonzero(exists(self.to_new))
+        differ = matched[before[matched] != after[self.to_new[matched]]]
+        removed, added = np.flatnonzero(~exists(self.to_new)), np.flatnonzero(~exists(self.to_old))
+        return _unique_ids(old, differ, removed), _unique_ids(new, self.to_new[differ], added)
 
 
 def _unique_ids(*parts: ArrayLike) -> Longs:
@@ -171,7 +167,7 @@ def _unique_ids(*parts: ArrayLike) -> Longs:
 
 
 def _ids_outside(ids: Longs, others: Longs) -> Longs:
-    """Return the ids that are not in `others`; both sorted. Takes time proportional to `ids` only."""
+    """Return the ids that are not in `others`, both sorted. The time does not grow with the number of `others`."""
     if not len(others):
         return ids
     places = np.minimum(np.searchsorted(others, ids), len(others) - 1)
@@ -196,13 +192,13 @@ def _bounded_sum(column: Longs) -> int:
 
 
 def _layer_scopes(layers: Layers, nodes: list[int]) -> frozenset[int]:
-    """Return the scopes that are layers of some nodes of the model."""
+    """Return the scopes of the layers of nodes in the model."""
     return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.layer_of_node(node)))
 
 
 def _node_counts(layers: Layers) -> tuple[QuantityColumn, QuantityColumn, QuantityColumn]:
-    """Count for each node, as `info` does: the op, if it is of the main graph and a picture shows it as one; its
-    parameters, None if none is known; its floating point operations."""
+    """Return ops, parameters and floating point operations by node, as `info` counts them; None if unknown. Only nodes
+    of the main graph that a picture shows as ops count as ops."""
     graph, weights, costs = layers.side.graph, layers.weight_costs, layers.node_costs
     shown: Bools = graph.kept & (graph.mark == Mark.NONE) & ~exists(graph.function)
     counts = np.zeros(len(graph), np.int64)
@@ -217,7 +213,7 @@ def _node_counts(layers: Layers) -> tuple[QuantityColumn, QuantityColumn, Quanti
 def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
     """Return, for each quantity with bounds, the kind of bound of each node."""
     columns: dict[str, Bytes] = {}
-    kinds: dict[int, list[tuple[str, int]]] = {}  # by `id`: equal nodes have one object, and hashing it takes longer
+    kinds: dict[int, list[tuple[str, int]]] = {}  # by `id`, which is faster than a hash: equal nodes share an object
     for node, cost in chain(enumerate(layers.node_costs or ()), layers.weight_costs.items()):
         if id(cost) not in kinds:
             bounded = dict.fromkeys((*cost.lower_bounds(), *cost.upper_bounds()))
@@ -227,13 +223,13 @@ def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
     return columns
 
 
-# A total that differs although every pair of nodes is equal.
+# Totals that differ although all matched nodes are equal.
 
-TOTAL_WORDS = ("parameters", "flops", "ops")  # the first that differs is reported; its numbers are all of them
+TOTAL_WORDS = ("parameters", "flops", "ops")  # the first total that differs is reported
 
 
 def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
-    """Return the change for a total that differs, with its nodes; None if all totals are equal or unknown."""
+    """Return the change of the first total that differs, with its nodes; () if all totals are equal or unknown."""
     for word in TOTAL_WORDS:
         old, new = numbers.graph_totals[word]
         if old is None or new is None or old == new:
@@ -242,10 +238,10 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         mine, others = m.matched_pairs()
         differ = np.flatnonzero(before[mine] != after[others])
         known = np.minimum(before[mine], after[others])[differ] != 0
-        # A number that one side does not know is not an edit: only one file declares the shape of a variable.
+        # A quantity that one side does not know is no edit: only one file may declare the shape of a variable.
         if word == "parameters" and len(differ) and not known.any():
             continue
-        # Operations differ because declared shapes do; or by the order of inference, which is no edit.
+        # Operations count only if declared shapes differ; the order of inference may also change them.
         declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
         if word == "flops" and not (known.all() and declared.any() and len(differ)):
             continue
@@ -257,29 +253,29 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
     return ()
 
 
-# Properties that the file format of two models does not have, so that an edit of them is not seen.
+# Properties that the file format of two models does not contain, so that edits of them are invisible.
 
 # Settings that change neither the number of parameters nor that of operations.
 SIZELESS_KEYS = re.compile(r"^(?:dtype|trainable)$|_(?:initializer|regularizer|constraint)(?:\.|$)")
 INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer")
 WHICH_TRAINED = "which layers are trained"
-WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
-NUMBER_TYPES = "types of numbers"  # a trace has none either
-RATE = "learning rate"  # a traced step reads it from a variable
-COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
+WEIGHT_SHAPES = "shapes of weights"  # missing in a PyTorch trace, and for variables of unknown shape
+NUMBER_TYPES = "types of numbers"  # missing in a PyTorch trace
+RATE = "learning rate"  # missing in a traced step that reads it from a variable
+COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost model
 
 
 def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
-    """Return the properties that neither file contains: for Keras models how they are compiled and what custom layers
-    compute; for graphs with weights the training, and unknown shapes of weights."""
+    """Return the properties that neither file contains: for Keras models the compilation and the code of custom layers;
+    for graphs with weights the training, and unknown shapes of weights."""
     graphs = [side.side.graph for side in layers]
     if all(graph.layers for graph in graphs):
-        said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
+        stored = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
         unseen = Counter(layer.class_name for layer in graphs[1].layers.values() if layer.custom)
         computed = (
             f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(unseen.items())
         )
-        return (*(key for key in COMPILE_SETTINGS if key not in said), *computed)
+        return (*(key for key in COMPILE_SETTINGS if key not in stored), *computed)
     if all(map(is_traced, graphs)):
         return (WEIGHT_SHAPES, NUMBER_TYPES)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
@@ -291,28 +287,26 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))
 
 
-# Changes of the type of numbers in a whole graph: another floating type with its casts, and integers with scales.
-
+# Changes of the dtype of a whole graph: another float type with its casts, or integers with scales.
 
 CAST_TYPES = ("SrcT", "DstT")
 FLOAT_TYPES = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
 
 
 def is_precision(change: Change) -> bool:
-    """Return whether numbers are of another floating type: single, half, double. TensorFlow leaves out single where it
-    is the default of an op."""
-    # A Keras model may write anything for a dtype: only a word can be a floating type.
+    """Return whether a change is from one float type to another. A missing type is float32, TensorFlow's default."""
+    # The dtype in a Keras model may be any value.
     return change.key == "dtype" and all(isinstance(one, str) and one in FLOAT_TYPES for one in _type_pair(change))
 
 
 def _type_pair(change: Change) -> tuple[str, str]:
-    """Return the old and the new type of a setting that is a type."""
+    """Return the old and the new dtype of a change of dtype; ("", "") without a setting."""
     setting = change.setting
     return (setting.old or "float32", setting.new or "float32") if setting else ("", "")
 
 
 def _adds_casts(m: Matching, change: Change) -> tuple[str, str]:
-    """Return the types between which a change only adds or removes casts, sorted; else two empty strings."""
+    """Return the two dtypes, sorted, between which a change only adds or removes casts; ("", "") for other changes."""
     if change.kind not in ("added", "removed") or change.function is not None:
         return "", ""
     side, nodes = nodes_of_unit(m, change)
@@ -333,12 +327,12 @@ def _adds_casts(m: Matching, change: Change) -> tuple[str, str]:
 
 
 def _number_type_change(changes: list[Change]) -> Change:
-    """Return one change of the number type with the casts that it needs, named by the scope around all."""
+    """Return one change of the dtype with its casts, at the scope around all of its places."""
     types = [change for change in changes if is_precision(change)]
     if len(changes) == 1 and types:
         return types[0]
     severity = min((change.severity for change in changes), key=SEVERITIES.index)
-    # Where both types are written, then the largest: a default that is left out says less.
+    # Prefer changes that name both types, then the largest.
     typed = [
         (one.setting, one)
         for one in types or [one for change in changes for one in change.inside if is_precision(one)]
@@ -353,11 +347,10 @@ def _number_type_change(changes: list[Change]) -> Change:
 
 
 def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
-    """Return the changes of dtype, one for each old and new dtype with the casts between them, and the changes that
-    these are made of: a dtype explains nothing else."""
+    """Return one change for each pair of dtypes with the casts between them, and the changes merged into these."""
     typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in changes:
-        # A function whose only difference is one dtype is of that.
+        # A function in which only one dtype differs belongs to that change.
         inside = [inner for inner in change.inside if inner.kind != "signature-changed"]
         pairs = {_type_pair(each) if is_precision(each) else None for each in inside or (change,)}
         if len(pairs) == 1 and (pair := pairs.pop()):
@@ -373,8 +366,8 @@ def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
 
 
 def quantising_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
-    """Return one change for all numbers that became integers with scales, one for all that are no longer, and the
-    changes that these are made of: the scales, the types of the same weights, and the casts."""
+    """Return one change for all quantised numbers, one for all that are no longer quantised, and the changes merged
+    into these: scales, dtypes of the same weights, and casts."""
     made, taken = [], []
     for new in (True, False):
         scaled = [
@@ -396,7 +389,7 @@ def quantising_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Cha
         casts = [change for change in changes if change.kind == kind and any(_adds_casts(m, change))]
         parts += [*(change for _, change in scaled), *casts]
         around = shared_scope([name for _, change in scaled for _, name in change.places if name])
-        # The type of most: a bias has a wider one.
+        # The most frequent dtype: biases have a wider one.
         word = Counter(text.strip("[' ").partition(",")[0] for text, _ in scaled).most_common(1)[0][0]
         count = sum(change.ops for change in casts)
         content = Setting("quantization", None if new else word, word if new else None, casts=count)

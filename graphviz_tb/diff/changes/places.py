@@ -1,4 +1,4 @@
-"""Report an edit at several places as one change; differences of some of the places stay separate changes."""
+"""Merge the same edit at several places into one change; what differs between places becomes separate changes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.signatures import is_size_input
 from graphviz_tb.options import DiffOptions
 
-# Several changes at once: put together, their edits, their places, their common words.
-
 T = TypeVar("T")
 
 
 def without_objects(items: Iterable[T], others: Iterable[T]) -> list[T]:
-    """Return the items except some objects, compared by identity: comparing values pairwise takes minutes.
+    """Return the items except some objects, compared by identity: comparing values would take minutes.
 
     >>> without_objects(["a", "b"], ["b"])
     ['a']
@@ -49,7 +47,7 @@ def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | 
 
 
 def unite_changes(first: Change, members: Iterable[Change], **fields: Any) -> Change:
-    """Return the first of some changes with the ops, the edits and the consequences of all, and some other fields."""
+    """Return the first of some changes with the ops, edits and consequences of all, and with `fields` replaced."""
     members = list(members)
     behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops, edits = sum(member.ops for member in members), edits_of_changes(members)
@@ -57,17 +55,17 @@ def unite_changes(first: Change, members: Iterable[Change], **fields: Any) -> Ch
 
 
 def change_wording(change: Change) -> str:
-    """Return a text that is equal for the same edit at two places: old and new state without the place.
+    """Return a text that is equal for the same edit at two places: its old and new values without the place.
 
-    Additions or removals are equal if their names at the place and their contents are.
+    Additions, or removals, are equal if their last segments and contents are equal.
     """
     content = change.content
     if isinstance(content, Setting):
-        own = [[part.key, part.old, part.new] for part in _parts_beside(content) if part.name == change.new]
-        beside = own if content.weights else []
-        said = ["changed", change.severity, content.key, content.old, content.new, *beside]
-        return json.dumps(said, default=str)
-    if change.inside:  # a number in the name of a function counts its calls
+        at_place = [[part.key, part.old, part.new] for part in _parts_beside(content) if part.name == change.new]
+        beside = at_place if content.weights else []
+        words = ["changed", change.severity, content.key, content.old, content.new, *beside]
+        return json.dumps(words, default=str)
+    if change.inside:  # without the name of the function, in which a number counts its calls
         return json.dumps([change.kind, change.severity, *map(change_wording, change.inside)])
     if isinstance(content, Unit) and not content.reads:
         parts = [without_counters(last_segment(name)) for name in content.parts or (change.name,)]
@@ -75,7 +73,7 @@ def change_wording(change: Change) -> str:
     if isinstance(content, Rewiring) and content.order:
         return json.dumps([change.kind, content.order.old, content.order.new])
     if isinstance(content, Rewiring) and not any(wire.node for wire in content.inputs):
-        # The last names of the ends, if these tell them apart.
+        # The last segments of both ends, if they differ.
         names = [[without_counters(last_segment(wire.source(now))) for now in (False, True)] for wire in content.inputs]
         wires = [(wire.slot, old, new) for wire, (old, new) in zip(content.inputs, names, strict=True)]
         if wires and all(old and new and old != new for _, old, new in wires):
@@ -83,18 +81,18 @@ def change_wording(change: Change) -> str:
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
 
 
-MIN_ALIKE_PLACES = 3  # added or removed members of one series, or equal layers: fewer are reported one by one
+MIN_ALIKE_PLACES = 3  # fewer added or removed members of a series, or equal layers, are reported one by one
 
 
 def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
-    """Return the same edit at several places as one change."""
+    """Merge changes that are the same edit at several places."""
     apart = [part for members in group_by_wording(sort_by_severity(causes)) for part in _split_differences(m, members)]
     groups = group_by_wording(sort_by_severity(apart))
     merged = []
     for members in _join_alike_layers(m, groups):
         are_numbered = members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
-        apart_still = len(members) < MIN_ALIKE_PLACES and are_numbered and not _layer_calls(members[0])
-        merged += members if apart_still else [merge_changes(members)]
+        stay_apart = len(members) < MIN_ALIKE_PLACES and are_numbered and not _layer_calls(members[0])
+        merged += members if stay_apart else [merge_changes(members)]
     return merged
 
 
@@ -107,26 +105,26 @@ def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
 
 
 def _split_differences(m: Matching, members: Sequence[Change]) -> list[Change]:
-    """Split the members of a group: each keeps its first difference and those that all members share; the others become
-    separate changes. A difference that follows from the first, as a size does, edits nothing and stays with it."""
+    """Split the members of a group: each keeps its first difference and those that all members share; others become
+    separate changes, unless they follow from the first, as sizes do."""
     settings = [member.setting for member in members]
     parts = [{_part_wording(part): part for part in _parts_beside(setting)} if setting else {} for setting in settings]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []
-    for member, own in zip(members, parts, strict=True):
-        rest = [_part_change(m, member, part) for word, part in own.items() if word not in common]
+    for member, parts_of_member in zip(members, parts, strict=True):
+        rest = [_part_change(m, member, part) for word, part in parts_of_member.items() if word not in common]
         rest = [change for change in rest if change.ops and not computes_only_sizes(m, change)]
         found += [_without_parts(member, rest), *rest]
     return found
 
 
 def _parts_beside(setting: Setting) -> list[SettingPart]:
-    """Return the further differences of an edit without other shapes of its weights, which it names in any case."""
+    """Return the further differences of an edit, without those of the shapes of its weights."""
     return [part for part in setting.beside if Sides(part.old, part.new) not in setting.weights]
 
 
 def setting_part(change: Change) -> SettingPart:
-    """Return the setting of a change as one of several of an edit."""
+    """Return the setting of a change as a part of an edit."""
     setting = change.setting
     assert setting is not None
     return SettingPart(change.name, setting.key, setting.old, setting.new)
@@ -138,30 +136,32 @@ def _part_wording(part: SettingPart) -> str:
 
 
 def _part_change(m: Matching, member: Change, part: SettingPart) -> Change:
-    """Return a secondary difference as a change: of an op at that op, of an attribute at the place of the change. It
-    has 0 ops if it edits nothing."""
+    """Return a secondary difference as a change: an op type at its op, an attribute at the place of `member`. It has 0
+    ops if it edits nothing."""
     content = Setting(part.key, part.old, part.new)
     if part.key != "op":
         attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
         place = member.old, member.new
-        if not attributes and (attributes := tuple(each for each in member.edits.attributes if _holds(m, each, part))):
+        if not attributes and (
+            attributes := tuple(each for each in member.edits.attributes if _is_constant_edit(m, each, part))
+        ):
             old, new, _ = attributes[0]
             place = _user_name(m.a, old), _user_name(m.b, new)
             content = replace(content, constant=True)
         return Change("changed", "attribute", *place, len(attributes), content, edits=NodeEdits(attributes=attributes))
-    own = (member.setting.old, member.setting.new) if member.setting else None
+    main = (member.setting.old, member.setting.new) if member.setting else None
     types = part.old, part.new
-    ops = tuple(pair for pair in member.edits.ops if (m.a.op_type(pair[0]), m.b.op_type(pair[1])) == types != own)
+    ops = tuple(pair for pair in member.edits.ops if (m.a.op_type(pair[0]), m.b.op_type(pair[1])) == types != main)
     names: list[NamePair] = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in ops]
     place, *also = names or [(member.old, member.new)]
     return Change("changed", "op", *place, len(ops), content, tuple(also), edits=NodeEdits(ops=ops))
 
 
-def _holds(m: Matching, edit: tuple[int, int, str], part: SettingPart) -> bool:
-    """Return whether an edit is that of the constant that a secondary difference tells, and the constant is no size."""
+def _is_constant_edit(m: Matching, edit: tuple[int, int, str], part: SettingPart) -> bool:
+    """Return whether an edit is of the constant that a secondary difference describes, and the constant is no size,
+    which may follow from earlier layers."""
     old, new, key = edit
     graph, edges = m.b.graph, m.b.out_edges(new).tolist()
-    # A size follows from the sizes of earlier layers.
     is_size = any(is_size_input(m.b.op_type(int(graph.target[edge])), int(graph.slot[edge])) for edge in edges)
     if key != "value" or is_size:
         return False
@@ -177,18 +177,18 @@ def _without_parts(member: Change, rest: Sequence[Change]) -> Change:
     """Return a change without some of its secondary differences."""
     if not rest or member.setting is None:
         return member
-    gone = {_part_wording(setting_part(change)) for change in rest}
-    beside = tuple(part for part in member.further_settings if _part_wording(part) not in gone)
+    split = {_part_wording(setting_part(change)) for change in rest}
+    beside = tuple(part for part in member.further_settings if _part_wording(part) not in split)
     edits = edits_of_changes(rest)
-    taken = {*edits.ops, *edits.attributes}
-    ops = tuple(each for each in member.edits.ops if each not in taken)
-    attributes = tuple(each for each in member.edits.attributes if each not in taken)
+    split_edits = {*edits.ops, *edits.attributes}
+    ops = tuple(each for each in member.edits.ops if each not in split_edits)
+    attributes = tuple(each for each in member.edits.attributes if each not in split_edits)
     kept = replace(member.edits, ops=ops, attributes=attributes)
     return replace(member, content=replace(member.setting, beside=beside), edits=kept)
 
 
 def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
-    """Merge groups that add or remove the same layers at `MIN_ALIKE_PLACES` places or more, whatever their names."""
+    """Merge groups that add or remove equal layers at `MIN_ALIKE_PLACES` or more places, whatever their names."""
     alike: dict[str, list[list[Change]]] = defaultdict(list)
     for number, members in enumerate(groups):
         alike[_layer_wording(m, members[0]) or str(number)].append(members)
@@ -211,7 +211,7 @@ def _layer_wording(m: Matching, change: Change) -> str:
     if settings is None:
         several = len(unit.parts)
         form: list[Any] = [change.kind, change.severity, unit.scope, dict(unit.op_types), several]
-        # Of a chain the sizes may follow from those of its places, a layer alone has its own.
+        # Sizes in a chain may follow from those around it, so they do not count.
         form += [] if several else [list(map(str, unit.layers))]
         return fingerprint(form) if unit.scope or several > 1 else ""
     plain = {key: value for key, value in own_settings(settings).items() if key != CALLS_KEY}
@@ -224,7 +224,7 @@ def _layer_calls(change: Change) -> tuple[LayerExpression, ...]:
 
 
 def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpression, ...]:
-    """Return the calls that layers have in common at several places, with differing arguments left open.
+    """Return the calls of layers at several places as one, with "…" for arguments that differ.
 
     >>> conv = [LayerExpression("Conv2D", (width, "1×1")) for width in ("64", "96")]
     >>> list(map(str, _shared_calls([[conv[0], LayerExpression("Multiply")], [conv[1], LayerExpression("Multiply")]])))
@@ -234,7 +234,7 @@ def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpr
         return tuple(calls[0])
     shared = []
     for alike in zip(*calls, strict=True):
-        # Only their class if their numbers of arguments differ.
+        # Without arguments if their numbers differ.
         is_one_form = len({(call.name, call.count, len(call.arguments)) for call in alike}) == 1
         columns = zip(*(call.arguments for call in alike), strict=True) if is_one_form else ()
         arguments = tuple(same[0] if len(set(same)) == 1 else "…" for same in columns)
@@ -243,11 +243,10 @@ def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpr
 
 
 def merge_changes(members: Sequence[Change]) -> Change:
-    """Return one change for all."""
+    """Return one change for equal edits at several places."""
     first = members[0]
     content = first.content
     places = [place for member in members for place in member.places]
-    # Without the first place, which the change itself names.
     also = (list(dict.fromkeys(places)) if isinstance(content, Setting) else places)[1:]
     if isinstance(content, Unit):
         types = {op: count * len(members) for op, count in content.op_types.items()}
@@ -258,18 +257,15 @@ def merge_changes(members: Sequence[Change]) -> Change:
         blocks = sum((order and order.blocks) or 1 for order in orders)
         content = replace(content, order=replace(content.order, blocks=blocks))
     elif isinstance(content, Setting) and content.key == "op":
-        # A layer of another class has other weights, whose sizes may differ from place to place.
+        # The sizes of the weights of a replaced layer may differ from place to place.
         weights = (pair for member in members if member.setting for pair in member.setting.weights)
         content = replace(content, weights=tuple(dict.fromkeys(weights)))
     return unite_changes(first, members, content=content, also=tuple(also))
 
 
-# The parts of a chain of added or removed ops and scopes, in flow order.
-
-
 def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
-    """Sort parts by data flow, independent ones by name; parts with only constants and reads come last."""
-    # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
+    """Sort the parts of a chain by data flow, then by name; parts with only constants and reads come last."""
+    # The part of each node; for each part, unsorted parts that feed it (`ahead`), and parts that it feeds (`behind`).
     of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
     ahead: list[set[int]] = [set() for _ in parts]
     behind: list[set[int]] = [set() for _ in parts]
@@ -282,7 +278,7 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     ready = [rank for rank in ranks if not ahead[rank[-1]]]
     heapify(ready)
     ordered: dict[int, bool] = {}  # part → whether it is quiet
-    # On a cycle nothing is ready: continue with the first remaining one by name.
+    # In a cycle no part is ready: continue with the first remaining part by name.
     for otherwise in (*sorted(ranks), None):
         while ready:
             quiet, _, number = heappop(ready)
@@ -299,12 +295,9 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
 
 
 def is_quiet_part(side: GraphColumns, change: Change) -> bool:
-    """Return whether only constants, reads and the like were added or removed."""
+    """Return whether a change only adds or removes quiet ops, such as constants and reads."""
     nodes = (*change.edits.added, *change.edits.removed)
     return all(side.op_type(node) in QUIET_OPS for node in nodes)
-
-
-# Positions in the forward pass: causes are listed from the inputs to the results.
 
 
 def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
@@ -314,7 +307,7 @@ def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tu
     if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
         return ordered
     old, new = layers
-    # By the position in the new graph; removals by their former position.
+    # Removals are sorted by their position in the old graph.
     ranks = [
         (
             SEVERITIES.index(change.severity),
@@ -332,9 +325,9 @@ def _edited_nodes(change: Change) -> Sequence[int]:
 
 
 def _first_place(layers: Layers, nodes: Iterable[int]) -> tuple[bool, float]:
-    """Return whether no node is in the model, and the position of the first one that is; an op that only provides a
-    value has the position of its user."""
+    """Return whether no node is in the model, and the least depth of the nodes that are. An op that only provides a
+    value has the depth of its first user."""
     used = [layers.first_user(node) for node in nodes]
     places = [layers.depth[node] for node in used if layers.forward[node]]
-    # Unused constants have no position, if anything else has one.
+    # Unused constants have depth 0 and do not count.
     return not places, min(filter(None, places), default=0.0)

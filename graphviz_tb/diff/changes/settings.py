@@ -1,4 +1,4 @@
-"""Constants that are settings: attributes of the op that uses them."""
+"""Describe differences of weights and constants in the words of the program: `units 32 → 64`, `rate 0.1 → 0.5`."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from graphviz_tb.ops.table import has_framework
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
 Atom = tuple[int, int, Difference]  # old node, new node, their difference
-ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
-WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the most telling one, and the others
+ValueChange = tuple[int, str, str, str]  # score, setting, old value, new value; the greatest score names the change
+WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the setting that names the change, and the others
 
-TURNED_PRODUCT = "aten::linear"  # a product whose kernel is outputs×inputs
-FOLLOWING_SCORE = 0  # it follows from what is before
+TRANSPOSED_PRODUCT = "aten::linear"  # a product with a kernel of outputs×inputs
+FOLLOWING_SCORE = 0  # of a difference that may follow from another change
 
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
@@ -87,8 +87,8 @@ def _layer_weight_change(
     )
     # In exported programs the gates of a recurrent layer are rows of its weights.
     gated = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in used)
-    told = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
-    (score, key, old, new), further = settings(tuple(ops), told)
+    pairs = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
+    (score, key, old, new), further = settings(tuple(ops), pairs)
     names = layers[0].name_around(members[0][0]), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
     beside = tuple(SettingPart(names[1], *each) for each in further)
@@ -98,13 +98,13 @@ def _layer_weight_change(
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
-    follows = score == FOLLOWING_SCORE and not _follows_from_nothing(layers, members)
+    follows = score == FOLLOWING_SCORE and not _is_other_row_count(layers, members)
     return Change("changed", severity, *names, nodes, content, edits=edits), follows
 
 
-def _follows_from_nothing(layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> bool:
-    """Return whether some weight has another number of rows, and its user takes nothing else, or what it took before: a
-    longer table, or more groups."""
+def _is_other_row_count(layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> bool:
+    """Return whether the rows of a weight changed although the inputs of its user did not: a longer table, more
+    groups."""
     users = set()
     for *nodes, difference in atoms:
         old, new = (str(shape).split("×") for shape in (difference.old, difference.new))
@@ -112,23 +112,23 @@ def _follows_from_nothing(layers: tuple[Layers, Layers], atoms: Sequence[Atom]) 
             pair = [side.first_user(node, SHAPE_PLUMBING) for side, node in zip(layers, nodes, strict=True)]
             if pair[0] != nodes[0] and pair[1] != nodes[1]:
                 users.add((pair[0], pair[1]))
-    return any(_takes_the_same(layers, pair) for pair in users)
+    return any(_has_equal_inputs(layers, pair) for pair in users)
 
 
-def _takes_the_same(layers: tuple[Layers, Layers], users: tuple[int, int]) -> bool:
-    """Return whether two ops take tensors of one known shape beside weights and constants, or none."""
-    given: list[list[Shape]] = []
+def _has_equal_inputs(layers: tuple[Layers, Layers], users: tuple[int, int]) -> bool:
+    """Return whether the first inputs of two ops, without weights and constants, have equal known shapes, or neither op
+    has such an input."""
+    inputs: list[list[Shape]] = []
     for side, user in zip((each.side for each in layers), users, strict=True):
-        loud = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
-        taken = [each for each in loud if side.graph.meaning.origin[each] < 0]
-        given.append([side.tensors.tensors_of_node(each)("0").shape for each in taken[:1]])
-    known = all(shape and None not in shape[1:] for shapes in given for shape in shapes)
-    return known and given[0] == given[1]
+        variable = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
+        data = [each for each in variable if side.graph.meaning.origin[each] < 0]
+        inputs.append([side.tensors.tensors_of_node(each)("0").shape for each in data[:1]])
+    known = all(shape and None not in shape[1:] for shapes in inputs for shape in shapes)
+    return known and inputs[0] == inputs[1]
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
-    """Return the most telling phrase of all weights of a layer, of equal ones by the word, and its other settings: each
-    dimension that a program sets is one."""
+    """Return the setting with the greatest score among all weights of a layer, and its other settings."""
     heads, words = _attention_settings(shapes), [_weight_words(ops, *pair) for pair in shapes]
     first = max([*(phrases[0] for phrases in words), *heads, *_recurrent_settings(shapes)])
     further = [*heads, *(phrase for _, *others in words for phrase in others)]
@@ -136,7 +136,8 @@ def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> W
 
 
 def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
-    """Infer settings of a multi-head attention from its weights: queries are width×heads×key, results heads×key×width.
+    """Infer settings of a multi-head attention from its weights: width×heads×key for queries, heads×key×width for
+    results.
 
     >>> _attention_settings([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), _attention_settings([("3×3×16", "5×5×16")])
     ([(4, 'num_heads', '4', '2')], [])
@@ -146,7 +147,6 @@ def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     }
     phrases: list[ValueChange] = []
     for old, new in known.items():
-        # width×heads×key is there as heads×key×width too, before and after: queries and results.
         if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
             phrases += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
             phrases += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
@@ -175,13 +175,13 @@ def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
         return []
     if kind == new_kind:
         return [(4, "units", str(units), str(new_units))]
-    # Both matrices have other columns: another number of gates, or other inputs by chance.
+    # With equal units, another number of columns is another number of gates.
     return [(5, "op", kind, new_kind)] if units == new_units else []
 
 
 def _telling_ops(ops: Iterable[str]) -> list[str]:
-    """Return the op types that decide `_weight_words`: one convolution, one embedding, one whose kernel has another
-    order of axes, as far as there are any."""
+    """Return the op types that decide `_weight_words`: the first convolution, the first embedding, and the first op
+    with another order of kernel axes, as far as there are any."""
     ops = set(ops)
     found = (
         next((op for op in sorted(ops) if each(op)), None)
@@ -191,15 +191,15 @@ def _telling_ops(ops: Iterable[str]) -> list[str]:
 
 
 def _product_type(graph: Graph, node: int) -> str:
-    """Return the type of an op; for a product that transposes its kernel, a type whose kernel is outputs×inputs."""
+    """Return the type of an op; `TRANSPOSED_PRODUCT` for a product that transposes its kernel."""
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
     turning = kernel_turning_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
-    return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
+    return TRANSPOSED_PRODUCT if turned is not None and turned.i | turned.b else op
 
 
 def _in_columns(shape: str) -> str:
-    """Return the shape of a weight with gates in rows, maybe for each direction, as TensorFlow has it.
+    """Return the shape of a weight with gates in rows as TensorFlow writes it, with gates in columns.
 
     >>> _in_columns("1×64×16"), _in_columns("64×16"), _in_columns("1×128")
     ('16×64', '16×64', '128')
@@ -209,7 +209,7 @@ def _in_columns(shape: str) -> str:
 
 
 def _has_other_layout(op: str) -> bool:
-    """Return whether the axes of the kernel of an op have another order than TensorFlow's."""
+    """Return whether the kernel of an op has an order of axes other than TensorFlow's."""
     return kernel_layout(op) != TENSORFLOW_LAYOUT
 
 
@@ -233,7 +233,7 @@ def _is_convolution(op: str) -> bool:
 
 
 def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
-    """Return a weight's shapes in the words of the program, the most telling first.
+    """Return a difference of weight shapes as settings of the program, the greatest score first.
 
     >>> _weight_words(["Conv2D"], "3×3×16×32", "5×5×16×64"), _weight_words(["MatMul"], "32×64", "32×128")
     ([(3, 'kernel', '3×3', '5×5'), (2, 'filters', '32', '64')], [(2, 'units', '64', '128')])
@@ -253,12 +253,12 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
         is_table = any(op in EMBEDDING_OPS for op in ops)
         words = [(2, "output_dim" if is_table else "units", before[1], after[1])]
         words += [(2, "input_dim", before[0], after[0])] if is_table else []
-    # Of neither only what comes in differs, or the one number for each channel.
+    # Another number of inputs, or of channels of a vector, may follow from another layer.
     is_telling = before[-1] != after[-1] and not {*before[:-1], *after[:-1]} <= {"1"}
     return [word for word in words if word[2] != word[3]] or [(int(is_telling), "weight", old, new)]
 
 
-# Names in programs for a constant at some input of an op: scope, op type, input, op that uses the result, name.
+# Names of settings that are constants in programs: by scope, op type, input, and an op that uses the result.
 NORMALIZING = r"norm(?!al(?!i))"  # random_normal draws numbers
 SETTING_TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
@@ -267,7 +267,7 @@ SETTING_TERMS = (
     (re.compile(r""), "AddV2", 1, re.compile("R?[Ss]qrt$"), "epsilon"),
     (re.compile(rf"{NORMALIZING}|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
-    # The shape to which a dense layer of more than two dimensions brings its product: leading sizes, and its width.
+    # The shape of the result of a dense layer with more than two dimensions: leading sizes, and units.
     (re.compile(r"/Tensordot/"), "ConcatV2", 1, re.compile("^Reshape$"), UNITS),
 )
 SETTING_WORDS = frozenset(word for *_, word in SETTING_TERMS)
@@ -280,8 +280,8 @@ def _is_whole(value: Any) -> bool:
 
 
 def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) -> list[tuple[int, Change, bool]]:
-    """Return one change for each (input, old, new) in each layer, and in all that is derived: its block, the change,
-    and whether it may only follow from another one."""
+    """Return one change for each (setting, old, new) in each layer, and one in all derived ops: its block, the change,
+    and whether it may only follow from another change."""
     groups: dict[tuple[object, ...], list[tuple[Atom, int, int, bool]]] = defaultdict(list)
     for atom in atoms:
         user, slot = _constant_user(m.layers[1], atom[1])
@@ -297,7 +297,7 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
             if taker == user or divided[1:] == (atom[2].old, atom[2].new):
                 word, before, after = divided
                 atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
-            else:  # what is left of the axis that is divided
+            else:  # the quotient of the divided axis
                 taken |= {(atom[2].old, atom[2].new)}
         layer = m.layers[1].layer_of_node(user) if m.layers[1].forward[user] else None
         if layer is None:
@@ -323,8 +323,8 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
 
 
 def _shape_of_atom(m: Matching, users: tuple[int, int], atom: Atom) -> tuple[int, tuple[Any, Any]]:
-    """Return the new op that takes the shape that a constant is, or is one number of, and the old and the new shape;
-    -1 is a number that is computed."""
+    """Return the new op that uses the shape which a constant is, or is an element of, and the old and the new shape; -1
+    for computed sizes."""
     takers = set(m.b.data_users(users[1])) if m.b.op_type(users[1]) == "Pack" else set()
     if len(takers) != 1:
         return users[1], (atom[2].old, atom[2].new)
@@ -347,13 +347,13 @@ def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tupl
 
 
 def _single_value(value: Any) -> Any:
-    """Return the only element of a list as text, as shapes of weights have it; anything else unchanged."""
+    """Return the only element of a list as text; anything else unchanged."""
     return str(value[0]) if isinstance(value, list) and len(value) == 1 else value
 
 
 def _setting_scope(layers: Layers, node: int, is_argument: bool) -> str:
-    """Return the op that has a setting; for an argument of a program the scope where that sets it: around the ops,
-    outside of the scope that TensorFlow opened for them. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
+    """Return the name of the op that has a setting; for an argument in the program, the scope of its layer: `drop` for
+    `drop/stateless_dropout/GreaterEqual`."""
     scopes = layers.side.scopes
     row, layer = int(scopes.of_node[node]), layers.layer_of_node(node)
     if not is_argument or not exists(layer):
@@ -362,8 +362,8 @@ def _setting_scope(layers: Layers, node: int, is_argument: bool) -> str:
 
 
 def _constant_user(layers: Layers, node: int) -> tuple[int, int]:
-    """Return the op that a constant is an input of, and which input: of the model rather than derived, the first by
-    name."""
+    """Return the op that uses a constant, and the slot: an op of the model if there is one, the first by name; (node,
+    -1) without users."""
     graph = layers.side.graph
     edges = layers.side.out_edges(node)
     edges = edges[~graph.control[edges]]
@@ -377,77 +377,74 @@ def _constant_user(layers: Layers, node: int) -> tuple[int, int]:
 
 
 def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
-    """Return the name of a setting: the program's word where known, else the last segment of the constant's name."""
+    """Return the name of a setting in programs if known, else the last segment of the constant's name."""
     graph = m.b.graph
     name, op = graph.name[user], graph.op_types[graph.op[user]]
     for scope, kind, place, then, word in SETTING_TERMS:
         if op == kind and slot == place and scope.search(name):
-            # The ops that use the result: an addition of a constant below a root is an epsilon.
             behind = (graph.op_types[number] for number in graph.op[graph.target[m.b.out_edges(user)]].tolist())
             if any(map(then.search, behind)):
                 return word
     return m.b.scopes.node_leaf[new]
 
 
-# One number of a program that is in several places of a block: one change, with all of its places.
+# One number of a program may be at several places of a block. Changes in the same blocks are merged if their factors
+# are related: equal, inverse, or one the square root of the other.
 #
-# attention/q   units 32 → 64         what is twice as much, half as much, or the root of either, at the same blocks,
-# attention/mul y 0.354 → 0.25        is the same number: a head of 16 in place of 8
+# attention/q   units 32 → 64         the factor 2
+# attention/mul y 0.354 → 0.25        the factor 1/√2: the head size changed from 8 to 16
 
 WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
-# Sizes of what an op takes: the groups of a depthwise convolution, the axes of a norm.
+# Settings that repeat a size of the input: the groups of a depthwise convolution, the axes of a norm.
 INPUT_SIZE_KEYS = frozenset({"groups", "group", "normalized_shape"})
 TENSOR_TEXT = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")
-OPERAND = "other"  # the number that PyTorch adds, or multiplies by
-MAX_CAUSES_RELATED = 3  # widths that are more or less by one factor: these are one number of the whole model
+OPERAND = "other"  # PyTorch's name of the number that it adds or multiplies by
+MIN_WIDTHS_OF_MODEL = 3  # so many widths with one factor are the width of the whole model
 FACTOR_TOLERANCE = 1e-3  # relative: constants are rounded to float32
 
 
 def _common_factor(widths: Iterable[tuple[Change, float]]) -> float:
-    """Return the factor common to many changed widths of modules, 0 without one. A trace has no weights; there the
-    factor belongs to one number at any place."""
+    """Return the factor that many changed widths of PyTorch modules have in common; 0 if there is none."""
     modules = [(change, factor) for change, factor in widths if is_module(last_segment(change.name))]
     factors = [factor for change, factor in modules for _ in range(change.place_count)]
     for factor in factors:
-        if sum(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in factors) >= MAX_CAUSES_RELATED:
+        if sum(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in factors) >= MIN_WIDTHS_OF_MODEL:
             return factor
     return 0.0
 
 
 def merge_by_number(causes: Sequence[Change]) -> list[Change]:
-    """Merge changes of numbers that are in the same blocks and changed by the same factor.
-
-    Before: one change for each edit, with its places. After: in the order of the first of each; others as they were.
-    """
+    """Merge changes of numbers that are in the same blocks and changed by related factors, each into the first."""
     groups: dict[int, list[Change]] = {}
     leaders: list[tuple[int, frozenset[str], float]] = []
     widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
-    all_widths: dict[tuple[str, str], int] = {}  # those of merged changes too
+    all_widths: dict[tuple[str, str], int] = {}  # also widths of merged changes
     numbers = [
         (number, change, change.setting, factor)
         for number, change in enumerate(causes)
         if change.setting and (factor := _factor(change, change.setting))
     ]
     common = _common_factor((change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS)
-    whole: int | None = None
-    # Widths say most: constants and sizes of inputs follow from them.
+    model_width: int | None = None
+    # Widths first: constants and sizes of inputs follow from them.
     ordered = sorted(numbers, key=lambda each: each[2].constant or each[2].key in INPUT_SIZE_KEYS)
     for number, change, setting, factor in ordered:
-        own, names = _blocks_around(change), frozenset(_place_names(change))
-        # Heads are those of an attention, or of its queries, keys and values.
-        own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
+        blocks, names = _blocks_around(change), frozenset(_place_names(change))
+        # A number of heads is at the attention itself, or at its queries, keys and values.
+        blocks = names if setting.key == "num_heads" and len(blocks) in (0, len(names)) else blocks
         around_all = (
-            first for first, held, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, held)
+            first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)
         )
         leader = next(around_all, None)
         if leader is None and common and _is_related(factor, common):
-            leader = whole
+            leader = model_width
         ends = str(_single_value(setting.old)), str(_single_value(setting.new))
         if setting.key in INPUT_SIZE_KEYS:
             groups.get(all_widths.get(ends, -1), []).append(change)
             continue
         if leader is None and setting.key in WIDTH_KEYS:
-            # The same width under several names: `output_dim` of an embedding equals `units` of its addend.
+            # One width may have several names: `output_dim` of an embedding, and `units` of a layer that is added to
+            # it.
             leader = widths.get(ends)
         if setting.key in WIDTH_KEYS:
             all_widths.setdefault(ends, number if leader is None else leader)
@@ -455,12 +452,12 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
             groups[leader].append(change)
             continue
         groups[number] = [change]
-        if common and _is_related(factor, common) and whole is None:
-            whole = number
+        if common and _is_related(factor, common) and model_width is None:
+            model_width = number
         if setting.key in WIDTH_KEYS:
             widths[ends] = number
-        if own:
-            leaders.append((number, own, factor))
+        if blocks:
+            leaders.append((number, blocks, factor))
     merged = {id(change) for members in groups.values() for change in members[1:]}
     made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
     return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
@@ -474,7 +471,7 @@ def _factor(change: Change, setting: Setting) -> float:
     tensor |= isinstance(setting.old, float) and setting.key == OPERAND
     if not setting.constant and not tensor and setting.key not in WIDTH_KEYS | INPUT_SIZE_KEYS:
         return 0.0
-    # Rates and epsilons are set one by one.
+    # Rates and epsilons are never merged.
     if any(each.key in SETTING_WORDS - WIDTH_KEYS for each in setting.as_parts):
         return 0.0
     factors = {factor for each in setting.as_parts for factor in _ratios(each.old, each.new)}
@@ -493,7 +490,7 @@ def _ratios(old: Any, new: Any) -> Iterator[float]:
             if before != after:
                 yield from _ratios(before, after)
         return
-    # PyTorch writes a number of a trace as a tensor.
+    # PyTorch writes numbers of a trace as tensors.
     old, new = (TENSOR_TEXT.sub(r"\1", value) if isinstance(value, str) else value for value in (old, new))
     try:
         before, after = float(old), float(new)
@@ -504,7 +501,7 @@ def _ratios(old: Any, new: Any) -> Iterator[float]:
 
 
 def _is_related(factor: float, other: float) -> bool:
-    """Return whether two factors follow from one number: equal, inverse, or one the root of the other.
+    """Return whether two factors may come from one number: equal, inverse, or one the root of the other.
 
     >>> _is_related(2, 0.5), _is_related(0.7071068, 2), _is_related(0.5, 0.7071068), _is_related(2, 3)
     (True, True, True, False)
@@ -520,10 +517,9 @@ def _place_names(change: Change) -> list[str]:
 
 
 def _blocks_around(change: Change) -> frozenset[str]:
-    """Return the scopes around the places of a change; an empty set if one of them is the model itself, which would
-    connect everything."""
+    """Return the scopes around the places of a change; empty if one of them is the whole model."""
     around = [name.rpartition("/")[0] for name in _place_names(change)]
-    blocks = len(set(around)) > 1  # several scopes at the top are not a model
+    blocks = len(set(around)) > 1  # several scopes at the top are blocks, not a model
     return frozenset(around) if all("/" in scope or (scope and blocks) for scope in around) else frozenset()
 
 

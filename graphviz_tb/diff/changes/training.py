@@ -32,20 +32,20 @@ from graphviz_tb.ops.roles import (
 )
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
-WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
+INTEGER_DTYPES = (3, 9, 22, 23)  # TensorFlow's numbers of int32, int64, uint32, uint64
 FINITE_OPS = frozenset({"IsFinite"})
 CLEARING_OPS = CONSTANT_OPS | FILL_OPS
 ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
 ACCUMULATION = "accumulation of gradients"
 OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
-IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
+IN_BRANCH = "in a branch"  # of an optimizer that skips some steps
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
-    """The training of a graph: the optimizer's name ("" for none), the variables of the model that it updates, and the
-    updating ops, the ops that scale the loss for these, whether gradients of several steps are added first, and
-    whether the file states what is trained, where it holds no training."""
+    """The training of a graph: the name of the optimizer ("" for none), the variables of the model that it updates, the
+    updating ops, the ops that scale the loss, whether gradients of several steps are added up, and whether the file
+    states which variables are trainable instead of training them."""
 
     optimizer: str
     trained: frozenset[int]
@@ -56,10 +56,10 @@ class TrainedVariables:
 
 
 def training_of(layers: Layers) -> TrainedVariables:
-    """Return how one side is trained.
+    """Return the training of one side.
 
-    A variable is trained if an op outside of the layer that uses it updates it with a value computed from gradients.
-    Statistics that a layer updates itself, and variables that only a saver or an initialiser sets, are not trained.
+    A variable is trained if an op outside of its layer updates it with a value computed from gradients. Statistics that
+    a layer updates itself, and variables that only a saver or an initialiser sets, are not trained.
     """
     side = layers.side
     graph = side.graph
@@ -76,7 +76,7 @@ def training_of(layers: Layers) -> TrainedVariables:
         variable = next(iter(graph.source[side.in_edges(node)].tolist()), node)
         if (
             not layers.forward[variable]
-            or is_whole_training(side, node)
+            or is_integer_update(side, node)
             or layers.layer_of_node(variable) == layers.layer_of_node(node)
         ):
             continue
@@ -87,7 +87,7 @@ def training_of(layers: Layers) -> TrainedVariables:
             types[word] += 1
     if not updating:
         return _branched_training(side)
-    # By the type of its updates, else by the scope that they are in.
+    # The optimizer is named by the type of its updates, else by their scope.
     word = min(types, key=lambda word: (-types[word], word), default="") or (
         base_name(last_segment(shared_scope(names)))
     )
@@ -95,37 +95,41 @@ def training_of(layers: Layers) -> TrainedVariables:
 
 
 def _branched_training(side: GraphColumns) -> TrainedVariables:
-    """Return how one side trains whose gradients, or sums of them, go to a call that updates the variables: in a
-    branch, as they may be not finite where losses are scaled, or are those of one of several steps."""
+    """Return the training of a side whose updates are in a function: gradients, or sums of them, are inputs of its
+    call.
+
+    Such a branch skips steps with infinite gradients if losses are scaled, or adds up the gradients of several steps.
+    """
     graph = side.graph
-    given = graph.meaning.flow().gradient[graph.source] & ~graph.control
-    taken = np.bincount(graph.target[given], minlength=len(graph)) * (graph.meaning.part() == Part.UPDATE)
+    from_gradient = graph.meaning.flow().gradient[graph.source] & ~graph.control
+    counts = np.bincount(graph.target[from_gradient], minlength=len(graph))
+    gradient_inputs = counts * (graph.meaning.part() == Part.UPDATE)
     # Variables that gradients are added to.
     adds = graph.nodes_of_types(ADD_TO_VARIABLE_OPS.__contains__) & (graph.meaning.part() == Part.UPDATE)
     sums = {side.data_sources(node)[0] for node in np.flatnonzero(adds).tolist()}
     for node, calls in side.functions_called_by_node.items():
         accumulates = not sums.isdisjoint(side.data_sources(node))
-        if not taken[node] and not accumulates:
+        if not gradient_inputs[node] and not accumulates:
             continue
         writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
         stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
-        # Storing a constant clears a sum.
+        # An assignment of a constant clears a sum, and is no update.
         updates = distinct_values(np.concatenate(writes))
         updates = updates[~np.isin(updates, graph.target[stored])]
         around = shared_scope([graph.name[written] for written in updates.tolist()])
-        own = around.rpartition("/")[0] if around == graph.name[node] else around
-        if word := base_name(last_segment(own)):
+        scope = around.rpartition("/")[0] if around == graph.name[node] else around
+        if word := base_name(last_segment(scope)):
             scaling = _loss_scaling(side, node)
-            # Whichever branch is taken, it stores something for each gradient.
-            accumulates |= not scaling and bool(min(map(len, writes)) >= taken[node])
+            # To accumulate gradients, each branch writes a variable for each gradient.
+            accumulates |= not scaling and bool(min(map(len, writes)) >= gradient_inputs[node])
             word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
             return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
     return TrainedVariables("", frozenset())
 
 
 def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
-    """Return the ops that multiply a loss by a number that a call keeps, if the call updates only where gradients are
-    finite; none otherwise."""
+    """Return the ops that multiply a loss by a variable of a call, if the call first tests whether gradients are
+    finite; else none."""
     graph, taken = side.graph, side.data_sources(call)
     data, gradient = ~graph.control, graph.meaning.flow().gradient
     finite = graph.nodes_of_types(FINITE_OPS.__contains__)
@@ -136,7 +140,7 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     for read in (user for handle in taken for user in side.data_users(handle)):
         users = side.data_users(read)
         is_read = side.op_type(read) in VARIABLE_READ_OPS
-        # The loss, which only gradients take.
+        # The scaled loss has only gradients as users.
         scaled = [user for user in users if not gradient[user]]
         ends = (end for user in scaled for end in side.data_users(user))
         if (
@@ -149,14 +153,14 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def is_whole_training(side: GraphColumns, node: int) -> bool:
-    """Return whether an update is one of whole numbers: counters and the states of random numbers are not trained."""
+def is_integer_update(side: GraphColumns, node: int) -> bool:
+    """Return whether an update is of integers: counters and states of random generators are not trained."""
     definition = side.graph.node_def(node)
-    return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in WHOLE
+    return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in INTEGER_DTYPES
 
 
 def training_changes(m: Matching) -> list[Change]:
-    """Return the changes of optimizer, and of the set of trained variables."""
+    """Return the changes of the optimizer, of loss scaling and accumulation, and of the trained variables."""
     old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
@@ -170,7 +174,7 @@ def training_changes(m: Matching) -> list[Change]:
             changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained) and not (old.is_stated and new.is_stated):
         return changes
-    # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
+    # A variable without gradient because nothing uses its result is not frozen.
     sides = zip(m.layers, (old, new), strict=True)
     feeds = [each.side.graph.meaning.flow().forward | training.is_stated for each, training in sides]
     others = [pair for pair in otherwise_trained(m, old, new) if feeds[0][pair[0]] and feeds[1][pair[1]]]
@@ -185,7 +189,7 @@ def training_changes(m: Matching) -> list[Change]:
 
 
 def otherwise_trained(m: Matching, old: TrainedVariables, new: TrainedVariables) -> list[tuple[int, int]]:
-    """Return the variables that both sides have and one trains."""
+    """Return the matched variables that only one side trains."""
     pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
     return sorted(
         (mine, other)
@@ -194,12 +198,13 @@ def otherwise_trained(m: Matching, old: TrainedVariables, new: TrainedVariables)
     )
 
 
-# The body of each node outside of the model: the computation behind it, down to gradients, variables or the model.
+# The body of a node outside of the model is a hash of its computation, back to gradients, variables or the model. Nodes
+# that do the same for two variables have equal bodies.
 #
-# gradients/w ─▶ Mul ─▶ ApplyAdam(w, w/m)        gradients/v ─▶ Mul ─▶ ApplyAdam(v, v/m)        two nodes of each body
+# gradients/w ─▶ Mul ─▶ ApplyAdam(w, w/m)        gradients/v ─▶ Mul ─▶ ApplyAdam(v, v/m)        both Mul have one body
 
 MODEL_HASH, GRADIENT_HASH, PARAMETER_HASH, CIRCLE_HASH = map(word_hash, ("model", "gradient", "parameter", "circle"))
-# Sizes, numbers of inputs and devices: not part of the computation.
+# Attributes for sizes, numbers of inputs and devices, which are not part of the computation.
 SIZES_AND_PLACES = NOISE_ATTRIBUTES | {
     "_output_shapes",
     "_input_shapes",
@@ -210,11 +215,11 @@ SIZES_AND_PLACES = NOISE_ATTRIBUTES | {
     "container",
     "value",
 }
-FLOAT_ATTRIBUTES = frozenset({1, 2, 14, 19})
+FLOAT_DTYPES = frozenset({1, 2, 14, 19})  # TensorFlow's numbers
 
 
 class Bodies:
-    """The bodies of one side. `of[node]` is 0 for a node of the model or of gradients."""
+    """The bodies of one side: `of[node]`, 0 for a node of the model or of gradients."""
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
@@ -222,7 +227,7 @@ class Bodies:
         graph = side.graph
         self.part = graph.meaning.part()
         self.gradient: Bools = graph.meaning.flow().gradient | (self.part == Part.GRADIENT)
-        # Computed for gradients, in any scope: a custom gradient may be anywhere.
+        # Nodes behind the model that feed gradients, in any scope: a custom gradient may be anywhere.
         data = ~graph.control
         feeding = reachable_mask(self.gradient, graph.target[data], graph.source[data])
         self.gradient |= feeding & graph.meaning.flow().behind & ~layers.forward
@@ -230,10 +235,10 @@ class Bodies:
         self.outside: Bools = ~layers.forward & ~self.gradient
         self.uses = layers.variables
         self.of: Hashes = np.zeros(len(side), np.uint64)
-        self._colour()
+        self._compute_bodies()
 
     def _sums(self, outside: Bools) -> Bools:
-        """Mark the `AddN` ops that add gradients only, as for a variable that is used several times."""
+        """Return which nodes are `AddN` ops that add gradients only, as for a variable that is used several times."""
         graph = self.layers.side.graph
         data = ~graph.control
         summed = outside & graph.nodes_of_types("AddN".__eq__)
@@ -258,38 +263,39 @@ class Bodies:
             return GRADIENT_HASH
         if use is None:
             return None
-        # A variable outside of the model is known by its uses.
+        # A variable outside of the model is identified by its uses.
         graph, edges = self.layers.side.graph, self.layers.side.out_edges(node)
         users = {(graph.op_types[graph.op[graph.target[edge]]], int(graph.slot[edge])) for edge in edges.tolist()}
         return word_hash(repr(sorted(users)))
 
-    def _colour(self) -> None:
-        """Work out the bodies in the order of flow; in a cycle, some inputs are not known yet."""
+    def _compute_bodies(self) -> None:
+        """Compute the bodies in the order of flow; in a cycle, unknown inputs have one placeholder."""
         nodes, known = np.flatnonzero(self.outside), dict[int, int]()
         for node in sorted(range(len(self.of)) if len(nodes) else (), key=self.layers.depth.__getitem__):
             leaf = self._leaf(node)
             sources = self.layers.side.data_sources(node) if leaf is None else ()
-            known[node] = self._own(node, [known.get(each, CIRCLE_HASH) for each in sources]) if leaf is None else leaf
+            inputs = [known.get(each, CIRCLE_HASH) for each in sources]
+            known[node] = self._body_of_op(node, inputs) if leaf is None else leaf
         self.of[nodes] = [known[node] for node in nodes.tolist()]
 
-    def _own(self, node: int, inputs: list[int]) -> int:
+    def _body_of_op(self, node: int, inputs: list[int]) -> int:
         graph = self.layers.side.graph
         op = graph.op_types[graph.op[node]]
-        # An op with one input for each variable is the same for any number of variables.
+        # The number of variables does not matter to an op that collects an input from each.
         if takes_any_number(self.layers.side, node):
             inputs = sorted(set(inputs))
         return word_hash(f"{op} {self._settings(node)} {inputs}")
 
     def _settings(self, node: int) -> str:
-        """Return the settings of an op as text: its attributes but for types and sizes; of a constant a single
-        float."""
+        """Return the settings of an op as text: its attributes without types and sizes; for a constant, a hash if it is
+        a float."""
         side = self.layers.side
         definition = side.graph.node_def(node)
         if definition is None:
             return ""
         if definition.op in CONSTANT_OPS:
             tensor = definition.attr["value"].tensor if "value" in definition.attr else None
-            plain = tensor is not None and tensor.dtype in FLOAT_ATTRIBUTES and self.part[node] != Part.BOOKKEEPING
+            plain = tensor is not None and tensor.dtype in FLOAT_DTYPES and self.part[node] != Part.BOOKKEEPING
             return str(int(side.labels.constants[node] ^ side.labels.core[node])) if plain else ""
         words = []
         for key in sorted(definition.attr):
@@ -300,7 +306,7 @@ class Bodies:
 
 
 def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
-    """Return the nodes that lead only to known nodes."""
+    """Return which nodes lead only to known nodes."""
     side = layers.side
     graph = side.graph
     left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
@@ -311,6 +317,6 @@ def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
 
 
 def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> frozenset[int]:
-    """Return the bodies of matched nodes whose body did not change."""
+    """Return the bodies that are equal on both sides, of matched nodes."""
     mine, other = old.of[old_nodes], new.of[new_nodes]
     return frozenset(mine[(mine == other) & (mine != 0)].tolist())

@@ -1,4 +1,4 @@
-"""Name the part of a training that some ops outside of the model are: a schedule, a clip, an average, a loss."""
+"""Name the part of the training that ops outside of the model compute: a schedule, a clip, an average, a loss."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.training import (
-    FLOAT_ATTRIBUTES,
+    FLOAT_DTYPES,
     Bodies,
-    is_whole_training,
+    is_integer_update,
     nodes_only_before,
     training_of,
 )
@@ -43,8 +43,8 @@ LINEAR_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "Neg"}
 
 
 class TrainingParts:
-    """The parts of one side's training: `updates` change weights, `behind` are ops computed from gradients, `before`
-    ops that lead to an update."""
+    """The training of one side, as masks of nodes: `updates` change weights, `behind` depend on gradients, and `before`
+    lead to an update."""
 
     def __init__(self, bodies: Bodies) -> None:
         self.bodies = bodies
@@ -56,7 +56,7 @@ class TrainingParts:
         data = ~graph.control & bodies.outside[graph.target]
         self.behind: Bools = bodies.outside & reachable_mask(bodies.gradient, graph.source[data], graph.target[data])
         data &= bodies.outside[graph.source]
-        # An optimizer of Keras stores averages of gradients, between these and the weights.
+        # A Keras optimizer also writes averages of gradients.
         applied = self.updates | (self.behind & graph.meaning.writes)
         self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
 
@@ -67,13 +67,13 @@ class TrainingParts:
         data = ~graph.control
         origin = graph.meaning.origin
         kept = work.copy()
-        # Variables outside of the model that the work reads or writes, not those that it trains.
+        # Variables outside of the model that these nodes use.
         ends = graph.source[data & work[graph.target]]
         ends = np.concatenate((ends, origin[ends]))
         kept[ends[ends >= 0]] = True
-        # Ops that give these variables their first values, or restore or count them; steps are counted anyway.
+        # Ops that initialise or restore these variables; counters of steps belong to any optimizer.
         variables = [
-            node for node in self.bodies.uses if kept[node] and outside[node] and not is_whole_training(self.side, node)
+            node for node in self.bodies.uses if kept[node] and outside[node] and not is_integer_update(self.side, node)
         ]
         writes = np.isin(self.bodies.layers.written_variables, variables) & outside
         kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
@@ -83,7 +83,7 @@ class TrainingParts:
         return kept
 
     def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
-        """Return the part of the training that some added or removed ops are, "" for none; `has_other`: the other graph
+        """Return the part of the training that added or removed ops compute, "" for none. `has_other`: the other graph
         has an optimizer."""
         graph = self.side.graph
         types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
@@ -94,7 +94,7 @@ class TrainingParts:
             written = self._written_by(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
-            # Ops that take only weights and write them bound or decay them; those that write others keep averages.
+            # Ops from weights to weights bound or decay them; ops from weights to other variables average them.
             if not written <= self.training.trained:
                 return AVERAGES
             bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
@@ -110,8 +110,7 @@ class TrainingParts:
 
     @cached_property
     def writing(self) -> tuple[Bools, Bools]:
-        """Mark the ops that change trained variables, and those that change others, as averages of weights are; each
-        with what leads only to these."""
+        """Return which ops write trained variables or lead only to such writes, and which ops do so for others."""
         among = self.bodies.outside & ~self.before & ~self.behind
         is_trained = np.isin(self.bodies.layers.written_variables, list(self.training.trained))
         writes: Bools = self.side.graph.meaning.writes & among
@@ -120,12 +119,12 @@ class TrainingParts:
         return trained | self.before | self.updates, other
 
     def clipping(self) -> str:
-        """Return how gradients are clipped before the optimizer takes them; "" if they are not."""
+        """Return how gradients are clipped; "" if they are not."""
         return _widest_clip(self._clips.values())
 
     @cached_property
     def _clips(self) -> dict[int, str]:
-        """Return the ops that bound gradients, each with how."""
+        """Return how each op that bounds gradients does so."""
         bounds = self.before & self.behind & self.side.graph.nodes_of_types(BOUND_OPS.__contains__)
         found = {}
         for node in np.flatnonzero(bounds).tolist():
@@ -154,7 +153,7 @@ class TrainingParts:
 
     @cached_property
     def settings(self) -> Bools:
-        """Mark the constants of a schedule and of a clip, which are settings beside any optimizer."""
+        """Return which nodes are constants of a schedule or of a clip."""
         graph = self.side.graph
         near = self.rate_ops.copy()
         near[[each for node in self._clips for each in (node, *self.side.data_users(node))]] = True
@@ -165,8 +164,8 @@ class TrainingParts:
 
     @cached_property
     def rate_ops(self) -> Bools:
-        """Mark the nodes that lead to the learning rate of an update; if updates have no such input, those in scopes of
-        their own that no gradient reaches."""
+        """Return which nodes compute the learning rate: those that lead to this input of an update; if updates have
+        none, the nodes before updates that no gradient reaches, outside of the optimizer's scopes."""
         graph, scopes = self.side.graph, self.side.scopes
         free: Bools = self.before & ~self.behind & ~self.updates
         rates = np.zeros(len(graph), bool)
@@ -179,9 +178,9 @@ class TrainingParts:
             return reachable_mask(rates, graph.target[data], graph.source[data]) & free
         updates = list(self.training.updates)
         optimizer = shared_scope([graph.name[node] for node in updates])
-        own = {scopes.name[row] for row in scopes.of_node[updates].tolist()} | {"", optimizer}
-        loud = (node for node in np.flatnonzero(free).tolist() if not self.bodies.is_plumbing(node))
-        rates[[node for node in loud if self._scope(node) not in own]] = True
+        excluded = {scopes.name[row] for row in scopes.of_node[updates].tolist()} | {"", optimizer}
+        computing = (node for node in np.flatnonzero(free).tolist() if not self.bodies.is_plumbing(node))
+        rates[[node for node in computing if self._scope(node) not in excluded]] = True
         return rates
 
     def _scope(self, node: int) -> str:
@@ -189,8 +188,8 @@ class TrainingParts:
         return str(self.side.scopes.name[row]) if exists(row) else ""
 
     def rate(self) -> str:
-        """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
-        constant, by its number if that is known; "" where the updates are not in this graph."""
+        """Return the source of the learning rate: the scope of a schedule, "variable", the number of a constant, or
+        "constant"; "" without updates."""
         if not self.training.trained:
             return ""
         rates = np.flatnonzero(self.rate_ops).tolist()
@@ -205,7 +204,7 @@ class TrainingParts:
         return without_counters(last_segment(shared))
 
     def setting(self, part: str) -> tuple[str, str | bool]:
-        """Return a part of the training that is one of several, and which it is; "" for any other part."""
+        """Return a part of the training as a setting, its key and its value; the value is "" if there is no choice."""
         if part == LEARNING_RATE:
             return part, self.rate()
         if part == NESTEROV:
@@ -213,8 +212,8 @@ class TrainingParts:
         return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
-        """Return the number of gradients, up to 2, that lead to an op, whether stored numbers do, and the op types on
-        the way."""
+        """Return the number of gradients, up to 2, that an op depends on, whether it depends on variables, and the op
+        types in between."""
         graph, seen, todo = self.side.graph, {node}, [node]
         gradients, stored, types = 0, False, set[str]()
         while todo and gradients <= 1:
@@ -232,38 +231,36 @@ class TrainingParts:
         return gradients, stored, types
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops compute with trained weights, and not through gradients."""
+        """Return whether ops depend on trained weights other than through gradients."""
         origins, through = self.side.graph.meaning.origin, self.bodies.outside & ~self.behind
-        own, sources = set(nodes), self.side.data_sources
-        reached = reachable_from(own, lambda node: sources(node) if node in own or through[node] else ())
-        return not self.training.trained.isdisjoint(origins[list(reached - own)].tolist())
+        starts, sources = set(nodes), self.side.data_sources
+        reached = reachable_from(starts, lambda node: sources(node) if node in starts or through[node] else ())
+        return not self.training.trained.isdisjoint(origins[list(reached - starts)].tolist())
 
     def _written_by(self, nodes: Sequence[int]) -> set[int]:
         """Return the variables that some ops write."""
         return {variable for variable in self.bodies.layers.written_variables[list(nodes)].tolist() if exists(variable)}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that
-        feeds it."""
+        """Return whether ops compute a learning rate, or read it from a variable that nothing writes."""
         if self.rate_ops[list(nodes)].any():
             return True
-        # What an optimizer of Keras reads, and nothing writes.
         reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
         return any(_reads_rate(self.side, read) for read in reads)
 
 
 def _widest_clip(clips: Collection[str]) -> str:
-    """Return how gradients are clipped, of several ways the one by all of them."""
+    """Return one of several ways of clipping, preferably that by the global norm."""
     return BY_GLOBAL_NORM if BY_GLOBAL_NORM in clips else min(clips, default="")
 
 
 def _reads_rate(side: GraphColumns, node: int) -> bool:
-    """Return whether an op reads a fractional number, no tensor, that the graph neither holds nor writes."""
+    """Return whether an op reads a scalar float variable that the graph does not write."""
     graph, definition = side.graph, side.graph.node_def(node)
     if (
         definition is None
         or definition.op not in VARIABLE_READ_OPS
-        or attr_value(definition, "dtype").type not in FLOAT_ATTRIBUTES
+        or attr_value(definition, "dtype").type not in FLOAT_DTYPES
     ):
         return False
     takers = (edge for handle in side.data_sources(node) for edge in side.out_edges(handle).tolist())
@@ -272,13 +269,12 @@ def _reads_rate(side: GraphColumns, node: int) -> bool:
 
 
 def keeps_rate_in_variable(layers: Layers) -> bool:
-    """Return whether the first update of a training reads its learning rate from a variable, or takes a variable of the
-    optimizer that it went into."""
+    """Return whether the first update depends on a learning rate in a variable, also through other variables."""
     side, updates = layers.side, training_of(layers).updates
     meaning = side.graph.meaning
 
     def makers(node: int) -> set[int]:
-        # Neither into the model nor into gradients, nor to the variable that is updated.
+        # Not into the model, nor into gradients, nor to the updated variable.
         ahead = side.data_sources(node)[1 if meaning.writes[node] else 0 :]
         outside = {each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]}
         if side.op_type(node) in VARIABLE_READ_OPS:
@@ -289,9 +285,8 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
 
 
 def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
-    """Return the changes of clipping and of the learning rate's schedule next to a new optimizer, which makes the ops
-    around them differ."""
-    # Of updates in a branch these are not known.
+    """Return the changes of clipping and of the learning rate next to a change of the optimizer."""
+    # Unknown for updates in a branch.
     known = all(part.training.trained for part in parts)
     change = next((change for change in optimizer if known and change.key == OPTIMIZER), None)
     words = ((CLIPPING, parts[0].clipping(), parts[1].clipping()), (LEARNING_RATE, parts[0].rate(), parts[1].rate()))
@@ -302,32 +297,31 @@ def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingP
     ]
 
 
-# The loss: a scope of the program in the place of another one, and what is done to labels before it.
+# The loss, and the smoothing of its labels.
 
 LOSS, LABEL_SMOOTHING = "loss", "label smoothing"
 SMOOTHING_OPS = LINEAR_OPS | {"RealDiv"}
 
 
 def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
-    """Say of a change which part of the loss it is: another loss in the place of one, or labels that are made smoother
-    before it."""
+    """Name a change of the loss: label smoothing that was added or removed, or another loss."""
     nodes = change.edits.removed, change.edits.added
     if change.unit and not change.unit.training and change.function is None:
         new = change.kind == "added"
         if _smooths_labels(layers[new], nodes[new]):
             return replace(change, content=replace(change.unit, training=LABEL_SMOOTHING))
     names = tuple(without_counters(last_segment(name or "")) for name in (change.old, change.new))
-    # A scope and one in it are no two losses.
+    # A scope inside another one is no other loss.
     nested = is_within(change.old or "", change.new) or is_within(change.new or "", change.old)
     if change.setting and change.key == "op" and names[0] != names[1] and all(names) and not nested:
-        parts = [side.side.graph.meaning.part()[list(own)] for side, own in zip(layers, nodes, strict=True)]
+        parts = [side.side.graph.meaning.part()[list(edited)] for side, edited in zip(layers, nodes, strict=True)]
         if all((part == Part.LOSS).any() for part in parts):
             return replace(change, content=replace(change.setting, key=LOSS, old=names[0], new=names[1]))
     return change
 
 
 def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
-    """Return whether ops scale something and add to it before a loss takes it, and nothing that a weight is in."""
+    """Return whether ops scale and shift an input of a loss that depends on no weight."""
     graph = layers.side.graph
     types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
     part = graph.meaning.part()

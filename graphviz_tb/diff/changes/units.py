@@ -1,4 +1,5 @@
-"""Added and removed nodes as units: a whole new scope is one, however many nodes it has; and the wires that differ."""
+"""Group added and removed nodes into units, a whole new scope being one unit, and compare the inputs of matched
+nodes."""
 
 from __future__ import annotations
 
@@ -17,16 +18,14 @@ from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import InputWire, Rewiring, Sides
 from graphviz_tb.model.columns import Bools, Ints, exists
 
-LEFT_BEHIND = "unused_control_flow_input"
-
-
-UnitWire = tuple[tuple[int, int], InputWire]  # a matched node, and an input of it that came or went with a unit
+UNUSED_LOOP_INPUT = "unused_control_flow_input"
+UnitWire = tuple[tuple[int, int], InputWire]  # a matched node, and its input that was added or removed with a unit
 
 
 @dataclass(slots=True)
 class UnmatchedUnit:
-    """A scope or node without a partner: `row` (-1 for a single node), `nodes`, its name, and the inputs of matched
-    nodes that were added or removed with it."""
+    """A scope (`row`) or single node (`row` is -1) without a partner. `links` are the inputs of matched nodes that were
+    added or removed with it."""
 
     name: str
     row: int
@@ -43,27 +42,27 @@ def units_of(
 ) -> tuple[Units, Ints]:
     """Return the units of one side, and the unit of each node (-1 for matched ones).
 
-    A scope is a unit if nothing in it has a partner and the scope around it is not a unit. A node with the name of such
-    a scope belongs to it. Only blocks in `compared` are examined. Outside of the model (`forward`), nodes in `apart`
-    and others never share a unit.
+    A scope is a unit if nothing in it has a partner and the scope around it is not a unit. A node with the name of a
+    unit's scope belongs to the unit. Only blocks in `compared` are examined. Outside of the model (`forward`), nodes in
+    `apart` and other nodes never share a unit.
     """
     scopes = side.scopes
     free = ~exists(partner) & ~is_left_behind(side)
-    # A prefix sum: matched scopes under each scope, itself counted.
-    taken = np.concatenate(([0], np.cumsum(exists(scope_partner))))
-    left, own, edits = map(scopes.counts_below, (free, forward, apart & ~forward))
-    whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & exists(scopes.parent)
-    whole &= (own > 0) | (edits == 0) | (edits == scopes.sizes())
-    # Only the outermost, which include the inner ones. The content of a scope is the run of rows after it.
+    # A prefix sum of matched scopes.
+    matched = np.concatenate(([0], np.cumsum(exists(scope_partner))))
+    unmatched, in_model, edits = map(scopes.counts_below, (free, forward, apart & ~forward))
+    is_unit = (unmatched == scopes.sizes()) & (matched[scopes.end] == matched[:-1]) & exists(scopes.parent)
+    is_unit &= (in_model > 0) | (edits == 0) | (edits == scopes.sizes())
+    # Keep the outermost scopes. The content of a scope is the run of rows after it.
     inside = np.zeros(len(scopes) + 1, np.int64)
-    np.add.at(inside, np.flatnonzero(whole) + 1, 1)
-    np.add.at(inside, scopes.end[whole], -1)
-    tops = np.flatnonzero(whole & (np.cumsum(inside)[: len(scopes)] == 0))
-    held = np.isin(scopes.block, list(compared))
+    np.add.at(inside, np.flatnonzero(is_unit) + 1, 1)
+    np.add.at(inside, scopes.end[is_unit], -1)
+    tops = np.flatnonzero(is_unit & (np.cumsum(inside)[: len(scopes)] == 0))
+    is_compared = np.isin(scopes.block, list(compared))
     unit_of = np.full(len(side), -1, np.int32)
     units: Units = []
     by_name: dict[tuple[int, str], int] = {}
-    for row in tops[held[tops]].tolist():
+    for row in tops[is_compared[tops]].tolist():
         nodes = scopes.nodes(row)
         unit_of[nodes] = len(units)
         by_name[int(scopes.block[row]), scopes.name[row]] = len(units)
@@ -72,7 +71,7 @@ def units_of(
         block = int(side.block[node])
         if block not in compared:
             continue
-        # TensorFlow 1 names the variable `w` like the scope of its initialiser, `w/…`.
+        # In TensorFlow 1, the variable `w` has the name of the scope of its initialiser, `w/…`.
         unit = by_name.get((block, side.graph.name[node]), -1)
         if not exists(unit) or (not forward[node] and apart[node] != apart[units[unit].nodes[0]]):
             unit = len(units)
@@ -83,8 +82,8 @@ def units_of(
 
 
 def is_left_behind(side: GraphColumns) -> Bools:
-    """Return whether a node is an unconnected placeholder that TensorFlow leaves when it freezes a loop."""
-    left = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
+    """Return which nodes are unconnected placeholders that TensorFlow leaves when it freezes a loop."""
+    left = np.fromiter((name.startswith(UNUSED_LOOP_INPUT) for name in side.graph.name), bool, len(side))
     left[side.graph.source] = False
     left[side.graph.target] = False
     return left
@@ -97,14 +96,15 @@ def nodes_of_unit(m: Matching, change: Change) -> tuple[GraphColumns, tuple[int,
 
 
 def touched_nodes(change: Change) -> tuple[set[int], set[int]]:
-    """Return the old nodes without a partner and the new nodes that a change is about."""
+    """Return the removed nodes of a change, and the new nodes that it edits."""
     edits = change.edits
-    wired = edits.inputs if change.kind in ("rewired", "changed") else ()  # changed: it takes another constant
+    wired = edits.inputs if change.kind in ("rewired", "changed") else ()  # "changed": another constant as input
     return set(edits.removed), {*edits.nodes_of(True), *(node for _, node in wired)}
 
 
 def shown_ops(side: GraphColumns, nodes: list[int]) -> list[int]:
-    """Return the nodes that a picture shows as ops: no constants, weights or summaries, unless there are only such."""
+    """Return the nodes that a picture shows as ops, without constants, weights and summaries; all nodes if no others
+    are left."""
     return [node for node in nodes if side.is_drawn_op[node]] or nodes
 
 
@@ -123,17 +123,17 @@ def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
     return {0, *(mine + 1 for mine in m.functions)}, {0, *(other + 1 for other in m.functions.values())}
 
 
-# The inputs of matched nodes, compared.
+# Compare the inputs of matched nodes.
 
-Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id, its output
+# The source of an input: "new" and its node in the new graph; "old" and its node for one without a partner. The output.
+Token = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Rewire:
-    """One changed input of the matched nodes `old` and `new`: its edges before and after (ids, -1 for none).
+    """A changed input of the matched nodes `old` and `new`: its edges before and after, -1 for none.
 
-    `slot` is the position of the input, `control` marks a control input, `reordered` means the same inputs in another
-    order.
+    `reordered`: the nodes have the same inputs in another order.
     """
 
     old: int
@@ -148,7 +148,7 @@ class Rewire:
 def rewired_nodes(m: Matching) -> tuple[Ints, Ints]:
     """Return the matched nodes whose inputs differ."""
     old, new = m.matched_pairs()
-    # Numbers of the new graph for both sides; old nodes without a partner get -2, -3, …, which no new node has.
+    # Both sides have the ids of the new graph; unmatched old nodes have -2, -3, …
     names_a = np.where(exists(m.to_b), m.to_b.astype(np.int64), -2 - np.arange(len(m.a), dtype=np.int64))
     names_b = np.arange(len(m.b), dtype=np.int64)
     differ = _input_sums(m.a, names_a)[old] != _input_sums(m.b, names_b)[new]
@@ -156,7 +156,7 @@ def rewired_nodes(m: Matching) -> tuple[Ints, Ints]:
 
 
 def _input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
-    """Return a hash for each node of its inputs and their positions."""
+    """Return for each node a hash of its inputs and their positions."""
     sums = combine_hashes(names[side.graph.source].view(np.uint64), side.edge_hash)
     return run_sums(sums, side.in_start[:-1], side.in_start[1:])
 
@@ -175,10 +175,8 @@ def rewires(m: Matching) -> Iterator[Rewire]:
 
 
 def input_differences(m: Matching, old: int, new: int) -> list[Rewire]:
-    """Return the differences between the inputs of two matched nodes, as few as possible.
-
-    Before: the matching is complete. After: computed once and kept, as several steps ask for it.
-    """
+    """Return the differences between the inputs of two matched nodes, as few as possible. Cached: the matching must be
+    complete."""
     found: list[Rewire] | None = m.wires.get((old, new))
     if found is None:
         data_a, control_a = _input_tokens(m, m.a, old, True)
@@ -191,7 +189,7 @@ def input_differences(m: Matching, old: int, new: int) -> list[Rewire]:
 def _input_tokens(
     m: Matching, side: GraphColumns, node: int, old: bool
 ) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:
-    """Data inputs in order and control inputs, each with its edge."""
+    """Return the data inputs, in order, and the control inputs, each with its edge."""
     graph = side.graph
     inputs: tuple[list[tuple[Token, int]], list[tuple[Token, int]]] = ([], [])
     for edge in side.in_edges(node).tolist():
@@ -208,7 +206,7 @@ def _data_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     tokens = [token for token, _ in before], [token for token, _ in after]
-    # Equal outputs of equal nodes: only their positions may differ.
+    # Equal sources: only their positions may differ.
     if tokens[0] == tokens[1]:
         return _wires_by_slot(m, old, new, before, after)
     # Equal counts: by position. An alignment would report a swap as a removal and an addition.
@@ -222,7 +220,7 @@ def _data_wires(
 def _wires_by_slot(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
-    """Return wires for equal inputs at other places: an input between them names no node."""
+    """Return equal inputs whose slots differ, because an input between them names no node."""
     slots = m.a.graph.slot, m.b.graph.slot
     return [
         Rewire(old, new, int(slots[1][other]), mine, other, False, True)
@@ -234,12 +232,11 @@ def _wires_by_slot(
 def _aligned_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
-    """Align inputs if some were added or removed: keep those that match, and pair the others between them."""
+    """Align the inputs of a node that has more or fewer than before; pair the rest between aligned inputs in order."""
     pairs = align_once(m, [token for token, _ in before], [token for token, _ in after])
     if pairs is None:
         m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
     changed, position = [], (0, 0)
-    # Between two kept inputs: pair the first removed with the first added, and so on.
     for stop in [*(pairs or ()), (len(before), len(after))]:
         mine, other = before[position[0] : stop[0]], after[position[1] : stop[1]]
         for place in range(max(len(mine), len(other))):
@@ -253,23 +250,18 @@ def _aligned_wires(
 def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
     """Return the control inputs that only one side has; they have no order."""
     changed = []
-    for own, others, came in ((before, after, False), (after, before, True)):
-        more = Counter(token for token, _ in own) - Counter(token for token, _ in others)
-        for token, edge in own:
-            if more[token] > 0:
-                more[token] -= 1
+    for inputs, others, came in ((before, after, False), (after, before, True)):
+        surplus = Counter(token for token, _ in inputs) - Counter(token for token, _ in others)
+        for token, edge in inputs:
+            if surplus[token] > 0:
+                surplus[token] -= 1
                 changed.append(Rewire(old, new, -1, -1 if came else edge, edge if came else -1, True))
     return changed
 
 
-# Wires that differ: those of an added or removed unit belong to it, the others are changes.
-
-
 def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, new_of: Ints) -> list[Rewire]:
-    """Give each unit the inputs that were added or removed with it; return the others.
-
-    An input from an added node belongs to the added unit; any other from a removed node belongs to the removed one.
-    """
+    """Add to each unit the changed inputs that come from its nodes; return the other changed inputs. An added unit
+    takes precedence over a removed one."""
     others = []
     for wire in rewires(m):
         came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
@@ -283,30 +275,30 @@ def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, ne
 
 
 def _named_wire(m: Matching, wire: Rewire, own: bool = False) -> InputWire:
-    """Return a rewired input with names: of the change's `own` node, or with the node that takes it."""
+    """Return a rewired input with names; without its node if that is the change's `own` node."""
     node = None if own else Sides(m.a.graph.name[wire.old], m.b.graph.name[wire.new])
     slot = None if wire.control else wire.slot
     return InputWire(slot, source_name(m.a, wire.before), source_name(m.b, wire.after), node)
 
 
 def sorted_wires(wires: Iterable[InputWire]) -> list[InputWire]:
-    """Sort inputs by their words, without a text for each: thousands may have one long name.
+    """Sort inputs by their texts. Names are cached, since thousands of inputs may have one long name.
 
     >>> wires = [InputWire(at, "a", None, Sides("x", "x")) for at in (2, 10, 1)]
     >>> [wire.slot for wire in sorted_wires(wires)]
     [1, 10, 2]
     """
-    said = cache(repr)
+    text_of = cache(repr)
 
     def words(wire: InputWire) -> tuple[str, ...]:
         node = (wire.node.old, wire.node.new) if wire.node else ()
-        return tuple(map(said, (*node, "control" if wire.slot is None else wire.slot, wire.old, wire.new)))
+        return tuple(map(text_of, (*node, "control" if wire.slot is None else wire.slot, wire.old, wire.new)))
 
     return sorted(wires, key=words)
 
 
 def source_name(side: GraphColumns, edge: int) -> str | None:
-    """Return the source of an edge: the node, and its output where it is not the first; None for no edge."""
+    """Return the source of an edge as text, `node` or `node:output` after the first output; None for no edge."""
     if not exists(edge):
         return None
     graph = side.graph
@@ -315,15 +307,13 @@ def source_name(side: GraphColumns, edge: int) -> str | None:
 
 
 def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
-    """Return changed inputs by block, one change for each node; nodes with the same exchange of one source share a
-    change."""
+    """Return changed inputs by block, one change for each node; nodes with one equal exchange of a source share it."""
     by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
     for wire in wires:
         by_node[wire.old, wire.new].append(wire)
     groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
     for pair, members in by_node.items():
         wire, block = members[0], int(m.b.block[pair[1]])
-        # Only a single exchange can be the same at another node; several inputs are a change of that node.
         alone = len(members) == 1 and not wire.reordered
         key = (source_name(m.a, wire.before), source_name(m.b, wire.after), wire.control) if alone else pair
         groups[block, key].append(pair)

@@ -1,12 +1,12 @@
 """Prove that a difference outside of the model is a consequence of an edit.
 
-gradient    computes gradients of a model that changed
-parameter   is only used by, or only depends on, variables added or removed with the model
-body        is equal at variables that remain: it belongs to an added or removed variable or its gradient
-size        a number in a shape that changed with the shape of a weight
-initial     a limit or deviation computed from the size of its variable
-saver       the order in which a saver lists variables
-training    belongs to a replaced optimizer, or to a variable that is no longer trained
+gradient    the node computes gradients of a model that changed
+parameter   the node only leads to, or only depends on, variables added or removed with the model
+body        the node belongs to an added or removed variable; remaining variables have nodes of the same body
+size        a number in a shape changed with the shape of a weight
+initial     a limit or deviation of an initialiser is computed from the size of its variable
+saver       a saver lists variables in another order
+training    the node belongs to a replaced optimizer, or to a variable that is no longer trained
 
 A difference without a proof is an edit.
 """
@@ -63,7 +63,7 @@ EFFECT_ROLES = (
     Role.GROUP,
     Role.VARIABLE,
 )
-LIMIT_TOLERANCE = 1e-3  # relative: constants are rounded to float32, or to half of it
+LIMIT_TOLERANCE = 1e-3  # relative: constants are rounded to float32 or float16
 
 
 class Witnesses:
@@ -76,7 +76,7 @@ class Witnesses:
 
     @cached_property
     def training_edits(self) -> Sequence[Change]:
-        """Return the changes of the training of both whole files."""
+        """Return the changes of the training."""
         return training_changes(self.m)
 
     @cached_property
@@ -86,12 +86,12 @@ class Witnesses:
 
     @cached_property
     def parts(self) -> tuple[TrainingParts, TrainingParts]:
-        """Return how the ops of either side take part in the training."""
+        """Return the parts that the ops of either side have in the training."""
         return TrainingParts(self.bodies[0]), TrainingParts(self.bodies[1])
 
     @cached_property
     def kept_bodies(self) -> frozenset[int]:
-        """Return the bodies of nodes that are unchanged."""
+        """Return the bodies that matched nodes have on both sides."""
         return equal_bodies(*self.bodies, *self.m.matched_pairs())
 
     @cached_property
@@ -111,12 +111,12 @@ class Witnesses:
 
     @cached_property
     def proven(self) -> tuple[Bools, Bools]:
-        """Return which nodes without a partner outside of the model follow, on either side."""
+        """Return which unmatched nodes outside of the model are proven consequences, on either side."""
         return self._proven(False), self._proven(True)
 
     @cached_property
     def unproven(self) -> tuple[Bools, Bools]:
-        """Return which nodes without a partner outside of the model do not follow, on either side."""
+        """Return which unmatched nodes outside of the model are no proven consequences, on either side."""
         old, new = (
             free & ~side.forward & ~proven
             for free, side, proven in zip(self.free, self.layers, self.proven, strict=True)
@@ -138,7 +138,7 @@ class Witnesses:
         proven |= self._of_variables(new, outside)
         if not self.is_other_model:
             return proven
-        # Nodes without effect: nothing uses them, and they have no side effect.
+        # Unused nodes without a side effect.
         ends = outside & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
         ends[graph.source] = False
         return proven | ends | nodes_only_before(layers, outside, ends)
@@ -153,23 +153,27 @@ class Witnesses:
         return old, new
 
     def only_scales_loss(self, change: Change) -> bool:
-        """Return whether a change only adds or removes the scaling of a loss, which is reported with its optimizer."""
+        """Return whether a change only adds or removes the scaling of a loss, which is a change of the training."""
         if not any(each.key == LOSS_SCALING for each in self.training_edits):
             return False
         parts = [training_of(layers).scaling for layers in self.layers]
         nodes = [change.edits.removed, change.edits.added]
-        return any(nodes) and all(part.issuperset(own) for part, own in zip(parts, nodes, strict=True))
+        return any(nodes) and all(scaling.issuperset(edited) for scaling, edited in zip(parts, nodes, strict=True))
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
-        """Return the variables that one side trains and the other one has and trains not, on either side."""
+        """Return the variables of both sides that only one side trains, old and new."""
         if not any(change.key == "trainable" for change in self.training_edits):
             return [], []
         other = otherwise_trained(self.m, *map(training_of, self.layers))
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:
-        """Return which nodes follow from variables that were added or removed with the model."""
+        """Return which nodes follow from variables that were added or removed with the model.
+
+        `fresh` are the unmatched variables and nodes of the model, `found` the nodes that follow from them, and `known`
+        both and the variables of the optimizer that belong to them.
+        """
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         graph = layers.side.graph
         fresh = np.zeros(len(graph), bool)
@@ -177,7 +181,7 @@ class Witnesses:
         fresh |= free & layers.forward
         fresh[self.other_training[new]] = True
         fresh |= free & self.optimizing[new]
-        # Added pieces that touch an addition in the model, or its gradients.
+        # Nodes outside that are connected with a fresh node, or with its gradients.
         start = fresh | (free & bodies.gradient)
         ends = np.concatenate((graph.source, graph.target)), np.concatenate((graph.target, graph.source))
         inside = (outside | start)[ends[0]] & outside[ends[1]]
@@ -186,22 +190,22 @@ class Witnesses:
         found: Bools = touching & np.fromiter((int(body) in kept for body in bodies.of), bool, len(graph))
         known = fresh | (found & graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.HANDLE)))
         known |= self._slots(new, outside)
-        # Writes of such variables, and nodes that only lead to these.
+        # Writes of known variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
         first = layers.written_variables
         found |= writes & known[first] & exists(first)
         found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
-        # Ops that restore a variable, or give it its first value, follow from it.
+        # Writes of variables that follow: restoring, first values.
         return found | (writes & found[first] & exists(first))
 
     def _slots(self, new: bool, outside: Bools) -> Bools:
-        """Return which variables of an optimizer, among some nodes, feed the update of a variable that only one side
-        has or trains."""
+        """Return which variables of an optimizer, outside of the model, feed the update of a variable that only one
+        side has or trains."""
         graph = self.layers[new].side.graph
         slots = np.zeros(len(graph), bool)
-        own = (node for node in self.parts[new].training.trained if self.free[new][node])
-        if trained := [*self.other_training[new], *own]:
+        unmatched = (node for node in self.parts[new].training.trained if self.free[new][node])
+        if trained := [*self.other_training[new], *unmatched]:
             data = ~graph.control & outside[graph.source]
             updates = np.isin(self.layers[new].written_variables, trained)
             slots[list(self.bodies[new].uses)] = True
@@ -209,37 +213,37 @@ class Witnesses:
         return slots
 
     def _only_behind(self, new: bool, among: Bools, known: Bools) -> Bools:
-        """Return the nodes that depend only on known nodes and constants, and lead to no update of a variable that
-        remains."""
+        """Return the nodes that depend only on known nodes and constants, and lead to no update of a matched
+        variable."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         side = layers.side
         graph = side.graph
         data = ~graph.control
         source, target = graph.source[data], graph.target[data]
         kept_writes = graph.meaning.writes & ~free
-        # Through kept ops too, but not through a collection: one more input is not an edit of what it is for.
+        # Paths lead through matched ops too, except those that collect values of all variables.
         through = bodies.outside & ~free
         through[[node for node in np.flatnonzero(through).tolist() if takes_any_number(side, node)]] = False
         inside = (among | through)[source] & (among | through | kept_writes)[target]
         to_kept = reachable_mask(kept_writes, target[inside], source[inside])
-        loud = data & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[graph.source]
-        good = known | (free & bodies.gradient)
-        able = among & ~known & ~to_kept
-        # How many inputs are not known to be added, or removed, with the model.
-        left = np.bincount(graph.target[loud & ~good[graph.source]], minlength=len(graph))
-        takes = np.bincount(graph.target[loud], minlength=len(graph)) > 0
-        found: Bools = able & takes & (left == 0)
-        able &= ~found
+        counted = data & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[graph.source]
+        explained = known | (free & bodies.gradient)
+        candidates = among & ~known & ~to_kept
+        unexplained_inputs = np.bincount(graph.target[counted & ~explained[graph.source]], minlength=len(graph))
+        has_inputs = np.bincount(graph.target[counted], minlength=len(graph)) > 0
+        found: Bools = candidates & has_inputs & (unexplained_inputs == 0)
+        candidates &= ~found
         first = np.flatnonzero(found).tolist()
         behind = needed_only_by(
-            first, lambda node: [each for each in side.data_users(node) if able[each]], left.tolist()
+            first,
+            lambda node: [each for each in side.data_users(node) if candidates[each]],
+            unexplained_inputs.tolist(),
         )
         found[behind] = True
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
-        """Return whether a different function, or function body, is a consequence: only gradients call it, or additions
-        and removals, or nothing."""
+        """Return whether a changed function is a consequence: only gradients, or only unmatched nodes, call it."""
         old, new = list(old), list(new)
         if (old or new) and all(
             free[node] for free, nodes in zip(self.free, (old, new), strict=True) for node in nodes
@@ -260,10 +264,10 @@ class Witnesses:
         for old in m.a.labels.weights:
             pairs |= _size_products(_weight_sizes(m.a, old), _weight_sizes(m.b, int(m.to_b[old])))
         mine_of, other_of = m.matched_pairs()
-        given = m.a.graph.nodes_of_types(INPUT_OPS.__contains__)[mine_of] & (
+        changed_inputs = m.a.graph.nodes_of_types(INPUT_OPS.__contains__)[mine_of] & (
             m.a.node_label[mine_of] != m.b.node_label[other_of]
         )
-        for mine, other in zip(mine_of[given].tolist(), other_of[given].tolist(), strict=True):
+        for mine, other in zip(mine_of[changed_inputs].tolist(), other_of[changed_inputs].tolist(), strict=True):
             pairs |= _size_products(
                 *(side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other)))
             )
@@ -273,7 +277,7 @@ class Witnesses:
         """Return whether the only numbers that differ are sizes of weights and inputs, or in `sizes`."""
         if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
-            # The last axis is what is left of a size that the axis before it divides.
+            # The last axis may be the quotient of a size and the axis before it.
             divided = old[-2] if places == [len(old) - 1] and places[0] else None
             if isinstance(divided, int) and divided > 1 and self.is_size(divided * old[-1], divided * new[-1], sizes):
                 return True
@@ -282,8 +286,8 @@ class Witnesses:
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
 
     def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int] = (-1, -1)) -> SizePairs:
-        """Return the old and new sizes of weights and inputs, and of the inputs of two matched ops next to those that
-        are `given`; for an op that assembles a shape, those of the shape's user."""
+        """Return the old and new sizes of weights and graph inputs, and of the inputs of two matched ops without the
+        `given` nodes. For ops that assemble a shape, the inputs of the shape's user count."""
         for _ in range(MAX_STEPS_TO_USER):
             ends = []
             for side, user in zip((self.m.a, self.m.b), users, strict=True):
@@ -296,7 +300,7 @@ class Witnesses:
         return self.sizes | self.taken_sizes(users, given)
 
     def taken_sizes(self, users: tuple[int, int], given: tuple[int, int] = (-1, -1)) -> SizePairs:
-        """Return the old and new sizes of the inputs of two matched ops, and their products, but for those `given`."""
+        """Return the old and new sizes of the inputs of two matched ops, and their products, without `given` nodes."""
         shapes: list[dict[int, Shape]] = []
         for side, user, constant in zip((self.m.a, self.m.b), users, given, strict=True):
             graph, edges = side.graph, side.in_edges(user)
@@ -313,7 +317,7 @@ class Witnesses:
         return frozenset(pairs)
 
     def value_follows(self, old: int, new: int, difference: Difference) -> bool:
-        """Return whether a difference of two matched nodes outside of the model follows."""
+        """Return whether a difference of two matched nodes outside of the model is a consequence."""
         m, side = self.m, self.layers[1].side
         if self.optimizing[1][new]:
             return not self.parts[1].settings[new]
@@ -322,7 +326,7 @@ class Witnesses:
         if difference.key in ("weight", "value shape", "shape"):
             return self.is_other_model
         if difference.key in ("N", "dtypes", "num", "num_split", "Tin", "Tout", "_num_original_outputs", "T"):
-            # The number of inputs: added and removed ones are reported at their places.
+            # Another number of inputs follows from the added and removed inputs.
             counts = [len(side.in_edges(node)) for side, node in ((m.a, old), (m.b, new))]
             return counts[0] != counts[1] or is_saver(m.b.op_type(new))
         if self.is_size(difference.old, difference.new):
@@ -330,8 +334,8 @@ class Witnesses:
         return self._is_initial(new, difference)
 
     def _is_other_window(self, new: int, difference: Difference) -> bool:
-        """Return whether a constant is the shape of a kernel's gradient, and the window differs: inputs and outputs
-        follow from other layers, the window does not."""
+        """Return whether a constant is the shape of a kernel's gradient, and its window differs. Unlike its inputs and
+        outputs, the window does not follow from other layers."""
         side, shapes = self.m.b, (difference.old, difference.new)
         if difference.key != "value" or not all(isinstance(shape, list) for shape in shapes):
             return False
@@ -340,13 +344,13 @@ class Witnesses:
         return old != now and not near.isdisjoint(KERNEL_GRADIENT_OPS)
 
     def _is_initial(self, new: int, difference: Difference) -> bool:
-        """Return whether a number is worked out from the shape of the variable that it initialises."""
+        """Return whether a number is computed from the shape of the variable that it initialises."""
         before, after = difference.old, difference.new
         if not isinstance(before, float) or not isinstance(after, float) or not before or not after:
             return False
         for old_shape, new_shape in self._initialized_shapes(new):
             for old_fan, new_fan in zip(_fans(old_shape), _fans(new_shape), strict=True):
-                # A limit of a uniform distribution is written as itself and as the width of its range.
+                # A uniform distribution has its limit and its width as constants: both are proportional to 1/√fan.
                 squares = before * before * old_fan, after * after * new_fan
                 if old_fan and new_fan and old_fan != new_fan and isclose(*squares, rel_tol=2 * LIMIT_TOLERANCE):
                     return True
@@ -378,10 +382,10 @@ class Witnesses:
         m, bodies = self.m, self.bodies
         edges = (m.a.graph.source, wire.before), (m.b.graph.source, wire.after)
         ends = [(side, int(source[edge])) for side, (source, edge) in enumerate(edges) if exists(edge)]
-        # An addition or removal at an end of the wire explains it completely.
+        # An unmatched node at an end of the wire explains it.
         if any(self.free[side][node] for side, node in ends) or self.optimizing[1][wire.new]:
             return True
-        # TensorFlow lets a write wait for all reads of its variable.
+        # TensorFlow adds control inputs: a write waits for all reads of its variable.
         writers = (m.a, wire.old), (m.b, wire.new)
         if (
             wire.control
@@ -406,7 +410,7 @@ def _weight_sizes(side: GraphColumns, node: int) -> Shape:
 
 
 def _size_products(old: Shape, new: Shape) -> set[tuple[int, int]]:
-    """Return the sizes that differ between two shapes of one rank, and the products of adjacent known sizes.
+    """Return the sizes, and the products of adjacent sizes, that differ between two shapes of one rank.
 
     >>> sorted(_size_products((8, 2), (8, 4))), _size_products((8,), (None,)), _size_products(None, (4,))
     ([(2, 4), (16, 32)], set(), set())

@@ -1,1 +1,1 @@
-"""Each graph as columns that can be compared: labels, hashes of neighbourhoods, the tree of raw name scopes."""
+"""Columns of a graph to compare: labels, hashes of neighbourhoods, the tree of raw name scopes."""

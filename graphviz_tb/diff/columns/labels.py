@@ -1,6 +1,6 @@
-"""Nodes as hashes: op type, attributes in classes, device.
+"""Compute the label of each node, as hashes of its op type, its device, and its attributes in four classes.
 
-attributes ─┬▶ core        always counts: shapes of weights, constants that are settings, Keras configurations too
+attributes ─┬▶ core        always compared; with shapes of weights, constants that are settings, Keras configurations
             ├▶ shapes      _output_shapes
             ├▶ colocation  _class
             └▶ constants   numbers in all other tensors
@@ -48,32 +48,29 @@ from graphviz_tb.ops.signatures import NEUTRAL_SETTINGS, attribute_defaults, def
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import AttrValue, NodeDef
 
-# Properties of nodes besides attributes: shapes of weights, constants that are settings, Keras configurations.
-
-# TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it. A program of PyTorch says
-# which tensors are weights.
+# Ops between a frozen weight and its user: TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read.
+# PyTorch marks its weights.
 CARRIER_OPS = IDENTITY_OPS | VARIABLE_READ_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS
 CARRIER_OPS = frozenset(op for op in CARRIER_OPS if not op.startswith("aten::"))
-FLOAT_NUMBERS = frozenset({1, 2, 14, 19})
-# Keys that Keras writes to rebuild an object: its name, its Python module, the shapes it was built with.
+FLOAT_NUMBERS = frozenset({1, 2, 14, 19})  # of dtypes
+# Keys that Keras writes to rebuild an object.
 NOT_SETTINGS = frozenset(
     {"name", "build_config", "build_input_shape", "build_shapes_dict", "shared_object_id", "registered_name", "module",
      "seed"}
 )  # fmt: skip
 
-CALLS_KEY = "calls of the layer"  # beside its settings: no option of Python has blanks
-
-KEYS_OF_ALL_LAYERS = frozenset({"trainable", "dtype"})  # what the configuration of every layer has
-WeightTypes = dict[int, tuple[str, str]]  # type and shape of what a node brings, by node
+CALLS_KEY = "calls of the layer"  # no name of a setting has blanks
+KEYS_OF_ALL_LAYERS = frozenset({"trainable", "dtype"})
+WeightTypes = dict[int, tuple[str, str]]  # dtype and shape of weights, by node
 Configurations = dict[int, dict[str, Any]]
 
 
 def _setting_constants(graph: Graph) -> Bools:
-    """Return the constants that configure an op (a rate, an axis, an epsilon), as opposed to learned values.
+    """Return which nodes are constants that configure an op (a rate, an axis, an epsilon), and no learned values.
 
-    They are small and hold no strings. A float constant that goes through a read, an identity or (if it is no single
-    number) a cast is a weight; where variables hold the weights, a vector of floats may be as long as one of whole
-    numbers.
+    Settings are small and no strings. A float constant is a weight if its user is a read, an identity or (for more than
+    one number) a cast, or if it has two dimensions. In a graph with variables, a setting may have as many floats as
+    integers.
     """
     has_variables = not (VARIABLE_OPS | VARIABLE_READ_OPS).isdisjoint(graph.op_types)
     weights = () if has_variables else graph.meaning.weights
@@ -84,19 +81,19 @@ def _setting_constants(graph: Graph) -> Bools:
     for node in nodes.tolist():
         definition = graph.node_def(node)
         if definition is None or "value" not in definition.attr or node in weights or seeds[node]:
-            continue  # asking a message for what it has not would add it
+            continue  # indexing a message would add a missing attribute
         tensor = definition.attr["value"].tensor
         dims = [dim.size for dim in tensor.tensor_shape.dim]
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOAT_NUMBERS
         if tensor.dtype != STRING_DTYPE_NUMBER and count <= (most_floats if floating else MAX_SETTING_NUMBERS):
-            # A float constant of two dimensions is a weight matrix, however small.
             counted[node] = not (floating and (learned[node] or len(dims) > 1 or (cast[node] and dims)))
     return counted
 
 
 def _learned_cast_and_seed_nodes(graph: Graph) -> tuple[Bools, Bools, Bools]:
-    """Nodes that go through a read or an identity; through a cast; nodes that are the seed of a stateless random op."""
+    """Return which nodes have a read or an identity as user; a cast; a stateless random op that they are the seed
+    of."""
     # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
     at_seed = graph.nodes_of_types(lambda op: is_seed_input(op, 1))[graph.target] & (graph.slot == 1)
     into = (graph.nodes_of_types(ops.__contains__)[graph.target] for ops in (CARRIER_OPS, CAST_OPS))
@@ -107,7 +104,7 @@ def _learned_cast_and_seed_nodes(graph: Graph) -> tuple[Bools, Bools, Bools]:
 
 
 def _weight_types(graph: Graph) -> WeightTypes:
-    """Type and shape of every weight, where the graph knows them."""
+    """Return the known dtypes and shapes of weights."""
     known = {
         node: (weight.dtype, shape_text(weight.shape))
         for node, weight in graph.meaning.weights.items()
@@ -118,17 +115,17 @@ def _weight_types(graph: Graph) -> WeightTypes:
         if definition is None or node in known:
             continue
         shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
-        # The shape that a variable is read with; its type needs no word here, it is the attribute `dtype`.
+        # The recorded shape of a read variable; its dtype is an attribute.
         if len(shapes) == 1 and not shapes[0].unknown_rank:
             known[node] = "", shape_text([dim.size for dim in shapes[0].dim])
     return known
 
 
-LOSS_SCALING = "loss scaling"  # in half precision small gradients would be zero
+LOSS_SCALING = "loss scaling"  # for half precision, in which small gradients would be 0
 
 
 def _layer_configurations(graph: Graph) -> Configurations:
-    """Class and settings of the nodes that are Keras layers."""
+    """Return class and settings of the nodes that are Keras layers."""
     by_node = {}
     for name, layer in graph.layers.items():
         node = graph.index[0].get(name, -1)
@@ -147,10 +144,10 @@ def plain_configuration(layer: Layer) -> dict[str, Any]:
 
 
 def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Return each setting that differs, with its name, old and new value.
+    """Yield each setting that differs, with its name, old and new value.
 
-    An object of another class is reported by its class and the settings that both have, one of the same class by its
-    settings. Names, and details of how something was built, are left out.
+    Objects of equal classes are compared by their settings; for objects of different classes, the classes and common
+    settings are compared. Names and details of building are ignored.
 
     >>> old = {"units": 4, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}}
     >>> new = {"units": 8, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.2}}}
@@ -160,7 +157,7 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
     >>> sorted(setting_differences(old, {"units": 4, "optimizer": scaled}))
     [('loss scaling', False, True), ('optimizer.learning_rate', 0.1, 0.2)]
     """
-    # Objects still to be compared: the dotted prefix of their settings, and the settings of either side.
+    # Objects to compare: the dotted prefix of their settings, and the settings of both sides.
     waiting = [("", mine, other)]
     while waiting:
         before, mine, other = waiting.pop()
@@ -182,13 +179,13 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
 
 
 def _scaled_optimizer(value: Any) -> Any:
-    """Return the optimizer that another one wraps, which scales its loss; None for any other value."""
+    """Return the inner optimizer of one that scales its loss; None for any other value."""
     return _nested_settings(value).get("inner_optimizer") if _class_name(value) else None
 
 
 def _common_settings(old: Any, new: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that objects of two classes both have, without their names. What one class leaves open is no
-    edit, but for optimizers, whose clipping is open as long as it is not set.
+    """Return the settings that objects of two classes have in common, without names. Except for optimizers, settings
+    that are None on one side are left out.
 
     >>> old = {"class_name": "Dice", "config": {"name": "dice", "axis": None, "reduction": "sum"}}
     >>> new = {"class_name": "Other", "config": {"name": "other", "axis": -1, "reduction": None}}
@@ -205,8 +202,8 @@ def _common_settings(old: Any, new: Any) -> tuple[dict[str, Any], dict[str, Any]
 def _call_differences(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Return each argument of a layer's calls that differs. Tensor arguments are compared as edges; added and removed
-    calls are not compared here.
+    """Yield each argument of a layer's calls that differs, without a number if it differs in all calls. Tensor
+    arguments are compared as edges, added and removed calls elsewhere.
 
     >>> list(_call_differences([{"y": 2.0, "tensors": [0]}], [{"y": 3.0, "tensors": [0]}]))
     [('argument y', 2.0, 3.0)]
@@ -226,10 +223,9 @@ def _call_differences(
             word = key.replace("argument.", "argument ", 1)
             found[repr((word, *pair))].append((f"call {number}: {word}", *pair))
     for alike in found.values():
-        # The same in all calls is said once, without their numbers.
-        whole = len(alike) == len(old)
-        for word, before, after in alike[:1] if whole else alike:
-            yield word.partition(": ")[2] if whole else word, before, after
+        in_all = len(alike) == len(old)
+        for word, before, after in alike[:1] if in_all else alike:
+            yield word.partition(": ")[2] if in_all else word, before, after
 
 
 def argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,23 +234,23 @@ def argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _setting_keys(value: Mapping[str, Any], before: str) -> set[str]:
-    """Return the settings that count of an object. In a plain one within a configuration, a name is a setting like
-    others, unless it is the configuration of a layer."""
+    """Return the settings of an object that count. Its name counts in a plain dictionary inside a configuration."""
     plain = before and value.keys().isdisjoint(KEYS_OF_ALL_LAYERS)
     return value.keys() - (NOT_SETTINGS - {"name"} if plain else NOT_SETTINGS)
 
 
 def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """Split two values into parts to compare: objects of one class, plain ones, lists of equal length; else None."""
+    """Return the parts of two values to compare: of objects of one class, dictionaries, lists of equal length; None for
+    other values."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
+        # A dtype policy is compared as one word ("mixed_float16").
         if _class_name(old) != _class_name(new) or str(_class_name(old)).endswith("Policy"):
             return None
         if None not in (_function_name(old), _function_name(new)):
             return None
         if _class_name(old) is None:
             return old, new
-        # What an object of a class is called is no setting of it: Keras numbers the optimizers of a process (`adam_1`).
+        # The name of an object is no setting: Keras numbers the optimizers of a process (`adam_1`).
         return {**_nested_settings(old), "name": None}, {**_nested_settings(new), "name": None}
     lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
     if lists and any(isinstance(_unpack_tuple(part), Mapping) for part in (*old, *new)):
@@ -283,19 +279,19 @@ def _nested_settings(value: Any) -> Mapping[str, Any]:
 
 
 def _value_or_class(value: Any, other: Any) -> Any:
-    """Return a value; for an object that replaces another one, only its class."""
+    """Return a value; for an object that replaces one of another class, only its class."""
     exchanged = _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
     return _class_name(value) if exchanged and _function_name(value) is None else plain_setting(value)
 
 
 def _function_name(value: Any) -> str | None:
-    """Return the name of a Python function, which Keras writes as {"class_name": "function", "config": "relu"}."""
+    """Return the name of a Python function, {"class_name": "function", "config": "relu"} in Keras; None for others."""
     name = value.get("config") if _class_name(value) == "function" else None
     return name if isinstance(name, str) else None
 
 
 def plain_setting(value: Any) -> Any:
-    """Return one setting as a reader wants it.
+    """Return a setting as a short plain value.
 
     >>> plain_setting({"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}})
     'float32'
@@ -325,7 +321,7 @@ def plain_setting(value: Any) -> Any:
 
 
 def own_settings(configuration: Any) -> Any:
-    """Return a whole configuration without names, as plain values."""
+    """Return the settings of a configuration that count, as plain values."""
     if not isinstance(configuration, Mapping):
         return plain_setting(configuration)
     return {key: plain_setting(configuration[key]) for key in _setting_keys(configuration, "")}
@@ -344,27 +340,27 @@ def _hash_by_node(count: int, values: Mapping[int, Any]) -> Hashes:
 
 
 SHAPE_ATTRIBUTES = frozenset({"_output_shapes", "_input_shapes"})
-SAVED_DTYPES = "dtypes"  # the types of what a saver lists
-# How a program was traced or run, not its computation: `_gradient_op_type` is "PartitionedCall-" and a counter of
-# the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's; `fused_ops` are
-# the names that a converter joined, `external_data` says where the numbers of a weight are kept.
+SAVED_DTYPES = "dtypes"  # the attribute of a saver for the dtypes of its variables
+# Attributes that depend on tracing or on the run, not on the computation: `_gradient_op_type` has a counter of the
+# process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's, `fused_ops` are names
+# that a converter joined, `external_data` is the file of a weight's numbers.
 NOISE_ATTRIBUTES = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
      "_user_specified_name", "frame_name", "_variable", "_trainable", "_keeps_more", "_has_manual_control_dependencies",
      "_read_only_resource_inputs", "_source", "_aliases", "_output_types", "fused_ops", "external_data", "_may_repeat"}
 )  # fmt: skip
-SEED_COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
-DEFAULT_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
-# By the op and the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
+SEED_COUNTER = "seed2"  # a counter of ops, unless the program sets a seed for the op
+DEFAULT_SEED = 87654321  # `seed` of such an op (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
+# By op and bytes of attributes: hashes of core, shapes, colocation, constants.
 Known = dict[bytes, tuple[int, int, int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """One column for each class of differences, one value for each node.
+    """Columns of hashes by node, one for each class of differences.
 
     `own` is the hash of everything that counts with the given options, without names of library functions; `settings`
-    are the constants that count.
+    marks constants that are settings.
     """
 
     op: Hashes
@@ -383,11 +379,11 @@ NODE_CLASSES = ("shapes", "colocation", "constants", "devices")
 
 
 def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
-    """Read the attributes of every node. Equal ones are decoded once, also those of the other graph (`known`)."""
-    # The hashes of `_hash_classes` depend on the functions of the library, so graphs that have some share nothing.
+    """Return the labels of all nodes. Equal attributes are decoded once, also those of the other graph (`known`)."""
+    # Hashes depend on the functions of the library: only graphs without functions share them.
     known = {} if known is None or graph.functions else known
     library = frozenset(function.name for function in graph.functions)
-    # TensorFlow 1 calls a function by an op of its name; which function that is, is in `Side.node_label`.
+    # In TensorFlow 1, a call has the function's name as op type; `GraphColumns.node_label` includes the function.
     op = word_hashes("" if word in library else word for word in graph.op_types)[graph.op]
     devices = word_hashes(graph.devices)[graph.device]
     table = np.array(list(_node_class_hashes(graph, library, known)), np.uint64).reshape(-1, 4)
@@ -396,7 +392,7 @@ def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) 
     core = combine_hashes(
         core, np.where(counted, constants, 0), _hash_by_node(len(graph), learned), _hash_by_node(len(graph), layers)
     )
-    # They are in `core`: counted once, not with the constants that were ignored too.
+    # Settings are in `core`, and no ignored constants.
     constants[counted] = 0
     op, core, shapes, colocation, constants, devices = map(
         freeze_array, (op, core, shapes, colocation, constants, devices)
@@ -412,12 +408,11 @@ def _node_class_hashes(graph: Graph, library: Collection[str], memo: Known) -> I
     nodes: Iterable[Any] = graph.graph_def.node if packed is None else map(packed, range(len(graph)))
     bodies = ((*each.signature.input_arg, *each.node_def) for each in graph.graph_def.library.function)
     for node, number in zip(chain(nodes, *bodies), graph.op.tolist(), strict=True):
-        op, is_packed = graph.op_types[number], isinstance(node, bytes)  # decoded once for each way to write attributes
+        op, is_packed = graph.op_types[number], isinstance(node, bytes)
         if not is_packed and not hasattr(node, "attr"):  # an argument of a function
             yield word_hash(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
         data = node if is_packed else _attributes_alone(node).SerializeToString(deterministic=True)
-        # A hash of long ones saves room.
         short = data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
         key = op.encode() + short
         if key not in memo:
@@ -438,8 +433,8 @@ def is_saver(op: str) -> bool:
 
 
 def _hash_classes(op: str, attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
-    """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty. A default is as one
-    that the file leaves out."""
+    """Return the hashes of the attributes by class; 0 for an empty class other than `core`. Attributes with their
+    default value count as missing."""
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
@@ -462,11 +457,11 @@ def _hash_classes(op: str, attrs: Any, library: Collection[str]) -> tuple[int, i
 
 
 def is_default(op: str, key: str, value: AttrValue) -> bool:
-    """Return whether an attribute is the default of its op."""
+    """Return whether an attribute has the default value of its op."""
     may_have = key in NEUTRAL_SETTINGS or key in attribute_defaults(op)
     return may_have and (plain := plain_value(value)) == default_setting(op, key, plain)
 
 
 def is_seed_counter(key: str, attrs: Any) -> bool:
-    """Return whether an attribute is a seed that TensorFlow counted."""
+    """Return whether an attribute is a seed that comes from a counter."""
     return key == SEED_COUNTER and not ("seed" in attrs and attrs["seed"].i == DEFAULT_SEED)

@@ -1,4 +1,4 @@
-"""Layers: an op belongs to the highest name scope that does not consist of layers.
+"""Find the layer of each node: the outermost name scope around it that does not consist of layers.
 
 model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─▶ model/block/att/query
 """
@@ -45,20 +45,20 @@ INNER_SCOPE = re.compile(
     r"(?:Tensordot|einsum|Gelu|Silu|LeakyRelu|Elu|Relu6?|Softmax|HardSigmoid|BiasAdd|MatMul|convolution|moments|batchnorm"
     r"|dropout|stateless_dropout|Cast|Reshape|Tile|while|cond|Activation|Func)(?:_\d+)*$"
 )
-# Ops that a layer exists for: a scope with two children that hold such ops is made of layers.
+# The main op of a layer. A scope with two children that contain main ops consists of layers.
 MAIN_OPS = re.compile(
     r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Gemm|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh"
     r"|Sigmoid|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"
     r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2|(?:Batch|Instance|Group|Layer|RMS)Normalization)"
 )
-# Brings a value, or hands it on.
+# Ops that provide or forward a value.
 VALUE_PLUMBING = CONSTANT_OPS | INPUT_OPS | VARIABLE_OPS | VARIABLE_READ_OPS | IDENTITY_OPS | CAST_OPS
 SHAPE_PLUMBING = VALUE_PLUMBING | UNIT_AXES_OPS | REARRANGE_OPS
-# Op types that only provide, forward or reshape values: they name an edit only if it has no others.
+# Ops that only provide, forward or reshape values: they name an edit only if it has no other ops.
 QUIET_OPS = VALUE_PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
 ATTENTION_CLASS = "MultiHeadAttention"
-PROJECTION_NAMES = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
-DENSE_CONVOLUTIONS = CONVOLUTION_OPS - DEPTHWISE_OPS  # a convolution of one dimension is written as one of two
+PROJECTION_NAMES = frozenset({"query", "key", "value"})  # layers inside a MultiHeadAttention of Keras
+DENSE_CONVOLUTIONS = CONVOLUTION_OPS - DEPTHWISE_OPS
 
 
 class Layers:
@@ -66,7 +66,7 @@ class Layers:
 
     def __init__(self, side: GraphColumns) -> None:
         self.side = side
-        self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # what `grouped` has found, by op and steps
+        self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # a cache of input channels, by op and steps
         self._using: dict[int, int | None] = {}
         self._layer: dict[int, int] = {}
         self._classes: dict[int, str] = {}
@@ -78,13 +78,12 @@ class Layers:
 
     @cached_property
     def variables(self) -> dict[int, VariableUse]:
-        """Return the nodes that give weights, with their uses: variables, and constants that freezing made of them, no
-        plain numbers."""
+        """Return the uses of the nodes that are variables or frozen variables, by node."""
         return {variable.node: variable.use for variable in self.side.graph.meaning.variables()}
 
     @cached_property
     def written_variables(self) -> Ints:
-        """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
+        """Return the variable that each node writes; -1 for other nodes."""
         graph = self.side.graph
         first = np.full(len(graph), -1, np.int32)
         edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
@@ -94,43 +93,44 @@ class Layers:
 
     @cached_property
     def stores_results(self) -> Bools:
-        """Return the nodes that write results of the model to variables, and the nodes on the way there."""
+        """Return which nodes write results of the model to variables, or lead from the model to such writes."""
         graph = self.side.graph
         writes = graph.meaning.writes
         values = ~graph.control & ~((graph.slot == 0) & writes[graph.target])
-        given = graph.nodes_of_types(VALUE_PLUMBING.__contains__)
-        found = reachable_mask(self.forward & ~given, graph.source[values], graph.target[values])
+        plumbing = graph.nodes_of_types(VALUE_PLUMBING.__contains__)
+        found = reachable_mask(self.forward & ~plumbing, graph.source[values], graph.target[values])
         return found & ~self.forward & reachable_mask(writes & found, graph.target[values], graph.source[values])
 
     @cached_property
     def depth(self) -> list[float]:
-        """Return how far behind the inputs each op is: its longest way by the longest of all."""
+        """Return the depth of each op, between 0 and 1: the length of the longest path from the inputs to it."""
         steps = node_depths(self.side.graph)
         most = max(steps, default=0) or 1
         return [step / most for step in steps]
 
     @cached_property
     def node_costs(self) -> list[Cost] | None:
-        """Return the cost of each node of the main graph, as `info` counts it; None of a graph that is too large."""
+        """Return the cost of each node of the main graph, as `info` counts it; None if the graph is too large."""
         graph = self.side.graph
         if len(graph) > MAX_COSTED_NODES:
             return None
-        there = (graph.kept & ~exists(graph.function)).tolist()
-        return [cost if here else NO_COST for cost, here in zip(operation_costs(self.side.tensors), there, strict=True)]
+        counted = (graph.kept & ~exists(graph.function)).tolist()
+        costs = zip(operation_costs(self.side.tensors), counted, strict=True)
+        return [cost if is_counted else NO_COST for cost, is_counted in costs]
 
     @cached_property
     def weight_costs(self) -> dict[int, Cost]:
         """Return the costs of the weights of the main graph, as `info` counts them."""
         graph = self.side.graph
-        there = graph.kept & ~exists(graph.function)
-        return {node: cost for node, cost in weight_costs(self.side.tensors).items() if there[node]}
+        counted = graph.kept & ~exists(graph.function)
+        return {node: cost for node, cost in weight_costs(self.side.tensors).items() if counted[node]}
 
     @cached_property
     def for_gradients(self) -> Bools:
-        """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
+        """Return which ops of the model outside of layers have only gradients as users."""
         side = self.side
         graph = side.graph
-        # An op joins once all its users have; main ops never do, nor do ops in a layer, constants excepted.
+        # An op is one if all its users are. Main ops, and ops in a layer except constants, are none.
         alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(_is_main_op)
         alone &= self.forward
         data = alone[graph.source] & ~graph.control
@@ -143,34 +143,34 @@ class Layers:
 
     @cached_property
     def of_row(self) -> Ints:
-        """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
+        """Return for each scope the layer that it is, or is in; -1 for a scope that consists of layers."""
         side, scopes = self.side, self.side.scopes
         holds = scopes.counts_below(side.graph.nodes_of_types(_is_main_op)) > 0
         parent = scopes.parent
         inner = np.fromiter((bool(INNER_SCOPE.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
-        # Two children that do a layer's work: a block. One is a layer with a scope inside.
+        # A scope with two children that contain main ops is a block; with one such child, it may be a layer.
         children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
         if side.has_module_scopes:
             made = _holds_modules(side)
-        elif side.graph.layers:  # every op of a conceptual graph is a layer
+        elif side.graph.layers:  # every node of a conceptual graph is a layer
             made[:] = True
-        # Before the enclosing scopes are marked: an attention is one layer of a block.
+        # An attention is one layer, whatever its children.
         made[_attention_rows(side)] = False
-        for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
+        for row in range(len(scopes) - 1, -1, -1):  # scopes around a block consist of layers too
             if made[row] and exists(parent[row]):
                 made[parent[row]] = True
         layer_of = np.full(len(scopes), -1, np.int32)
         for row in range(len(scopes)):
             around = int(parent[row])
             if exists(around) and not made[row]:
-                # Parents come first in preorder: the outermost scope that is not made of layers names all below it.
+                # Parents come first in preorder: the outermost such scope is the layer of all below it.
                 layer_of[row] = layer_of[around] if exists(layer_of[around]) else row
         return layer_of
 
     @cached_property
     def rows(self) -> dict[str, list[int]]:
-        """Return the scopes of each name: a function may have one of the main graph."""
+        """Return the scopes of each name, which functions and the main graph may have in common."""
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.side.scopes.name):
             rows.setdefault(name, []).append(row)
@@ -185,7 +185,7 @@ class Layers:
         return holds
 
     def layer_of_node(self, node: int) -> int:
-        """Return the layer of a node; an op that only provides a weight belongs to the weight's user."""
+        """Return the layer of a node; a weight belongs to the layer of its user."""
         layer = self._layer.get(node)
         if layer is None:
             user = self.first_user(node)
@@ -194,8 +194,7 @@ class Layers:
         return layer
 
     def first_user(self, node: int, through: frozenset[str] = VALUE_PLUMBING) -> int:
-        """Return the op that a weight is for: past reads, casts and identities; the node itself where it is no
-        weight."""
+        """Return the first op behind a node that is not one of the types `through`; the node itself if it is not."""
         graph, current = self.side.graph, node
         for _ in range(MAX_STEPS_TO_USER):
             if graph.op_types[graph.op[current]] not in through:
@@ -211,10 +210,10 @@ class Layers:
         if node not in self._using:
             graph, edges = self.side.graph, self.side.out_edges(node)
             users = graph.target[edges[~graph.control[edges]]]
-            # Gradients and updates read a weight too; the model's own use says which layer it is of.
+            # Users in the model come before gradients and updates.
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
-            # The deepest name, then the first: independent of the order of the file.
+            # The user in the deepest scope, then the first by name: independent of the order of the file.
             depth, scope = self.side.scopes.depth, self.side.scopes.of_node
             self._using[node] = min(ends, key=lambda end: (-depth[scope[end]], graph.name[end]), default=None)
         return self._using[node]
@@ -227,8 +226,8 @@ class Layers:
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
     def class_of(self, layer: int) -> str:
-        """Return the class of a layer as in a program: from its configuration or module, else its idiom or an op
-        type."""
+        """Return the class of a layer: from its configuration or module, else inferred from its ops; for a single op
+        its type."""
         if layer not in self._classes:
             self._classes[layer] = self._infer_class(layer)
         return self._classes[layer]
@@ -244,13 +243,12 @@ class Layers:
         if layer in self._attentions:
             return ATTENTION_CLASS
         nodes = side.scopes.nodes(layer)
-        # Initialising weights is not the layer's work; storing its statistics is.
+        # Without initialisers of weights, but with updates of statistics.
         works = self.forward[nodes] | self.stores_results[nodes]
         return infer_layer_class(side.graph, (nodes[works] if works.any() else nodes).tolist())
 
     @cached_property
     def _attentions(self) -> frozenset[int]:
-        """Return the layers that are multi-head attentions; computed once."""
         return frozenset(_attention_rows(self.side))
 
     def names_and_classes(self, layers: Iterable[int]) -> list[dict[str, str]]:
@@ -259,13 +257,12 @@ class Layers:
 
 
 def _is_main_op(op: str) -> bool:
-    """Return whether an op is what a layer is for; ops of other frameworks count as those of TensorFlow that do the
-    same."""
+    """Return whether an op is a main op of a layer; ops of other frameworks count as their TensorFlow equivalents."""
     return MAIN_OPS.match(equal_op(op).rpartition("::")[2]) is not None
 
 
 def _holds_modules(side: GraphColumns) -> Bools:
-    """Return the scopes of a PyTorch trace that are not layers: those that hold modules, and those that are not
+    """Return which scopes of a PyTorch trace are no layers: those that contain modules, and those that are no
     modules."""
     scopes = side.scopes
     module = np.fromiter((is_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
@@ -277,10 +274,10 @@ def _holds_modules(side: GraphColumns) -> Bools:
 
 
 def _attention_rows(side: GraphColumns) -> list[int]:
-    """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
+    """Return the scopes of multi-head attentions, which are one layer in a program and contain several in Keras."""
     graph, scopes = side.graph, side.scopes
     rows = distinct_values(scopes.of_node[graph.nodes_of_types(BATCH_PRODUCT_OPS.__contains__)])
-    # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
+    # The product of queries and keys may be in a scope inside the attention.
     around = distinct_values(np.concatenate((rows, scopes.parent[rows])))
     return [
         row

@@ -1,4 +1,4 @@
-"""One of the two graphs, as columns that can be compared with the other's."""
+"""The columns of one of the two graphs: its tree of name scopes, and hashes of nodes, neighbourhoods and scopes."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from graphviz_tb.model.paths import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget, las
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 from graphviz_tb.options import DiffOptions
 
-# The tree of raw name scopes, constants like all other nodes: rows in preorder, nodes filed by their scope.
-
-# Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
+# The base of the polynomial hash of paths. It is odd, since high powers of an even number are 0 modulo 2^64.
 HASH_BASE = np.uint64(0x9E6C63D0676A9A99)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scopes:
-    """One row a scope; `roots[b]` is the row of block b (0 the main graph, then each function).
+    """The tree of raw name scopes, a row for each scope, in preorder; `roots[b]` is the row of block b (0 for the main
+    graph, then each function).
 
-    `parent`, `end`, `depth`, `name`, `leaf` by row; `of_node` the row that holds each node, `node_leaf` the last
-    segment of its name (of a module of PyTorch only the attribute, by which modules are matched: another class may be
-    there); `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes under row r are
-    `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of the names, so that
-    the name below any scope has a hash too.
+    parent, end, depth, name, leaf   by row
+    of_node, node_leaf               the scope of each node, and the last segment of its name; for a PyTorch module only
+                                     the attribute, since its class may change
+    node_order, node_start           nodes sorted by row, and the start of each row: all nodes under row r are
+                                     `node_order[node_start[r]:node_start[end[r]]]`
+    path, node_path                  polynomial hashes of names, from which `hashes_below` gets those of relative names
     """
 
     parent: Ints
@@ -89,7 +89,7 @@ class Scopes:
         return sizes
 
     def counts_below(self, which: Bools) -> Longs:
-        """Count how many of some nodes are below each row."""
+        """Count the marked nodes below each row."""
         total = np.concatenate(([0], np.cumsum(which[self.node_order])))
         counts: Longs = total[self.node_start[self.end]] - total[self.node_start[:-1]]
         return counts
@@ -103,7 +103,7 @@ class Scopes:
         return rows
 
     def scopes_around(self, rows: Ints) -> Ints:
-        """Return some scopes and all enclosing scopes, each once."""
+        """Return scopes and all enclosing scopes, each once."""
         found = reachable_from(rows.tolist(), lambda row: [int(self.parent[row])], {-1})
         return np.fromiter(found, np.int32, len(found))
 
@@ -113,30 +113,30 @@ class Scopes:
         return under
 
     def hashes_below(self, row: int, nodes: Ints) -> Hashes:
-        """Hashes of the names that `nodes` have below `row`."""
+        """Return the hashes of the names of `nodes` relative to `row`."""
         # node_path = path[row] * BASE^k + hash of the name below `row`, for a node k levels below.
         power = _powers(self.depth[self.of_node[nodes]] - self.depth[row] + 1)
         hashes: Hashes = self.node_path[nodes] - self.path[row] * power
         return hashes
 
     def scopes_below(self, row: int) -> tuple[NDArray[np.int64], Hashes]:
-        """Return the scopes under `row`, and hashes of the names they have below it."""
+        """Return the scopes under `row`, and the hashes of their names relative to it."""
         rows = np.arange(row + 1, int(self.end[row]))
         return rows, self.path[rows] - self.path[row] * _powers(self.depth[rows] - self.depth[row])
 
     def up_sums(self, of_nodes: Hashes) -> Hashes:
-        """For each row the sum over all nodes under it."""
+        """Return for each row the sum over all nodes under it."""
         return run_sums(of_nodes[self.node_order], self.node_start[:-1], self.node_start[self.end])
 
 
 def _powers(exponents: NDArray[np.int32]) -> Hashes:
-    """`HASH_BASE` to many powers, modulo 2^64."""
+    """Return powers of `HASH_BASE`, modulo 2^64."""
     return np.power(HASH_BASE, exponents.astype(np.uint64))
 
 
 @dataclass(slots=True, eq=False)
 class ScopeTree:
-    """Growing columns: `parent` (-1 for roots; always an earlier id) and `name`."""
+    """A tree of scopes that grows: `parent` (-1 for roots, else an earlier id) and `name` by id."""
 
     parent: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
@@ -149,7 +149,7 @@ class ScopeTree:
 
 
 def _build_scopes(graph: Graph) -> Scopes:
-    """Return the scopes of all names, however deep. Nothing recurses."""
+    """Return the scopes of all names."""
     tree, room = ScopeTree(), ScopeNameBudget(MAX_SCOPE_NAME_LETTERS // 4)  # two graphs, and the picture of both
     roots: list[int] = []
     of_node: list[int] = []
@@ -158,7 +158,7 @@ def _build_scopes(graph: Graph) -> Scopes:
     for block in range(len(graph.functions) + 1):
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
         _add_names(tree, roots[-1], graph.name[cuts[block] : cuts[block + 1]], of_node, leaves, room)
-    # Scopes were added in order of appearance; preorder makes the content of a row one run.
+    # Sorted from order of appearance to preorder.
     numbered = number_tree(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)]
@@ -175,7 +175,7 @@ def _build_scopes(graph: Graph) -> Scopes:
 def _add_names(
     tree: ScopeTree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: ScopeNameBudget
 ) -> None:
-    """Add the scopes of one block; return the scope of each name, and the rest of the name below it."""
+    """Add the scopes of one block; append the scope of each name to `of_node`, and the rest of the name to `leaves`."""
     scopes: dict[str, int] = {}
     for name in names:
         cut = name.rfind("/")
@@ -186,7 +186,7 @@ def _add_names(
         around = name[:cut]
         row = scopes.get(around)
         if row is None and len(around := room.truncate(around)) < cut:
-            # No room for the whole path: the node hangs from the deepest scope that fits, the rest of it is its leaf.
+            # The path exceeds the budget: the node is in the deepest scope that fits, and the rest is its leaf.
             row, cut = scopes.get(around, root if not around else None), len(around) or -1
         of_node.append(_add_scope(tree, scopes, root, around, room) if row is None else row)
         leaves.append(name[cut + 1 :])
@@ -194,7 +194,7 @@ def _add_names(
 
 def _add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, room: ScopeNameBudget) -> int:
     """Add a scope and the missing scopes around it."""
-    # Upwards to the first scope that is there, then downwards again: parents are added before their children.
+    # Go upwards to the first existing scope, then add the missing scopes downwards.
     missing, parent = [name], root
     while (cut := missing[-1].rfind("/")) >= 0:
         around = missing[-1][:cut]
@@ -212,11 +212,10 @@ def _columns(numbered: Preorder, names: list[str], of_node: Ints, leaves: list[s
     parent, end, depth = numbered.parent, numbered.end, numbered.depth
     leaf = [last_segment(name) for name in names]
     leaf_hash, node_leaf_hash = _hash_words(leaf), _hash_words(leaves)
-    # Paths do not include the name of the function: bodies are compared regardless of names.
+    # Paths do not include the function's name, since bodies are compared regardless of names.
     leaf_hash[roots] = 0
     path = leaf_hash.copy()
-    # path[row] = path[parent] * BASE + leaf: level by level, each from the level above it. What is directly below a
-    # root is its own leaf.
+    # path[row] = path[parent] * BASE + leaf, level by level. Directly below a root, it is the leaf.
     for level in _levels(depth)[2:]:
         path[level] += path[parent[level]] * HASH_BASE
     order = np.argsort(of_node, kind="stable")
@@ -254,27 +253,24 @@ def _levels(depth: Ints) -> list[NDArray[np.int64]]:
 
 
 def _exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:
-    """For each row a hash of everything under it, names below the row and labels."""
+    """Return for each row a hash of the labels and relative names of everything under it."""
     inside = sums_by(scopes.of_node, mix_hash_bits(own + scopes.node_leaf_hash), len(scopes))
     hashes = mix_hash_bits(inside)
-    # The deepest first: the sum of a row is complete before its hash is added to its parent's.
+    # Deepest level first: the sum of a row is complete before its hash is added to its parent's.
     for level in reversed(_levels(scopes.depth)[1:]):
         hashes[level] = mix_hash_bits(inside[level])
         part = mix_hash_bits(hashes[level] + scopes.leaf_hash[level])
-        # `add.at`, as children of one parent occur several times in the index.
+        # `add.at`, because a parent occurs in the index once for each child.
         np.add.at(inside, scopes.parent[level], part)
     hashes[list(scopes.roots)] = mix_hash_bits(inside[list(scopes.roots)])
     return hashes
 
 
-# Find the nodes of the main graph whose calls lead to a function.
-
-
 def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], functions: int) -> list[frozenset[int]]:
-    """Return, for each function, the nodes of the main graph whose calls lead to it; of very many, the first.
+    """Return for each function the first nodes of the main graph that call it, directly or through other functions.
 
-    `callers` are the nodes that call each function, `block` is the function of each node, counted from 1; 0 is the main
-    graph. Functions that only one other function calls share its set.
+    `callers` are the nodes that call each function, and `block` is the function of each node, counted from 1; 0 is the
+    main graph. A function that only one other function calls shares its set.
 
     >>> callers_in_main({0: [7], 1: [8]}, [0, 0, 0, 0, 0, 0, 0, 0, 1], 2)
     [frozenset({7}), frozenset({7})]
@@ -287,18 +283,20 @@ def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], 
     for function, number in enumerate(component):
         members.setdefault(number, []).append(function)
     found: dict[int, frozenset[int]] = {}
-    # A component has its number when all that it leads to have theirs: callers come first.
+    # Components are numbered in reverse topological order: callers come first.
     for number, inside in sorted(members.items()):
-        own = {node for function in inside for node in callers.get(function, ()) if not block[node]}
+        direct = {node for function in inside for node in callers.get(function, ()) if not block[node]}
         above = dict.fromkeys(component[other] for function in inside for other in outward[function])
-        each = [found[other] for other in above if other != number]
+        sets = [found[other] for other in above if other != number]
         found[number] = (
-            each[0] if len(each) == 1 and not own else frozenset(nsmallest(MAX_COMPARED_CALLERS, own.union(*each)))
+            sets[0]
+            if len(sets) == 1 and not direct
+            else frozenset(nsmallest(MAX_COMPARED_CALLERS, direct.union(*sets)))
         )
     return [found[number] for number in component]
 
 
-# Any two constants: the position of control edges, and the salt of outputs in `refine`.
+# Arbitrary constants: the position of control edges, and the salt of outputs in `refine`.
 CONTROL_HASH = np.uint64(0xC0117801)
 OUTPUT_HASH = np.uint64(0x0B5E55ED)
 
@@ -321,9 +319,8 @@ class GraphColumns:
         return len(self.graph)
 
     def with_functions(self, classes: Hashes) -> None:
-        """Set the classes of functions; recompute everything that depends on them."""
+        """Set the classes of functions, and drop the cached columns that depend on them."""
         self.function_class = classes
-        # Columns that are cached and contain the functions that nodes call.
         for name in ("node_label", "exact_scope_hashes", "structural_scope_hashes", "refined_rounds"):
             self.__dict__.pop(name, None)
 
@@ -360,7 +357,7 @@ class GraphColumns:
 
     @cached_property
     def functions_called(self) -> dict[str, list[int]]:
-        """Return the functions of each name: a file may have several."""
+        """Return the functions of each name; a file may have several of one name."""
         called: dict[str, list[int]] = {}
         for index, function in enumerate(self.graph.functions):
             called.setdefault(function.name, []).append(index)
@@ -381,17 +378,17 @@ class GraphColumns:
 
     @cached_property
     def calls(self) -> tuple[Ints, Hashes, Ints]:
-        """Node, hash of the attribute and function of each call."""
+        """Return the node, the hash of the attribute, and the function of each call."""
         calls = self.graph.calls
         node = np.array([call.node for call in calls], np.int32)
         return node, word_hashes(call.attr for call in calls), np.array([call.function for call in calls], np.int32)
 
     @cached_property
     def node_label(self) -> Hashes:
-        """Hash each node: op type, attributes that count, functions that it calls, inputs that name no node."""
+        """Return a hash of each node: op type, attributes that count, functions that it calls, unknown inputs."""
         node, attr, function = self.calls
         labels, callers = self.labels.own.copy(), distinct_values(node)
-        # The attribute counts too: `then_branch` and `else_branch` of an If are not to be exchanged.
+        # With the attribute, since `then_branch` and `else_branch` of an If differ.
         called = combine_hashes(attr, self.function_class[function])
         labels[callers] = combine_hashes(labels[callers], sums_by(node, called, len(self))[callers])
         nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
@@ -400,7 +397,7 @@ class GraphColumns:
 
     @cached_property
     def functions_called_by_node(self) -> dict[int, list[tuple[str, int]]]:
-        """Attribute and function of each call, by node."""
+        """Return the attribute and the function of each call, by node."""
         calls: dict[int, list[tuple[str, int]]] = {}
         for call in self.graph.calls:
             calls.setdefault(call.node, []).append((call.attr, call.function))
@@ -408,35 +405,34 @@ class GraphColumns:
 
     @cached_property
     def is_known_by_name(self) -> list[bool]:
-        """Return which nodes are in a function, call one, have settings of Keras, or an input that names no node."""
+        """Return which nodes are in a function, call a function, have Keras settings, or an unknown input."""
         known: Bools = self.block > 0
         known[[*self.functions_called_by_node, *self.dangling, *self.labels.configurations]] = True
         flags: list[bool] = known.tolist()
         return flags
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the columns without inferred shapes, which are found again when they are asked for."""
+        """Return the columns without inferred shapes, which are inferred again on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "tensors"}
 
     @cached_property
     def tensors(self) -> TensorDecoder:
-        """Return the tensors of the graph: shapes are inferred once for all who ask."""
+        """Return the tensors of the graph, whose shapes are inferred once."""
         return TensorDecoder(self.graph)
 
     @cached_property
     def index(self) -> dict[tuple[int, str], int]:
-        """Nodes by block and name."""
+        """Return the nodes by block and name."""
         return dict(zip(zip(self.block.tolist(), self.graph.name, strict=True), range(len(self)), strict=True))
 
     @cached_property
     def dangling(self) -> dict[int, list[str]]:
-        """Return the inputs that name no node, by the nodes that have some."""
+        """Return the inputs that name no node, by node."""
         if not any(notice.code == "unknown-input" for notice in self.graph.notices):  # only saves time
             return {}
         texts = {}
         for node in range(len(self)):
             definition = self.graph.node_def(node)
-            # More inputs than edges: the others name no node of this graph.
             if definition is not None and len(definition.input) > self.in_start[node + 1] - self.in_start[node]:
                 known = set(self.graph.slot[self.in_edges(node)].tolist())
                 texts[node] = [text for slot, text in enumerate(definition.input) if slot not in known]
@@ -444,45 +440,45 @@ class GraphColumns:
 
     @cached_property
     def edge_hash(self) -> Hashes:
-        """Return which output feeds which input, as a hash; control edges have no position."""
+        """Return a hash of the output and the slot of each edge; control edges have no position."""
         graph = self.graph
         key = word_hashes(graph.keys)[graph.key]
         slot = graph.slot.astype(np.uint64)
-        # A saver lists variables by name: which one comes first is not a place.
+        # A saver lists variables by name, so its slots mean nothing.
         slot[graph.nodes_of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
         key[graph.nodes_of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
         hashes = combine_hashes(key, slot)
-        # TensorFlow gives no meaning to the order of control inputs, and writes them in any.
+        # Control inputs have no order.
         hashes[graph.control] = CONTROL_HASH
         return hashes
 
     @cached_property
     def in_start(self) -> Longs:
-        """Edges into node n are `in_start[n]:in_start[n + 1]`."""
-        # Edges are filed by target, then by slot.
+        """Return the starts of edges by target: those into node n are `in_start[n]:in_start[n + 1]`."""
+        # Edges are sorted by target, then by slot.
         return key_starts(self.graph.target, len(self))
 
     @cached_property
     def out_order(self) -> Ints:
-        """Edge ids sorted by source."""
+        """Return the edge ids sorted by source."""
         return np.argsort(self.graph.source, kind="stable").astype(np.int32)
 
     @cached_property
     def out_start(self) -> Longs:
-        """Edges out of node n are `out_order[out_start[n]:out_start[n + 1]]`."""
+        """Return the starts in `out_order`: edges out of node n are `out_order[out_start[n]:out_start[n + 1]]`."""
         return key_starts(self.graph.source, len(self))
 
     def in_edges(self, node: int) -> Ints:
-        """Ids of the edges into `node`, by slot."""
+        """Return the ids of the edges into `node`, by slot."""
         return np.arange(self.in_start[node], self.in_start[node + 1], dtype=np.int32)
 
     def sources(self, node: int) -> list[int]:
-        """Return the nodes that `node` takes from, by slot; those that it waits for too."""
+        """Return the nodes at the data and control inputs of `node`, by slot."""
         nodes: list[int] = self.graph.source[self.in_edges(node)].tolist()
         return nodes
 
     def users(self, node: int) -> list[int]:
-        """Return the nodes that take from `node`, or wait for it."""
+        """Return the nodes with `node` as data or control input."""
         nodes: list[int] = self.graph.target[self.out_edges(node)].tolist()
         return nodes
 
@@ -492,19 +488,19 @@ class GraphColumns:
         return None if tensor is None else tensor_numbers(tensor)
 
     def data_inputs(self, node: int) -> list[tuple[int, int]]:
-        """Return the places of the inputs of `node`, and the nodes whose values these are."""
+        """Return the slot and the source of each data input of `node`."""
         edges = self.in_edges(node)
         edges = edges[~self.graph.control[edges]]
         return list(zip(self.graph.slot[edges].tolist(), self.graph.source[edges].tolist(), strict=True))
 
     def data_sources(self, node: int) -> list[int]:
-        """Return the nodes whose values `node` takes."""
+        """Return the nodes at the data inputs of `node`."""
         edges = self.in_edges(node)
         nodes: list[int] = self.graph.source[edges[~self.graph.control[edges]]].tolist()
         return nodes
 
     def data_users(self, node: int) -> list[int]:
-        """Return the nodes that take a value of `node`."""
+        """Return the nodes with `node` as data input."""
         edges = self.out_edges(node)
         nodes: list[int] = self.graph.target[edges[~self.graph.control[edges]]].tolist()
         return nodes
@@ -514,8 +510,8 @@ class GraphColumns:
         return edges
 
     def refine(self, colour: Hashes, inward: bool, outward: bool) -> Hashes:
-        """Run one round of colour refinement: the hash of a node includes those of its neighbours, by direction and
-        slot."""
+        """Run one round of colour refinement: combine the hash of each node with those of its neighbours, by direction
+        and slot."""
         parts = [colour]
         if inward:
             come = combine_hashes(colour[self.graph.source], self.edge_hash)
@@ -527,12 +523,12 @@ class GraphColumns:
 
     @cached_property
     def refined_rounds(self) -> dict[tuple[int, str], Hashes]:
-        """Neighbourhood hashes that were made, by radius and direction."""
+        """Return the cache of `neighbourhood_hashes`, by radius and direction."""
         return {}
 
     def neighbourhood_hashes(self, radius: int, direction: str = "both") -> Hashes:
-        """Return a hash of everything within `radius` steps: "both" directions, only "in" (inputs) or only "out"
-        (users)."""
+        """Return for each node a hash of everything within `radius` steps, in "both" directions, only "in" (inputs) or
+        only "out" (users)."""
         if radius == 0:
             return self.node_label
         hashes = self.refined_rounds.get((radius, direction))
@@ -543,7 +539,7 @@ class GraphColumns:
 
     @cached_property
     def in_place(self) -> Hashes:
-        """Return for each node a hash of its name, its op type and the names of its inputs: all but its settings."""
+        """Return for each node a hash of its name, op type and names of inputs, without its settings."""
         come = combine_hashes(self.scopes.node_path[self.graph.source], self.edge_hash)
         return combine_hashes(
             self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:])
@@ -556,28 +552,28 @@ class GraphColumns:
 
     @cached_property
     def exact_scope_hashes(self) -> Hashes:
-        """Return a hash for each scope of its contents, names included."""
+        """Return for each scope a hash of its content with relative names."""
         return _exact_hashes(self.scopes, self.node_label)
 
     @cached_property
     def structural_scope_hashes(self) -> Hashes:
-        """For each scope a hash of the nodes and edges in it, without names."""
+        """Return for each scope a hash of the nodes and edges in it, without names."""
         graph, scopes = self.graph, self.scopes
         nodes = scopes.up_sums(mix_hash_bits(self.node_label))
-        # nodes hang below their scopes: number them behind the scopes for `lowest_common_owners`
+        # For `lowest_common_owners`, nodes are children of their scopes, numbered after them.
         parent = np.concatenate((scopes.parent, scopes.of_node)).astype(np.int32)
         depth = np.concatenate((scopes.depth, scopes.depth[scopes.of_node] + 1)).astype(np.int32)
         rows = np.int32(len(scopes))
         owner, _, _ = lowest_common_owners(parent, depth, graph.source + rows, graph.target + rows)
         label = self.node_label
         edges = sums_by(owner, combine_hashes(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
-        # An edge is owned by the lowest scope that holds both of its ends; those owned under a row are one run.
+        # The innermost scope around both ends owns an edge; the edges owned under a row are one run.
         total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(edges, dtype=np.uint64)))
         return combine_hashes(nodes, total[scopes.end] - total[:-1])
 
     def graph_hash(self) -> int:
         """Return a hash of the whole graph (names, labels, edges) that does not depend on the order of nodes."""
-        # Nodes of functions may have the names of nodes of the main graph: the function's name tells them apart.
+        # With the function's name, since nodes of functions and of the main graph may have equal names.
         blocks = np.concatenate((np.zeros(1, np.uint64), word_hashes(f.name for f in self.graph.functions)))
         name = self.scopes.node_path + blocks[self.block]
         come = combine_hashes(name[self.graph.source], self.edge_hash)

@@ -1,7 +1,6 @@
-"""Values of attributes: a canonical form for hashing, and plain values for people and programs.
+"""Values of attributes, in a canonical form for hashing, and as plain values.
 
-The order of a map, the packing of a list of numbers, and the number at the end of a traced function's name make no
-difference.
+The order of a map, the packing of numbers, and the number in a traced function's name do not matter.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
-# 64-bit hashes over columns: the same on every machine, and sums of them do not depend on order.
+# 64-bit hashes over columns, equal on every machine. Sums of them do not depend on order.
 #
 #     words ─blake2b▶ numbers ─mixed▶ labels ─summed over edges▶ neighbourhoods (Weisfeiler & Leman 1968)
 #
-# Two million neighbourhoods collide with a chance under one in a million. A collision costs a better match, never
-# the truth: what is matched is compared afterwards.
+# The probability of a collision among two million neighbourhoods is below one in a million. After a collision, a match
+# may be worse, but no difference is missed: matched nodes are compared.
 
 Hashes = NDArray[np.uint64]
 
 # The step of splitmix64 (Steele, Lea & Flood, OOPSLA 2014): 2^64 divided by the golden ratio.
 HASH_STEP = np.uint64(0x9E3779B97F4A7C15)
-# Of wyhash (Wang Yi). All odd: a product with an odd number loses no bit modulo 2^64.
+# Factors of wyhash (Wang Yi). All are odd: a product with an odd number loses no bit modulo 2^64.
 HASH_FACTORS = np.array([0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3], np.uint64)
 
 
@@ -53,8 +52,8 @@ def word_hashes(words: Iterable[str]) -> Hashes:
 
 
 def mix_hash_bits(values: Hashes) -> Hashes:
-    """Mix the bits of each value, so that every bit of it affects every bit of its hash (splitmix64)."""
-    # Arithmetic of arrays wraps modulo 2^64 without a warning (that of NumPy's scalars would warn).
+    """Mix the bits of each value, so that every bit affects every bit of the result (splitmix64)."""
+    # Arrays wrap modulo 2^64 without a warning; scalars of NumPy would warn.
     return mix_bits(values + HASH_STEP)
 
 
@@ -77,28 +76,27 @@ def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) 
     >>> run_sums(np.array([1, 2, 3], np.uint64), np.array([0, 1]), np.array([2, 1])).tolist()
     [3, 0]
     """
-    # A difference of two prefix sums is right modulo 2^64 even where the sum between them has wrapped.
+    # A difference of prefix sums is correct modulo 2^64 even after an overflow.
     total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)))
     sums: Hashes = total[stop] - total[start]
     return sums
 
 
 def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:
-    """For each key below `count` the sum of its values."""
-    # The values of key k are `values[order][cuts[k] : cuts[k + 1]]`.
+    """Return the sum of the values of each key below `count`."""
     order, cuts = group_by_key(keys, count)
     return run_sums(values[order], cuts[:-1], cuts[1:])
 
 
-TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # not of "_12" itself, which would leave no name
-# "__inference_train_step_199", "PartitionedCall-12" (TRACED); "_temp_" and a UUID in hex in savers, "hash_table_" and
-# a UUID in tables (TEMPORARY): each process makes new ones.
+TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # "_12" itself stays
+# Names with counters and UUIDs of a process: "__inference_train_step_199", "PartitionedCall-12"; "_temp_" and a UUID in
+# savers, "hash_table_" and a UUID in tables.
 TRACED_NAME = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY_NAME = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
 
 
-# e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
+# Both numbers of "conv2d_3_1", and the "_1" of "dense_1_kernel"; none in "layer3" and "_1".
 COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 
 
@@ -112,10 +110,9 @@ def base_name(function: str) -> str:
 
 
 def canonical_bytes(value: AttrValue, library: Collection[str]) -> tuple[bytes, bytes]:
-    """Return the bytes of a value that always count, and those that count only with `constants`: the numbers in
-    tensors.
+    """Return the bytes of a value that always count, and the numbers of its tensors, which count only with `constants`.
 
-    Names of library functions are left out: functions are compared by body.
+    Names of library functions are left out, since functions are compared by body.
     """
     which = value.WhichOneof("value")
     if which == "tensor":
@@ -133,13 +130,13 @@ def canonical_bytes(value: AttrValue, library: Collection[str]) -> tuple[bytes, 
 
 def _function(function: Any, library: Collection[str]) -> bytes:
     name = "" if function.name in library else base_name(function.name)
-    # This recurses, but no deeper than protobuf reads nested messages: 100 levels.
+    # The recursion is at most 100 levels deep, the limit of protobuf for nested messages.
     inside = [key.encode() + b"=" + canonical_bytes(function.attr[key], library)[0] for key in sorted(function.attr)]
     return b"f" + name.encode("utf-8", "surrogatepass") + b"{" + b";".join(inside) + b"}"
 
 
 def _steady_bytes(text: bytes) -> bytes:
-    """Return a string without its random parts.
+    """Return a string without counters and UUIDs of a process.
 
     >>> (
     ...     _steady_bytes(b"_temp_0123456789abcdef0123456789abcdef/part"),
@@ -152,12 +149,12 @@ def _steady_bytes(text: bytes) -> bytes:
 
 
 def tensor_kind(tensor: TensorProto) -> bytes:
-    """Type and shape of a tensor."""
+    """Return the dtype and the shape of a tensor as bytes."""
     return b"t%d:" % tensor.dtype + tensor.tensor_shape.SerializeToString(deterministic=True)
 
 
 def tensor_payload(tensor: TensorProto) -> bytes:
-    """Return a hash of the numbers of a tensor, however they are written down."""
+    """Return a hash of the numbers of a tensor, however they are stored."""
     if tensor.string_val and not tensor.tensor_content:
         return b"%x" % word_hash(b"\0".join(_steady_bytes(text) for text in tensor.string_val))
     elements = stored_elements(tensor)
@@ -167,8 +164,8 @@ def tensor_payload(tensor: TensorProto) -> bytes:
 
 
 def _shortest_payload(tensor: TensorProto, elements: np.ndarray) -> bytes:
-    """Return the bytes of all numbers; of more than `MAX_EXPANDED_NUMBERS` without those at the end that are equal to
-    the last one, and how many there are in all: a few bytes may claim to be millions of numbers.
+    """Return the bytes of all numbers. For more than `MAX_EXPANDED_NUMBERS`, repetitions of the last number are
+    replaced by the total count, since a few bytes may stand for millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> short = TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8])
@@ -184,16 +181,16 @@ def _shortest_payload(tensor: TensorProto, elements: np.ndarray) -> bytes:
         return pad_with_last(elements, count).tobytes()
     if not len(elements):
         elements = np.zeros(1, elements.dtype)
-    bits = elements.view(f"V{elements.itemsize}")  # of floats, too: NaN is equal to itself
+    bits = elements.view(f"V{elements.itemsize}")  # as bits, NaN is equal to itself
     unlike = bits[::-1] != bits[-1]
-    repeated = int(np.argmax(unlike)) if unlike.any() else len(bits)  # at the end
-    kept, whole = len(bits) - repeated + 1, max(count, len(bits))
-    return bits[:kept].tobytes() + (b" %d" % whole if kept < whole else b"")
+    repeated = int(np.argmax(unlike)) if unlike.any() else len(bits)
+    kept, total = len(bits) - repeated + 1, max(count, len(bits))
+    return bits[:kept].tobytes() + (b" %d" % total if kept < total else b"")
 
 
 def tensor_numbers(tensor: TensorProto) -> Any:
-    """Return the numbers of a small tensor: one for a scalar, else a list; of a large one, and of texts, its
-    `tensor_text`.
+    """Return the numbers of a small tensor, a number for a scalar, else a list; `tensor_text` for large tensors and
+    strings.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> tensor_numbers(TensorProto(dtype=1, float_val=[0.1]))
@@ -212,19 +209,18 @@ def tensor_numbers(tensor: TensorProto) -> Any:
     numbers = [tidy_number(number) for number in decode_elements(elements, tensor.dtype).tolist()]
     if not numbers and count:
         return tensor_text(tensor)
-    # A scalar is shown as a number, a vector of one as a list of one.
     return numbers if tensor.tensor_shape.dim else numbers[0]
 
 
 def tidy_number(number: Any) -> Any:
-    """Return a number to the seven digits that a float32 holds; a complex one, which JSON has not, as text."""
+    """Return a number rounded to the seven digits of a float32; a complex number as text, since JSON has none."""
     if isinstance(number, complex):
         return f"{number:.7g}"
     return float(f"{number:.7g}") if isinstance(number, float) else number
 
 
 def plain_value(value: AttrValue) -> Any:
-    """Return a value as JSON can hold it.
+    """Return a value as plain JSON.
 
     >>> from graphviz_tb.proto import AttrValue
     >>> plain_value(AttrValue(type=1)), plain_value(AttrValue(list={"i": [1, 2]})), plain_value(AttrValue(s=b"SAME"))
@@ -257,7 +253,7 @@ def _plain_item(kind: str, item: Any) -> Any:
 
 
 def tensor_text(tensor: TensorProto) -> str:
-    """Return a tensor by its type, its shape and a hash of its numbers; one small number is shown."""
+    """Return the dtype, the shape and a hash of the numbers of a tensor as text; a scalar as its number."""
     word = f"{dtype_label(tensor.dtype)} {shape_proto_text(tensor.tensor_shape)}"
     elements = None if tensor.tensor_shape.dim else stored_elements(tensor, 2)
     if elements is not None and len(elements) == 1:
@@ -266,11 +262,8 @@ def tensor_text(tensor: TensorProto) -> str:
     return f"{word} #{tensor_payload(tensor).decode()[:8]}"
 
 
-# Plain values as text, where a name may be long and part of thousands of entries.
-
-
 def fingerprint(value: Any) -> str:
-    """Return the same text for equal values, another for others: their JSON or, where that is long, a hash of it.
+    """Return a text that identifies a plain value: its JSON, or a hash of the JSON if that is long.
 
     >>> fingerprint({"b": 1, "a": ["x"]})
     '{"a": ["x"], "b": 1}'

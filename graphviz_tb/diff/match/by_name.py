@@ -1,6 +1,6 @@
 """Match from the roots down: align numbered series by structure, then match nodes by name and op, or by name alone.
 
-Scopes with equal content are matched at once, so that only the paths to differences are walked.
+Scopes with equal content are matched in one step, so that only the paths to differences are walked.
 """
 
 from __future__ import annotations
@@ -35,20 +35,18 @@ from graphviz_tb.diff.match.numbered import MIN_FUNCTION_SHARE, count_op_types, 
 from graphviz_tb.limits import MAX_ALIGNED_PAIRS
 from graphviz_tb.model.columns import Ints, exists
 
-# The members of numbered series on both sides, aligned: pairs, additions, removals.
-
-Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
-Runs = list[tuple[NameAffixes, list[Member], list[Member]]]  # a series on both sides
+Bags = Callable[[int], Counter[int]]  # the counts of op types in a scope, cached
+Runs = list[tuple[NameAffixes, list[Member], list[Member]]]  # series, with their old and new members
 Align = Callable[[NameAffixes, Sequence[Member], Sequence[Member]], list[tuple[int, int]] | None]
 
 
 def _shared_runs(there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]) -> Runs:
-    """Return the series on both sides that differ in their numbers or, by all of some hashes, in their members."""
+    """Return the series of both sides whose numbers differ, or whose members differ by each of some hashes."""
     runs_b = series_runs(there_b, there_a)
     runs = []
     for words, run in series_runs(there_a, there_b).items():
         other = runs_b.get(words)
-        if other is None or (len(run) == 1 and run.keys() == other.keys()):  # one and the same: no series
+        if other is None or (len(run) == 1 and run.keys() == other.keys()):  # a single name: no series
             continue
         mine = [Member(number, there_a[run[number]], run[number]) for number in sorted(run)]
         others = [Member(number, there_b[other[number]], other[number]) for number in sorted(other)]
@@ -62,8 +60,8 @@ def _shared_runs(there_a: dict[str, int], there_b: dict[str, int], *hashes: tupl
 
 
 def _likely_pairs(m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
-    """Return likely pairs of positions: as in an earlier series with the same words, or by number; if no number is on
-    both sides and there are as many, by position."""
+    """Return likely pairs of positions: as in an earlier series of these words, else by number; by position if no
+    number is on both sides and both have as many members."""
     known = m.shifts.get(words, {})
     place = {member.number: index for index, member in enumerate(others)}
     top = m.tops[words] if words in m.decided and known else -1
@@ -86,8 +84,7 @@ def _align_scopes(
 def _align_ops(
     m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
 ) -> list[tuple[int, int]] | None:
-    """Align the members of a series of ops: by their neighbourhoods, then by their labels, then by how much they
-    take."""
+    """Align the members of a series of ops: by neighbourhood, then by label, number of inputs and op type."""
     tiers = (
         (m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)),
         (m.a.neighbourhood_hashes(1, "in"), m.b.neighbourhood_hashes(1, "in")),
@@ -108,11 +105,11 @@ def _hashes_of_members(
 def _alike_in_gaps(
     m: Matching, mine: Sequence[Member], others: Sequence[Member], pairs: list[tuple[int, int]], likely: dict[int, int]
 ) -> list[tuple[int, int]]:
-    """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
+    """Return further pairs between aligned members, in ascending order, that have most of their ops in common."""
     more: list[tuple[int, int]] = []
     bags = cache(partial(_count_ops, m.a)), cache(partial(_count_ops, m.b))
     for (a0, a1), (b0, b1) in gaps_between(pairs, (0, len(mine)), (0, len(others))):
-        # Equal counts: nothing was added or removed between the aligned ones, each changed in place.
+        # Equal counts: no member was added or removed, so each changed in place.
         if a1 - a0 == b1 - b0:
             wanted = {number: b0 + number - a0 for number in range(a0, a1)}
         elif (a1 - a0) * (b1 - b0) <= MAX_ALIGNED_PAIRS:
@@ -136,16 +133,16 @@ def _alike_in_gaps(
 
 
 def heaviest_ascending(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
-    """Return the pairs of greatest weight that ascend on both sides.
+    """Return the pairs of the greatest total weight that ascend on both sides.
 
     >>> heaviest_ascending({(0, 0): 0.9, (0, 1): 1.0, (1, 1): 0.9})
     [(0, 0), (1, 1)]
     """
-    # Chains by weight and last pair (negative: of equal weights the first pair counts), none heavier than one that
-    # ends further right: both ascend.
+    # The best chains so far, as weight and last pair, both ascending: a chain that ends further right must be heavier.
+    # Pairs are negated, so that the first of equal weights counts.
     stairs: list[tuple[float, int, int]] = []
     before: dict[tuple[int, int], tuple[int, int] | None] = {}
-    # Of pairs with one `i` the last first: none of them goes before another.
+    # For equal `i`, descending `j`: none of these pairs may follow another.
     for i, j in sorted(weights, key=lambda pair: (pair[0], -pair[1])):
         at = bisect_left(stairs, j, key=lambda stair: -stair[2])
         best = stairs[at - 1] if at else None
@@ -169,7 +166,7 @@ def _count_ops(side: GraphColumns, row: int) -> Counter[int]:
 
 
 def _common_share(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, likely: bool) -> float:
-    """Return the share of ops that two scopes have in common; for likely ones also that of the names in them."""
+    """Return the share of op types that two scopes have in common; for likely pairs, the share of names if greater."""
     share = dice_coefficient(bags[0](old), bags[1](new))
     if not likely or share >= MIN_FUNCTION_SHARE:
         return share
@@ -181,24 +178,21 @@ def _common_share(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, like
 
 
 def _equal_neighbours(side: GraphColumns, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
-    """Return for each member without a partner how many of its neighbours in the series are equal, itself included."""
+    """Return for each member without a partner the number of equal neighbours in the series, itself included."""
     counts: dict[int, int] = {}
     hashes = [int(side.structural_scope_hashes[member.id]) for member in members]
     for _, run in groupby(range(len(members)), key=hashes.__getitem__):
         equal = list(run)
-        left = [number for number in equal if number not in kept]
-        # A run without a match was added or removed as a whole, and cannot be confused with anything.
-        if len(left) < len(equal):
-            counts.update({members[number].id: len(equal) for number in left})
+        unmatched = [number for number in equal if number not in kept]
+        # A run without a match was added or removed as a whole: no member is uncertain.
+        if len(unmatched) < len(equal):
+            counts.update({members[number].id: len(equal) for number in unmatched})
     return counts
 
 
 def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
-    """Match below pairs of matched scopes, by name.
-
-    Afterwards everything below them with the same name (or position in a numbered series) and op type is matched.
-    """
-    # Pairs of matched scopes still to be walked.
+    """Match nodes and scopes below pairs of matched scopes: those of equal names, or positions in a series, and op
+    types."""
     queue = deque(starts)
     while queue:
         old, new = queue.popleft()
@@ -222,9 +216,8 @@ def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dic
 
 
 def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, int]) -> Runs:
-    """Return the series of scopes that differ in more than settings. Where all names and wires are equal, each member
-    changed in place, even if it now resembles another one; modules of PyTorch where all names are: a program calls them
-    by these."""
+    """Return the series of scopes to align. If all names and wires are equal, each member changed in place, even if it
+    now resembles another member; for modules of PyTorch equal names suffice, since the program chose them."""
     same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
     runs = _shared_runs(there_a, there_b, *same)
     by_name = m.a.has_module_scopes and m.b.has_module_scopes
@@ -234,17 +227,17 @@ def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     """Match everything below two scopes of equal content, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
-    # Of thousands of nested scopes, the first walk matches the content of all.
+    # The content of thousands of nested scopes is matched with the outermost.
     if exists(m.to_b[a.nodes(old)]).all() and exists(m.scope_to_b[old + 1 : a.end[old]]).all():
         return
     rows_a, names_a = a.scopes_below(old)
     rows_b, names_b = b.scopes_below(new)
-    # Content and names below have equal hashes: sorted by names, both columns agree row by row.
+    # The content is equal, so both sides agree row by row when sorted by names.
     if len(rows_a) == len(rows_b):
         order_a, order_b = np.argsort(names_a, kind="stable"), np.argsort(names_b, kind="stable")
         yield Pairs(rows_a[order_a], rows_b[order_b], reason, scopes=True)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
-    # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
+    # Also by label and neighbourhood, since a damaged file may have a name twice.
     order_a = np.lexsort((m.a.neighbourhood_hashes(1)[nodes_a], m.a.node_label[nodes_a], a.hashes_below(old, nodes_a)))
     order_b = np.lexsort((m.b.neighbourhood_hashes(1)[nodes_b], m.b.node_label[nodes_b], b.hashes_below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
@@ -260,7 +253,7 @@ def _match_siblings(
     of: str,
     where: str,
 ) -> Generator[Proposal, None, list[tuple[int, int]]]:
-    """Match scopes, or ops, directly in two matched scopes: their series, then by name; return the new pairs."""
+    """Match scopes, or ops, directly in two matched scopes, by series, then by name; return the new pairs."""
     pairs_for = scope_pairs if scopes else node_pairs
     made: list[tuple[int, int]] = []
     for words, mine, others in runs:
@@ -268,12 +261,11 @@ def _match_siblings(
         if pairs is None:
             m.note("series-limit", f"series {'N'.join(words)!r}{of} is too long to be aligned: taken by number", where)
             continue
-        # Of scopes also which members cannot be distinguished from their neighbours.
         gone = _equal_neighbours(m.a, mine, {i for i, _ in pairs}) if scopes else {}
         come = _equal_neighbours(m.b, others, {j for _, j in pairs}) if scopes else {}
         yield Aligned(scopes, words, mine, others, pairs, gone, come)
         members = [(mine[i], others[j]) for i, j in pairs]
-        # The same pairs twice: those of one name get the better reason, since the first match counts.
+        # Pairs of equal names first: the first match counts, so they get the better reason.
         yield pairs_for([(one.id, other.id) for one, other in members if one.leaf == other.leaf], Reason.NAME)
         yield pairs_for([(one.id, other.id) for one, other in members], Reason.SERIES)
         made += [(one.id, other.id) for one, other in members]
@@ -333,8 +325,7 @@ def match_same_names(m: Matching) -> Findings:
 
 
 def match_same_places(m: Matching) -> Findings:
-    """Match unmatched nodes of one name with different op types if they have the same sources or users: these were
-    edited in place."""
+    """Match unmatched nodes of one name and different op types that have the same sources or users: edits in place."""
     for old, new in (pair for same in _free_of_one_name(m) for pair in same):
         if m.a.labels.op[old] != m.b.labels.op[new] and _in_one_place(m, old, new):
             yield node_pairs([(old, new)], Reason.SAME_NAME_OTHER_OP)
@@ -345,13 +336,14 @@ def _in_one_place(m: Matching, old: int, new: int) -> bool:
     before, after = m.to_b[m.a.data_sources(old)].tolist(), m.b.data_sources(new)
     if before and before == after:
         return True
-    given = sorted(m.to_b[m.a.users(old)].tolist())
-    return bool(given) and given[0] >= 0 and given == sorted(m.b.users(new))
+    users = sorted(m.to_b[m.a.users(old)].tolist())
+    return bool(users) and users[0] >= 0 and users == sorted(m.b.users(new))
 
 
 def _free_of_one_name(m: Matching) -> list[list[tuple[int, int]]]:
-    """Return the free nodes of one name in each pair of matched scopes; of several the first."""
-    free_a, free_b = m.count_unmatched()
+    """Return pairs of unmatched nodes with equal names, for each pair of matched scopes. The first node of a name
+    counts."""
+    free_a, free_b = m.nodes_without_partner()
     inside: dict[int, tuple[dict[str, int], dict[str, int]]] = defaultdict(lambda: ({}, {}))
     for node, scope in zip(free_a.tolist(), m.scope_to_b[m.a.scopes.of_node[free_a]].tolist(), strict=True):
         if exists(scope):

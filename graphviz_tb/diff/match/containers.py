@@ -24,7 +24,7 @@ def match_containers(m: Matching) -> Findings:
         return
     free = FreeScopes(m, rows_b[exists(m.b.scopes.parent[rows_b])])
     made: dict[int, int] = {}
-    # The deepest first: a scope and the only scope in it hold the same nodes, and the inner one gets the inner one.
+    # Deepest first: a scope and the only scope in it have equal nodes, and the inner scopes are partners.
     for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
         best = free.best_scope(old)
         if best is not None and free.is_around_inner(old, best, made):
@@ -35,10 +35,10 @@ def match_containers(m: Matching) -> Findings:
 
 
 class FreeScopes:
-    """The free scopes of the new graph, by their contents: of thousands of nested scopes with equal nodes, all have the
-    same share of an old one.
+    """The unmatched scopes of the new graph.
 
-    Such scopes are a run of rows, named by its first; `left` has its free rows, the deepest last.
+    Nested scopes with equal nodes, of which there may be thousands, have equal shares. They are a run, identified by
+    its outermost row; `left` has the free rows of a run, the deepest last.
     """
 
     def __init__(self, m: Matching, rows: Ints) -> None:
@@ -57,12 +57,12 @@ class FreeScopes:
         self.free.discard(row)
 
     def best_scope(self, old: int) -> int | None:
-        """Return the free scope that shares most of its nodes with `old`; None where none shares enough."""
+        """Return the free scope with the largest share of nodes in common with `old`; None if no share is enough."""
         leaf, depth = self.m.a.scopes.leaf[old], self.m.b.scopes.depth
         run = self.first_a[old]
         if run not in self.known:
             self.known[run] = self.shares_by_run(run)
-        # The share, then the same last segment, then the deepest; the least row decides the rest.
+        # By share, then by equal last segment, then the deepest, then the first row.
         best = (0.0, False, 0, 0)
         for share, first in self.known[run]:
             if share < best[0]:
@@ -74,8 +74,8 @@ class FreeScopes:
         return -best[3] if best[0] else None
 
     def is_around_inner(self, old: int, new: int, made: Mapping[int, int]) -> bool:
-        """Return whether a scope that holds exactly one scope encloses that scope's partner: else the move of its
-        content would be reported twice."""
+        """Return whether `new` encloses the partner of the only scope in `old`, or `old` has no such scope. Otherwise
+        the move of the content would be reported twice."""
         inner = made.get(old + 1, -1) if self.first_a[old + 1 : old + 2] == [self.first_a[old]] else -1
         if not exists(inner):
             return True
@@ -83,12 +83,12 @@ class FreeScopes:
         return self.first_b[new] == self.first_b[inner] or new in (parent[inner], parent[self.first_b[inner]])
 
     def shares_by_run(self, old: int) -> list[tuple[float, int]]:
-        """Return the runs that share enough with an old scope, best first: Dice coefficient and run."""
+        """Return the runs with enough nodes in common with an old scope, best first: Dice coefficient and run."""
         a, b = self.m.a.scopes, self.m.b.scopes
         partners = self.m.to_b[a.nodes(old)]
         partners = partners[exists(partners)]
         size, rows = a.size(old), np.sort(b.of_node[partners])
-        # So large may a scope be that holds all partners.
+        # A scope of more nodes cannot reach the share, even with all partners.
         runs = self.runs_around(distinct_values(rows), 2 * len(rows) / MIN_COMMON_SHARE - size)
         # The rows under a scope are one run: count the partners in it.
         shared = np.searchsorted(rows, b.end[runs]) - np.searchsorted(rows, runs)
@@ -97,12 +97,12 @@ class FreeScopes:
         return sorted(zip(share[enough].tolist(), runs[enough].tolist(), strict=True), reverse=True)
 
     def runs_around(self, rows: Ints, most: float) -> Ints:
-        """Return the runs with unmatched scopes around some scopes, themselves included, up to a number of nodes."""
+        """Return the runs of unmatched scopes that are or enclose some rows, of up to `most` nodes."""
         b = self.m.b.scopes
         seen: set[int] = set()
         for row in rows.tolist():
             run = self.first_b[row]
-            # The runs around a seen run were seen with it, and are no smaller.
+            # Runs around a seen run were seen too.
             while run not in seen and b.size(run) <= most:
                 seen.add(run)
                 around = int(b.parent[run])
@@ -120,39 +120,34 @@ class FreeScopes:
 
 
 def _runs(scopes: Scopes) -> Ints:
-    """For each scope the outermost one around it that holds the same nodes."""
+    """Return for each scope the outermost scope with the same nodes."""
     sizes, rows = scopes.sizes(), np.arange(len(scopes), dtype=np.int32)
-    # In preorder the only scope in another one comes right after it.
+    # In preorder, the only scope in a scope comes right after it.
     same = np.concatenate(([False], (scopes.parent[1:] == rows[:-1]) & (sizes[1:] == sizes[:-1])))
     return np.maximum.accumulate(np.where(same, 0, rows)).astype(np.int32)
 
 
 def _free_scopes(m: Matching) -> tuple[Ints, Ints]:
-    """Scopes without a partner whose blocks are compared."""
+    """Return the scopes of compared blocks without a partner, old and new."""
     old, new = m.block_pair()
     in_a = ~exists(m.scope_to_b) & exists(old[m.a.scopes.block])
     in_b = ~exists(m.scope_to_a) & exists(new[m.b.scopes.block])
     return np.flatnonzero(in_a).astype(np.int32), np.flatnonzero(in_b).astype(np.int32)
 
 
-# Content that moved as a whole: into a new scope, or out of an old one.
-
-
 def match_wrapped(m: Matching) -> Findings:
-    """Match the content of a block with a scope of the other side that holds the same: everything was wrapped, or
-    unwrapped."""
+    """Match a block with a scope of the other side that has the same content: all of it was wrapped, or unwrapped."""
     a, b = m.a, m.b
     for root in a.scopes.roots:
         other = int(m.scope_to_b[root])
         if not exists(other):
             continue
-        # The content of the block may be in a scope now (a model was wrapped), or the other way round.
         inner = (_is_same_inside(a, root, b, other), _is_same_inside(b, other, a, root))
         if exists(inner[0]):
             yield from match_whole(m, root, inner[0], Reason.SUBTREE)
         elif exists(inner[1]):
             yield from match_whole(m, inner[1], other, Reason.SUBTREE)
-        # With edits in it, it is the scope that holds nearly all, under nearly the same names.
+        # If the content was edited too: the scope with nearly all nodes, and nearly the same names.
         elif exists(around := _scope_around_all(a, root, b, other)):
             yield from match_from_roots(m, [(root, around)])
         elif exists(around := _scope_around_all(b, other, a, root)):
@@ -160,8 +155,8 @@ def match_wrapped(m: Matching) -> Findings:
 
 
 def _scope_around_all(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
-    """Return the scope below `other` that holds nearly all of it, if most of its names are those below `root`, which
-    has no such scope; -1 for none."""
+    """Return the scope with nearly all nodes of `other` whose children have mostly the names of those of `root`; -1 for
+    none, or if `root` has such a scope itself."""
     if exists(_innermost_holder(side, root)):
         return -1
     found, below = -1, other
@@ -174,7 +169,7 @@ def _scope_around_all(side: GraphColumns, root: int, partner: GraphColumns, othe
 
 
 def _innermost_holder(side: GraphColumns, row: int) -> int:
-    """Return the scope directly in a scope that holds nine in ten of its nodes, -1 for none."""
+    """Return the child of a scope that has at least 90 % of its nodes, -1 for none."""
     scopes = side.scopes
     least = 0.9 * scopes.size(row)
     return next((child for child in scopes.children(row) if scopes.size(child) >= max(least, 1)), -1)
@@ -189,24 +184,21 @@ def _uncounted_children(side: GraphColumns, row: int) -> set[str]:
 
 
 def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
-    """Return the scope below `other`, with most of its nodes, whose content equals that of `root`; -1 for none."""
+    """Return a scope below `other` with content equal to that of `root` and most nodes of `other`; -1 for none."""
     scopes = partner.scopes
     same = (
         other
         + 1
         + np.flatnonzero(partner.exact_scope_hashes[other + 1 : scopes.end[other]] == side.exact_scope_hashes[root])
     )
-    # More than half of it: a copy of a small graph inside a large one is not wrapping.
+    # More than half: a large graph that contains a copy of a small one does not wrap it.
     most = (row for row in same.tolist() if 2 * scopes.size(row) > scopes.size(other))
     return next(most, -1)
 
 
 def match_followers(m: Matching) -> Findings:
-    """Match the remaining nodes of a scope with nodes of the same name and op where their siblings were matched.
-
-    Requires that some children of the scope are matched with children of another scope.
-    """
-    # Free nodes by new scope, listed once: all of a graph may have moved there, from thousands of scopes.
+    """Match the remaining nodes of a scope with nodes of equal name and op in the scope where their siblings went."""
+    # Free nodes by new scope, cached: the nodes of thousands of scopes may have moved there.
     known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
     for old, new in _ways_between_scopes(m):
         if new not in known:
@@ -232,7 +224,7 @@ def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
     a, b = m.a.scopes, m.b.scopes
     old, new = m.matched_pairs()
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
-    # The scopes around matched nodes and scopes on either side; `away` where those are not matched with one another.
+    # The scopes around matched nodes and scopes on either side; `away` where these are no partners.
     start = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
     stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
     away = (m.scope_to_b[start] != stop) & exists(stop)

@@ -27,9 +27,8 @@ from graphviz_tb.model.notice import Notice
 # layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
 
 LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
-# e.g. "dense_2_1"
-NUMBERED_TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
-SCOPES_KIND = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
+NUMBERED_TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)  # "dense_2_1"
+SECOND_NUMBER_RANGE = 1000  # `NUMBERED_TWICE` has smaller second numbers
 
 NameAffixes = tuple[str, str]  # what comes before and after the number
 
@@ -38,7 +37,7 @@ NameAffixes = tuple[str, str]  # what comes before and after the number
 def split_number(leaf: str) -> tuple[NameAffixes, int] | None:
     """Return the text around the last number of a name, and the number.
 
-    Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
+    Two numbers at the end are combined: Keras numbers layers, and TensorFlow scopes of equal names.
 
     >>> split_number("conv2d_3"), split_number("MatMul_1_grad"), split_number("relu")
     ((('conv2d_', ''), 3), (('MatMul_', '_grad'), 1), None)
@@ -47,7 +46,7 @@ def split_number(leaf: str) -> tuple[NameAffixes, int] | None:
     """
     twice = NUMBERED_TWICE.fullmatch(leaf)
     if twice:
-        return (twice[1], ""), int(twice[2]) * SCOPES_KIND + int(twice[3])
+        return (twice[1], ""), int(twice[2]) * SECOND_NUMBER_RANGE + int(twice[3])
     match = LAST_NUMBER.fullmatch(leaf)
     return ((match[1], match[3]), int(match[2])) if match else None
 
@@ -65,10 +64,10 @@ def _series_of_unnumbered(leaf: str) -> list[NameAffixes]:
 
 
 def series_runs(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
-    """Return the series among the names of siblings: for each the names by number, a bare one as number 0.
+    """Return the series among the names of siblings: for each the names by number; a name without a number is number 0.
 
-    A single bare name is a series where there is one among the `others`, the names on the other side: of two layers
-    `dense`, `dense_1` the one that is left is `dense`.
+    A single name without a number is a series if the `others`, the names on the other side, have that series: if one of
+    two layers `dense`, `dense_1` is removed, `dense` is left.
 
     >>> series_runs(["add", "add_1", "w"]), series_runs(["add"], ["add", "add_1"])
     ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
@@ -88,9 +87,9 @@ def series_runs(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameA
 def common_subsequence(
     mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
 ) -> list[tuple[int, int]] | None:
-    """Return the longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
+    """Return the longest common subsequence as pairs of positions, the one with most `likely` pairs among the longest.
 
-    `likely` maps places of `mine` to places of `other`. None where the table would be too large.
+    `likely` maps positions of `mine` to positions of `other`. None if the table would be too large.
 
     >>> common_subsequence("abcd", "abxcd"), common_subsequence("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
     ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])
@@ -102,11 +101,11 @@ def common_subsequence(
     ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
     left = np.array([ids[word] for word in mine], np.int64)
     right = np.array([ids[word] for word in other], np.int64)
-    great = len(mine) + len(other)  # more than all likely pairs together
+    pair_worth = len(mine) + len(other)  # more than all likely pairs together
     table = [np.zeros(len(other) + 1, np.int64)]
     for row, word in enumerate(left.tolist()):
         # Length counts first: one pair more outweighs all likely pairs together.
-        worth = np.where(right == word, great, 0)
+        worth = np.where(right == word, pair_worth, 0)
         if likely and (place := likely.get(row)) is not None and worth[place]:
             worth[place] += 1
         # Each cell: skip this row, or pair it (diagonal); the running maximum skips columns.
@@ -133,7 +132,7 @@ def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
 def gaps_between(
     pairs: list[tuple[int, int]], a: tuple[int, int], b: tuple[int, int]
 ) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the gaps between pairs that hold members of both sides."""
+    """Return the ranges between pairs that have members on both sides."""
     gaps = []
     before = (a[0], b[0])
     # The end of both ranges closes the last gap.
@@ -144,7 +143,7 @@ def gaps_between(
     return gaps
 
 
-# The findings of a matching step. Steps yield them one after the other; only `steps.match` records them.
+# The results of a matching step. Steps yield them one after the other; only `Matching.take` records them.
 
 
 class Reason(IntEnum):
@@ -162,7 +161,7 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Matched nodes, or `scopes`: `old[i]` with `new[i]`; what already has a partner keeps it."""
+    """Matched nodes, or `scopes`: `old[i]` with `new[i]`. Nodes that already have a partner keep it."""
 
     old: Ints | Longs
     new: Ints | Longs
@@ -172,7 +171,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart:
-    """Old nodes and old scopes that have no partner after all."""
+    """Old nodes and old scopes that lose their partner."""
 
     nodes: Ints
     scopes: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -189,10 +188,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A numbered series of scopes or nodes, aligned: pairs of positions in the members of either side.
+    """A numbered series of scopes or nodes, with `pairs` of positions in `mine` and `others`.
 
-    `gone` and `come` count, for each member without a partner, the equal neighbours that it cannot be distinguished
-    from.
+    `gone` and `come` count, for each removed and each added member, the equal neighbours that it cannot be
+    distinguished from.
     """
 
     scopes: bool
@@ -206,7 +205,8 @@ class Aligned:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """A run of equal scopes that were distinguished after all: their rows, and of old ones whether the number moved."""
+    """A run of equal scopes that a later step could distinguish: their rows, and for old rows whether the number
+    shifted."""
 
     old: Sequence[int]
     new: Sequence[int]
@@ -231,7 +231,6 @@ def _pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     >>> [column.tolist() for column in _pair_columns([(1, 5), (2, 7)])]
     [[1, 2], [5, 7]]
     """
-    # Also of no pairs: two empty columns.
     table = np.array(pairs, np.int32).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 
@@ -248,19 +247,19 @@ REASON_WORDS = {
 
 
 class Matching:
-    """Partners of nodes and of scopes, -1 for none. Only `take` writes here, what the steps have found.
+    """The partners of nodes and scopes, -1 for none. Steps propose pairs, and `take` records them.
 
-    `to_b[node of a]` and `to_a[node of b]` are inverse, so are `scope_to_b[row of a]` and `scope_to_a[row of b]`;
-    `reason[node of a]`, `scope_reason[row of a]` are members of `Reason`. `functions` maps functions of the old graph
-    to those of the new one, `bodies` are hashes of the bodies of either side's functions.
-    `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
-    (true: because members were added or removed); `equals` counts, for an added scope or node of the new graph (key
-    `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
-    distinguished from. `shifts` maps old to new numbers by the words of a series (`tops` has the last of the old ones),
-    `decided` has the words of series in which it is certain which members were added or removed; `recounted` is how
-    many names differ only in a number that was counted again;
-    `wires` are what `MatchedGraphs.rewires` has found, `values` what `differences_once` has,
-    `cells` how many cells the tables of common subsequences had.
+    to_b, to_a                     partners of nodes, inverse to each other; so are scope_to_b, scope_to_a
+    reason, scope_reason           a `Reason` for each node and scope of a
+    functions, bodies              functions of b by those of a; hashes of the bodies of both sides
+    renumbered, renumbered_scopes  nodes and scopes of a whose number shifted; true if members were added or removed
+    equals                         by ("old" or "new", is scope, id) of a removed or added member: the number of equal
+                                   neighbours that it cannot be distinguished from
+    shifts, tops                   new by old number, and the last old number, by series
+    decided                        series in which it is certain which members were added or removed
+    recounted                      the number of names that differ only in a counter
+    wires, values                  caches of `rewires` and `differences_once`
+    cells                          the size of all tables of common subsequences so far
     """
 
     def __init__(self, a: GraphColumns, b: GraphColumns) -> None:
@@ -285,7 +284,7 @@ class Matching:
         self.cells = 0
 
     def take(self, result: Proposal) -> None:
-        """Record the result of a step; whatever already has a partner keeps it."""
+        """Record a result of a step."""
         if isinstance(result, Pairs):
             self._join(result)
         elif isinstance(result, Apart):
@@ -300,8 +299,7 @@ class Matching:
         to_b, to_a, reason = self.to_b, self.to_a, self.reason
         if pairs.scopes:
             to_b, to_a, reason = self.scope_to_b, self.scope_to_a, self.scope_reason
-        # A step may compute its pairs before another step's are recorded: skip nodes that have a partner.
-        if len(pairs.old) == 1:  # only saves time: there may be hundreds of thousands of such steps
+        if len(pairs.old) == 1:  # only saves time: there may be hundreds of thousands of single pairs
             mine, other = pairs.old[0], pairs.new[0]
             if not exists(to_b[mine]) and not exists(to_a[other]):
                 to_b[mine], to_a[other], reason[mine] = other, mine, pairs.reason
@@ -316,11 +314,11 @@ class Matching:
         # Members were added or removed; without that, a new number is a deliberate rename.
         caused = len(aligned.pairs) < max(len(mine), len(others))
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
-        # Keep the first series of these words, unless this one added or removed members: better evidence.
+        # Keep the first series of these words, unless members of this one were added or removed: better evidence.
         known = self.shifts.setdefault(words, moved)
         if caused and any(known.get(number) != new for number, new in moved.items()):
             known.update(moved)
-        # Kept, as there may be thousands of series of these words, each a few members of very many numbers.
+        # Updated, not recomputed: there may be thousands of series of these words.
         if known is moved or moved.keys() <= known.keys():
             self.tops[words] = max(self.tops.get(words, -1), max(moved, default=-1))
         shifted = self.renumbered_scopes if aligned.scopes else self.renumbered
@@ -335,7 +333,7 @@ class Matching:
             self.decided.add(words)
 
     def exchange(self, exchanged: Exchanged) -> None:
-        """Forget the uncertain matches of the members of a run."""
+        """Forget which members of a run were uncertain."""
         for key in [("old", True, row) for row in exchanged.old] + [("new", True, row) for row in exchanged.new]:
             self.equals.pop(key, None)
         for row, shifted in exchanged.shifted.items():
@@ -362,8 +360,8 @@ class Matching:
         old = np.flatnonzero(exists(self.to_b)).astype(np.int32)
         return old, self.to_b[old]
 
-    def count_unmatched(self) -> tuple[Ints, Ints]:
-        """Nodes without a partner."""
+    def nodes_without_partner(self) -> tuple[Ints, Ints]:
+        """Return the nodes without a partner, old and new."""
         return np.flatnonzero(~exists(self.to_b)).astype(np.int32), np.flatnonzero(~exists(self.to_a)).astype(np.int32)
 
     def block_pair(self) -> tuple[Ints, Ints]:
@@ -378,7 +376,7 @@ class Matching:
         return old, new
 
     def parents_match(self, old: Ints, new: Ints) -> Bools:
-        """Return whether the scopes around the nodes are matched with one another."""
+        """Return for each pair of nodes whether the scopes around them are partners."""
         fits: Bools = self.scope_to_b[self.a.scopes.of_node[old]] == self.b.scopes.of_node[new]
         return fits
 
@@ -394,10 +392,10 @@ class Matching:
 def align_members(
     m: Matching, tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int]
 ) -> list[tuple[int, int]] | None:
-    """Align two sequences: by the first tier of hashes, then the gaps by the next, weaker tier.
+    """Align two sequences by the first tier of hashes, then the gaps between pairs by the next, weaker tier.
 
-    Each tier has one hash for each member of either side. Returns pairs of positions, ascending on both sides; None if
-    the tables are too large.
+    A tier has a hash for each member of either side. Return pairs of positions, ascending on both sides; None if the
+    tables are too large.
     """
     (first_a, first_b), *_ = tiers
     gaps = [((0, len(first_a)), (0, len(first_b)))]
@@ -419,8 +417,8 @@ def align_members(
 def align_once(
     m: Matching, mine: Sequence[Hashable], other: Sequence[Hashable], likely: Mapping[int, int] = MappingProxyType({})
 ) -> list[tuple[int, int]] | None:
-    """Return the longest common subsequence: equal and likely pairs at the start are in one, without likely pairs also
-    those at the end that are nowhere else, and need no table."""
+    """Return the longest common subsequence. Equal pairs at the start, and unique ones at the end, need no table unless
+    a likely pair contradicts them."""
     start, stop, claimed = 0, 0, set(likely.values())
     shorter = min(len(mine), len(other))
     while start < shorter and mine[start] == other[start]:
@@ -442,17 +440,17 @@ def align_once(
 
 
 def rematch(m: Matching, pairs: Sequence[tuple[int, int]], reason: Reason) -> Findings:
-    """Take the partners of nodes from them, and match these with one another."""
+    """Match pairs of nodes, whatever partners they have."""
     old, new = _pair_columns(pairs)
-    # Both ends first: a node may have the partner that another one is to get.
+    # Unmatch both ends first: a node may have the partner that another node gets.
     yield Apart(np.concatenate((old, m.to_a[new][exists(m.to_a[new])])))
     yield Pairs(old, new, reason)
 
 
 def _unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
-    """Take back the matches of some old rows."""
+    """Remove the partners of some old rows."""
     rows = rows[exists(to_b[rows])]
-    # `to_a` first: it is found through `to_b`.
+    # `to_a` first, since it is reached through `to_b`.
     to_a[to_b[rows]] = -1
     to_b[rows] = -1
     reason[rows] = Reason.NONE

@@ -1,7 +1,7 @@
-"""Match nodes by what is around them: by their place beside matched nodes, and by a neighbourhood that is unique.
+"""Match nodes by their place next to matched nodes, and by a unique neighbourhood.
 
-A place is an input or output of a matched node, with the label of the unmatched node there. The nodes at each place are
-counted once and updated with each match, so a step examines only what the previous one changed.
+A place is an input or output of a matched node, with the label of the unmatched node there. Each match updates the
+counts of nodes by place, so a step examines only the places that the previous one changed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OP
 
 
 class FreePlaces:
-    """The places beside matched nodes, by hash: how many free nodes are there on either side, and the sum of their ids,
-    which is the id where there is one; and the places that changed."""
+    """The places next to matched nodes, by hash.
+
+    `there` has for each side and place the number of free nodes and the sum of their ids, which is the id of a single
+    node; `changed` has the places whose counts changed.
+    """
 
     def __init__(self, m: Matching, *labels: Hashes) -> None:
         self.sides = tuple(zip((m.a, m.b), (m.to_b, np.arange(len(m.b), dtype=np.int32)), labels, strict=True))
@@ -46,7 +49,7 @@ class FreePlaces:
             self._count(new, np.arange(len(side.graph.source)), 1)
 
     def take(self, *pairs: Ints | Longs) -> None:
-        """Nodes that were free are matched now, old and new."""
+        """Record new matches: the old nodes, the new nodes."""
         for new, nodes in enumerate(pairs):
             side = self.sides[new][0]
             ends = [(side.in_edges(node), side.out_edges(node)) for node in nodes.tolist()]
@@ -56,30 +59,30 @@ class FreePlaces:
             self._count(new, edges, 1)
 
     def _count(self, new: int, edges: Ints | Longs, sign: int) -> None:
-        """Count the free nodes at some edges, at the matched nodes there as the new graph has them."""
+        """Add `sign` to the counts for each free node at some edges. Places are named by the new graph's nodes."""
         (side, partner, label), known = self.sides[new], self.known[new]
         for node, owner in ((side.graph.source, side.graph.target), (side.graph.target, side.graph.source)):
             free = edges[known[owner[edges]] & ~known[node[edges]]]
             beside = partner[owner[free]].astype(np.int64).view(np.uint64)
             places = combine_hashes(beside, side.edge_hash[free], label[node[free]])
-            # The complement: a place behind a node is never one before it.
+            # The complement distinguishes a place behind a node from one before it.
             places, at = np.unique(places if node is side.graph.source else ~places, return_inverse=True)
-            many, sums = np.bincount(at), np.bincount(at, node[free])
-            for place, count, total in zip(places.tolist(), many.tolist(), sums.tolist(), strict=True):
+            counts, sums = np.bincount(at), np.bincount(at, node[free])
+            for place, count, total in zip(places.tolist(), counts.tolist(), sums.tolist(), strict=True):
                 there = self.there[new].setdefault(place, [0, 0])
                 there[:] = there[0] + sign * count, there[1] + sign * int(total)
             self.changed.update(places.tolist())
 
     def lone_pairs(self) -> tuple[Ints, Ints]:
-        """Return the nodes that are alone at a place on both sides, once for each place that changed."""
+        """Return the pairs of nodes that are alone at a changed place on both sides, once for each place."""
         both = [(self.there[0].get(place, (0, 0)), self.there[1].get(place, (0, 0))) for place in self.changed]
         self.changed = set()
         pairs = np.array([(old[1], new[1]) for old, new in both if old[0] == new[0] == 1], np.int32).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
 
 
-# From matched nodes to those beside them: what feeds the same input, what uses the same output; constants go with
-# the op that uses them, since TensorFlow counts their names (`Const_3`).
+# Spread matches to neighbours: nodes that feed the same input, or use the same output, of a pair. Constants follow the
+# ops that use them, since their names (`Const_3`) are counters.
 
 
 def _match_around(m: Matching) -> Findings:
@@ -88,12 +91,12 @@ def _match_around(m: Matching) -> Findings:
     A node is matched if it is the only one with its op type (first: and its attributes) at its place next to a matched
     node, on both sides.
     """
-    free = min(map(len, m.count_unmatched()))
+    free = min(map(len, m.nodes_without_partner()))
     beside: list[FreePlaces] = []
     for _ in range(MAX_MATCH_SPREAD):
         if not free:
             return
-        # With attributes first; by the op type alone only where that finds nothing more.
+        # With attributes first; by op type alone only when that finds no more pairs.
         if not beside:
             beside.append(FreePlaces(m, m.a.node_label, m.b.node_label))
         moved: list[tuple[int, int]] = []
@@ -116,20 +119,23 @@ def _match_around(m: Matching) -> Findings:
 
 
 def _in_one_part(m: Matching, old: Ints, new: Ints) -> Bools:
-    """Return whether nodes are of one part of the program or in one scope: the mean of a loss is not a pooling, and the
-    read of an optimizer, or of a decay of weights, none of a layer. Model, copy, gradients and input are one part."""
+    """Return for each pair whether both nodes are in one part of the program, or in matched scopes.
+
+    The mean of a loss is no pooling, and a read of an optimizer no read of a layer. Model, copies, gradients and inputs
+    count as one part.
+    """
     parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
     fits = np.ones(len(old), bool)
     for part in (Part.LOSS, Part.UPDATE):
         fits &= (parts[0] == part) == (parts[1] == part)
-    # Of variables their uses decide, when all else is matched.
+    # Variables are matched by their uses, later.
     variables = m.a.graph.nodes_of_types(VARIABLE_OPS.__contains__)[old]
     fits &= variables | ((parts[0] == Part.BOOKKEEPING) == (parts[1] == Part.BOOKKEEPING))
     return fits | m.parents_match(old, new)
 
 
 def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the pairs with the most votes; a node proposed for two partners gets the one with more votes.
+    """Return one partner for each node: the proposed one with the most votes.
 
     >>> _unambiguous([1, 1, 2], [5, 5, 5])
     [(1, 5)]
@@ -160,7 +166,7 @@ def match_constants(m: Matching) -> Findings:
         if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
     yield from rematch(m, pairs, Reason.SPREAD)
-    # The name `Const_3` only counts constants: of another value and of other users it is another one.
+    # Two constants `Const_3` with different values and different users are not the same constant.
     old, new = m.matched_pairs()
     keep = m.a.constants()[old] & m.b.constants()[new] & (m.a.node_label[old] != m.b.node_label[new])
     apart = []
@@ -182,20 +188,20 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
 
 
 COUNTED_CONSTANT = re.compile(r"Const(?:_[0-9]+)?$")
-UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named after the op that reads them
+UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # weights that a trace captured, or frozen ones
 
 
 def match_weight_reads(m: Matching) -> Findings:
-    """Match reads of weights, and the handles that they read, by the inputs that they feed, whether a cast is between
-    or not: half precision puts a cast behind each, and its number into the names of others."""
+    """Match reads of weights, and the handles that they read, by the inputs that they feed directly or through a cast:
+    half precision adds a cast behind each read."""
     fed = _fed_inputs(m.a, m.to_b), _fed_inputs(m.b, None)
     both = [(fed[0][place], fed[1][place]) for place in sorted(fed[0].keys() & fed[1].keys())]
     reads = _unambiguous(*zip(*both, strict=True)) if both else []
     pairs: list[tuple[int, int]] = []
     for old, new in reads:
         handles = m.a.data_sources(old), m.b.data_sources(new)
-        captured = all(len(own) == 1 for own in handles) and all(
-            side.op_type(own[0]) in UNNAMED_WEIGHT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
+        captured = all(len(nodes) == 1 for nodes in handles) and all(
+            side.op_type(nodes[0]) in UNNAMED_WEIGHT_OPS for side, nodes in zip((m.a, m.b), handles, strict=True)
         )
         if not exists(m.to_b[old]) and not exists(m.to_a[new]):
             pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
@@ -203,8 +209,8 @@ def match_weight_reads(m: Matching) -> Findings:
 
 
 def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
-    """Return the reads of variables by the inputs of the model that they feed, alone or through a cast: the node, as
-    the new graph has it, and the slot."""
+    """Return the reads of variables by the input of the model that they feed, directly or through a cast: the user (as
+    a node of the new graph) and the slot."""
     graph, found, model = side.graph, {}, side.graph.meaning.model()
     frozen = np.zeros(len(graph), bool)
     frozen[graph.target[side.constants()[graph.source] & ~graph.control]] = True
@@ -219,19 +225,19 @@ def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int
     return found
 
 
-# Nodes with a unique neighbourhood, in any scope.
+# Anchors: nodes with a unique neighbourhood, in any scope.
 #
-# Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; a node that is found anchors what lies
-# around it, as in GumTree (Falleri et al., ASE 2014).
+# Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; from an anchor, matches spread to its
+# surroundings, as in GumTree (Falleri et al., ASE 2014).
 
-# Edges that a neighbourhood reaches, and which way: both ways, then far along the flow where one side was edited.
+# Radius in edges, and direction: one direction reaches far where the graph was edited on the other side of the node.
 NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 
 def match_anchors(m: Matching) -> Findings:
     """Match unmatched nodes whose neighbourhood is unique on each side, largest radius first."""
     for radius, direction in NEIGHBOURHOOD_RADII:
-        free_a, free_b = m.count_unmatched()
+        free_a, free_b = m.nodes_without_partner()
         if not len(free_a) or not len(free_b):
             return
         old, new = _unique_pairs(
@@ -243,11 +249,11 @@ def match_anchors(m: Matching) -> Findings:
             # Follow each anchor before smaller, more ambiguous neighbourhoods are compared.
             yield from match_followers(m)
             yield from _match_around(m)
-    yield from _match_around(m)  # where no neighbourhood is the only one: beside what was matched by name
+    yield from _match_around(m)  # also without any anchor: next to nodes that were matched by name
 
 
 def _plausible(m: Matching, old: Ints, new: Ints) -> tuple[Ints, Ints]:
-    """Leave out nodes with next to no neighbourhood, unless they keep their name or their scope."""
+    """Return the pairs without nodes of at most one edge, unless these keep their scope, or their name and an edge."""
     edges = np.diff(m.a.in_start)[old] + np.diff(m.a.out_start)[old]
     same = m.a.scopes.node_leaf_hash[old] == m.b.scopes.node_leaf_hash[new]
     keep = (edges >= 2) | m.parents_match(old, new) | (same & (edges >= 1))
@@ -257,7 +263,7 @@ def _plausible(m: Matching, old: Ints, new: Ints) -> tuple[Ints, Ints]:
 def _unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free_b: Ints) -> tuple[Ints, Ints]:
     """Return unmatched nodes of compared blocks whose hash is unique among the unmatched nodes of either side."""
     blocks_a, blocks_b = m.block_pair()
-    # With the number of the pair of blocks: a node of one function is never matched with one of another.
+    # The keys include the pair of blocks, so that only nodes of matched functions are matched.
     key_a = combine_hashes(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
     key_b = combine_hashes(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
     once_a, at_a = _once(key_a)
@@ -272,17 +278,15 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
     return values[count == 1], first[count == 1].astype(np.int32)
 
 
-# Match layers of Keras models, in the order of the file: the longest common subsequence of equal layers.
-
-
 def match_keras_layers(m: Matching) -> Findings:
-    """Match Keras layers by names that a person chose, by class and configuration, then by class; equal ones by name.
+    """Match the layers of two Keras models in the order of the file, by longest common subsequences: by names that a
+    person chose, by class and configuration, then by class.
 
-    Requires that nothing is matched. If both graphs are Keras models, pairs that do not cross are matched.
+    Requires that nothing is matched.
     """
     if not m.a.graph.layers or not m.b.graph.layers:
         return
-    # Every name and every wire is the same: each layer changed in its place, and goes by its name.
+    # All names and wires are equal: layers changed in place, and later steps match them by name.
     if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
         return
     if (same := _match_given_names(m)) is not None:
@@ -295,18 +299,21 @@ def match_keras_layers(m: Matching) -> Findings:
 
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
-    """Return pairs by name if one model has all layers of the other with the same names and settings, and no others or
-    a person named those with other inputs: only wires differ, and layers were added or removed. Else None."""
+    """Return pairs of equal names if layers were only added or removed, or rewired; else None.
+
+    One model must have all layers of the other, with equal names and settings. If layers were added or removed, a
+    person must have named the rewired ones.
+    """
     there = m.b.graph.index[0]
     pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
         return None
     moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
     # In a series with an addition or removal, numbers are not names.
-    alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
-    series = {without_digits(name) for name in alone}
-    for old in moved if alone else ():
-        # Keras makes the name of a layer from its class, as `dense_1`.
+    unmatched = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
+    series = {without_digits(name) for name in unmatched}
+    for old in moved if unmatched else ():
+        # By default, Keras names a layer after its class, as `dense_1`.
         stem = m.a.scopes.node_leaf[old].rstrip("0123456789_").replace("_", "")
         kind = str(m.a.labels.configurations.get(old, {}).get("class", ""))
         if stem == kind.lower().rstrip("0123456789_") or without_digits(m.a.graph.name[old]) in series:
@@ -315,19 +322,19 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
 
 
 def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
-    """Return a key for each layer: for names that a person chose everything except the settings; for a counted name a
+    """Return a key for each layer: for a name that a person chose its name and wires (`in_place`), for a counted name a
     unique value."""
     leaves = side.scopes.node_leaf
     counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
-    whole = zip(leaves, side.in_place.tolist(), strict=True)
-    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
+    keys = zip(leaves, side.in_place.tolist(), strict=True)
+    return [(id(side), place) if leaf in counted else (0, key) for place, (leaf, key) in enumerate(keys)]
 
 
 def _likely_layers(m: Matching) -> dict[int, int]:
-    """Pair layers that probably correspond: those with one name; if both models have as many, also those at one
-    position.
+    """Return likely pairs of positions: layers of equal names; if both models have as many layers, also those at equal
+    positions.
 
-    Keras counts layers while a program runs: if less than half of the names are equal, numbers prove nothing.
+    Numbers in names count the layers of a whole program: if less than half of the names are equal, they mean nothing.
     """
     there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
     same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}
@@ -336,13 +343,12 @@ def _likely_layers(m: Matching) -> dict[int, int]:
             position: place for position, place in same.items() if split_number(m.a.scopes.node_leaf[position]) is None
         }
     if len(m.a) == len(m.b):
-        # A place that a name has claimed is no longer free for the layer at the same place.
         taken = set(same.values())
         same |= {position: position for position in range(len(m.a)) if position not in same and position not in taken}
     return same
 
 
 def _layer_kinds(side: GraphColumns) -> Hashes:
-    """Return a number for the class of each layer."""
+    """Return a hash of the class of each layer."""
     known = side.labels.configurations
     return word_hashes(str(known[node]["class"]) if node in known else side.op_type(node) for node in range(len(side)))

@@ -30,28 +30,27 @@ from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.ops.roles import Role, has_role
 
-# Share of ops that two functions, or two scopes of one series, have in common to be one, however changed.
-MIN_FUNCTION_SHARE = 0.5
+MIN_FUNCTION_SHARE = 0.5  # of ops that two functions, or two scopes of a series, must have in common
 
 
 def _body_hashes(side: GraphColumns) -> Hashes:
-    """Return a hash for each function of its body, arguments and results, callees by their own bodies."""
+    """Return a hash for each function of its body, arguments and results; calls count by the hash of their function."""
     count = len(side.graph.functions)
-    # At first all functions look equal to callers; each round distinguishes those that differ one call deeper.
+    # At first all functions have equal hashes; each round distinguishes those that differ one call deeper.
     side.with_functions(np.zeros(count, np.uint64))
     known = 0
     for _ in range(MAX_DISTINGUISHED_CALLS):
-        hashes = _one_round(side)
+        hashes = _hashes_by_callees(side)
         side.with_functions(hashes)
         distinct = len(distinct_values(hashes))
-        # Classes only get finer: if their number is unchanged, they are final.
+        # Classes only get finer, so an unchanged number means that they are final.
         if distinct == known:
             break
         known = distinct
     return side.function_class
 
 
-def _one_round(side: GraphColumns) -> Hashes:
+def _hashes_by_callees(side: GraphColumns) -> Hashes:
     functions = side.graph.functions
     inside = np.flatnonzero(side.block > 0)
     around = side.neighbourhood_hashes(2)
@@ -60,13 +59,13 @@ def _one_round(side: GraphColumns) -> Hashes:
     for function in functions:
         hashes = [int(around[node]) for node in function.args]
         hashes += [word_hash(f"{int(around[node]) if exists(node) else -1}:{key}") for node, key in function.returns]
-        # Arguments and results have an order, which the sum over the body has not.
+        # Unlike the sum over the body, arguments and results have an order.
         ends.append(word_hash(repr(hashes)))
     return combine_hashes(bodies, np.array(ends, np.uint64))
 
 
 def match_functions(m: Matching) -> None:
-    """Fill `m.functions`, and set on both sides which calls are equal."""
+    """Pair functions by name and body, and set on both sides which calls are equal."""
     if not m.a.graph.functions or not m.b.graph.functions:
         share_classes(m)
         return
@@ -79,8 +78,8 @@ def match_functions(m: Matching) -> None:
 
 
 def match_renamed_functions(m: Matching) -> bool:
-    """Pair functions that were paired neither by name nor by call, by body, then by common ops; return whether there
-    were any. The loops of two layers may have one body, so calls come first."""
+    """Pair the remaining functions by body, then by common ops; return whether there were any. The loops of two layers
+    may have equal bodies, so pairs by name and by call come first."""
     if m.bodies is None:
         return False
     known = len(m.functions)
@@ -88,7 +87,6 @@ def match_renamed_functions(m: Matching) -> bool:
     for key in BODY_KEYS:
         _pair_by(m, names, m.bodies, key)
     free_a, free_b = _unmatched_functions(m, *map(len, names))
-    # Under any name: only functions that have most of their ops in common.
     _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], MIN_FUNCTION_SHARE)
     if len(m.functions) == known:
         return False
@@ -102,7 +100,7 @@ def _function_names(m: Matching) -> tuple[list[str], list[str]]:
     return old, new
 
 
-# Keys to match by, strictest first: from the name, a hash of the body, and one that includes the names in the body.
+# Keys to match by, strictest first. Their arguments: the name, the hash of the body without and with the names in it.
 BodyKey = Callable[[str, int, int], object]
 NAME_KEYS: tuple[BodyKey, ...] = (
     lambda name, body, exact: (name, body, exact),
@@ -118,7 +116,7 @@ def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hash
     names_a, names_b = names
     exact = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
     keys_a, keys_b = (
-        list(map(key, *each)) for each in zip(names, (own.tolist() for own in bodies), exact, strict=True)
+        list(map(key, *each)) for each in zip(names, (hashes.tolist() for hashes in bodies), exact, strict=True)
     )
     free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
     there: dict[object, deque[int]] = defaultdict(deque)
@@ -162,7 +160,7 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
-    """Pair those with the most in common, best first."""
+    """Pair the functions with the most op types in common, best first; pairs need a share above `least`."""
     bags_a = {index: count_op_types(m.a, m.a.body(index)) for index in mine}
     bags_b = {index: count_op_types(m.b, m.b.body(index)) for index in others}
     scored = sorted(
@@ -189,18 +187,18 @@ def dice_coefficient(bag: Counter[int], other: Counter[int]) -> float:
     0.6666666666666666
     """
     total = bag.total() + other.total()
-    # A large one is compared with many small ones: skip ops that only the larger one has.
+    # Only the smaller bag is walked: a large one is compared with many small ones.
     small, large = (bag, other) if len(bag) < len(other) else (other, bag)
     return 2 * sum(min(count, large[key]) for key, count in small.items()) / total if total else 1.0
 
 
 def share_classes(m: Matching) -> None:
-    """Give matched functions, and functions of one body, one hash on both sides.
+    """Give matched functions, and functions of equal bodies, equal hashes on both sides.
 
-    TensorFlow writes the same function several times; it does not matter which copy is called.
+    TensorFlow writes copies of a function; it does not matter which copy is called.
     """
     count = len(m.a.graph.functions)
-    # Over both libraries; functions of the new graph are counted from `count` on.
+    # Functions of the new graph are numbered from `count` on.
     head = list(range(count + len(m.b.graph.functions)))
     for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + _same_bodies(m):
         unite_sets(head, function, partner)
@@ -212,8 +210,7 @@ def share_classes(m: Matching) -> None:
 
 
 def _same_bodies(m: Matching) -> list[tuple[int, int]]:
-    """Group functions with one body, each with the first that has it; functions of the new graph are counted after the
-    old."""
+    """Pair each function with the first one of the same body; functions of the new graph are numbered after the old."""
     if m.bodies is None:
         return []
     known: dict[int, int] = {}
@@ -221,26 +218,25 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
     return [(known.setdefault(body, index), index) for index, body in enumerate(bodies)]
 
 
-# Match updates, savers and initialisers by variable: their names only contain counters.
+# Match updates, savers and initialisers by variable: their names are only counters.
 #
 # w ─▶ AssignSubVariableOp_3   ◀─ Mul_7        before a layer was added
-# w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
+# w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       after: now `AssignSubVariableOp_3` updates the new layer
 
-MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is not a part of one variable's update
-# The op type of a user, which of its inputs, what takes its result, and what it takes.
+MAX_ALIKE_USERS = 3  # more users of a node are not parts of one variable's update
+# The op type of a user, the slot of its input, and the op types of its users and of its inputs.
 Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
-    """Rematch nodes outside of the model and of gradients that depend on matched variables, if they were matched with
-    nodes of other variables."""
+    """Rematch nodes outside of the model and of gradients that were matched with nodes of another variable."""
     outside = _outside_model(m.a), _outside_model(m.b)
     if not outside[0].any() or not outside[1].any():
         return
     yield from _other_uses(m)
     to_new: dict[int, int] = {}
     to_old: dict[int, int] = {}
-    # Parameters first: they say which slots of an optimizer are theirs.
+    # Parameters first: from them, the slots of an optimizer are reached.
     for pairs in (_variables(m, True), _variables(m, False), _feeding(m, outside)):
         starts = [pair for pair in pairs if pair[0] not in to_new and pair[1] not in to_old]
         waiting = deque(starts)
@@ -254,8 +250,8 @@ def match_by_variable(m: Matching) -> Findings:
 
 
 def _other_uses(m: Matching) -> Findings:
-    """Split matches with different uses and different names: a parameter is not a slot of an optimizer, even if both
-    look equal."""
+    """Unmatch variables of different use and name, and nodes of the model that were matched with gradients, with all
+    nodes and scopes below their names."""
     mine, there = (layers.variables for layers in m.layers)
     a, b = m.a.scopes, m.b.scopes
     old = [
@@ -267,7 +263,7 @@ def _other_uses(m: Matching) -> Findings:
     ]
     old += _as_gradients(m)
     names = {m.a.graph.name[node] for node in old}
-    # With all that is in the scopes of their names: initialisers, reads, slots.
+    # Initialisers, reads and slots are in scopes with these names.
     tops = [row for row, name in enumerate(a.name) if name in names]
     inside = {node for row in tops for node in a.nodes(row).tolist() if exists(m.to_b[node])}
     rows = {row for top in tops for row in range(top, int(a.end[top])) if exists(m.scope_to_b[row])}
@@ -279,14 +275,14 @@ FLOWS = ("gradient", "forward", "behind")
 
 
 def _as_gradients(m: Matching) -> list[int]:
-    """Return the old nodes of the model that were matched with gradients, or with what is computed from these, and
-    those matched with the model."""
+    """Return the old nodes that were matched across flows: the model with gradients or with nodes behind gradients, or
+    the reverse."""
     old, new = m.matched_pairs()
     flows = (m.a.graph.meaning.flow(), old), (m.b.graph.meaning.flow(), new)
     gradient, forward, behind = ([getattr(flow, word)[nodes] for flow, nodes in flows] for word in FLOWS)
-    went = (gradient[0] != gradient[1]) & ~m.parents_match(old, new)
-    went |= (forward[0] & ~behind[0] & behind[1]) | (behind[0] & forward[1] & ~behind[1])
-    return [int(node) for node in old[went]]
+    crossed = (gradient[0] != gradient[1]) & ~m.parents_match(old, new)
+    crossed |= (forward[0] & ~behind[0] & behind[1]) | (behind[0] & forward[1] & ~behind[1])
+    return [int(node) for node in old[crossed]]
 
 
 def _is_counted(m: Matching, old: int, new: int) -> bool:
@@ -301,7 +297,7 @@ def _outside_model(side: GraphColumns) -> Bools:
 
 
 def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
-    """Return the matched variables, by name: parameters of the model, or all other ones."""
+    """Return pairs of matched variables, sorted by name: the parameters of the model, or all others."""
     makers, there = (
         {node for node, use in layers.variables.items() if (use == VariableUse.PARAMETER) == parameters}
         for layers in m.layers
@@ -311,7 +307,7 @@ def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
 
 
 def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]:
-    """Return the matched nodes of the model that feed something outside of it, gradients aside."""
+    """Return pairs of matched nodes of the model with users outside of the model and of gradients."""
     graph = m.a.graph
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
@@ -321,11 +317,11 @@ def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]
 
 
 def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """Yield the users of two matched nodes: as many of each op type at each input, in the order of their numbers."""
+    """Yield pairs of users of two matched nodes, in the order of their numbers, if both have as many at a place."""
     mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
     for place, before in mine.items():
         after = other.get(place, [])
-        # A node with thousands of users, such as a rate, says nothing of the variable.
+        # A node with many users, such as a learning rate, is not part of one variable's update.
         if len(before) == len(after) <= MAX_ALIKE_USERS:
             yield from zip(before, after, strict=True)
 
@@ -339,7 +335,7 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
             ends = side.data_users(user), side.data_sources(user)
             around = (tuple(sorted(set(map(side.op_type, nodes)))) for nodes in ends)
             found[graph.op_types[graph.op[user]], int(graph.slot[edge]), *around].append(user)
-    # A number of more digits is a larger one.
+    # Sort numbers at the end of names by length first.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))
         for place, users in found.items()
@@ -347,7 +343,7 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
 
 
 def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """Pair the sources of two nodes outside of the model at the same input, if their op types are equal."""
+    """Yield pairs of the inputs of two nodes at equal slots, if all are outside of the model and op types are equal."""
     if not outside[0][old] or not outside[1][new] or takes_any_number(m.a, old):
         return
     there = dict(m.b.data_inputs(new))
@@ -358,7 +354,7 @@ def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> It
 
 
 def takes_any_number(side: GraphColumns, node: int) -> bool:
-    """Return whether an op takes any number of inputs: it collects one from each variable."""
+    """Return whether an op has a variable number of inputs, as one that collects values of all variables."""
     graph = side.graph
     definition, op = graph.node_def(node), graph.op_types[graph.op[node]]
     listed = definition is not None and any(key in definition.attr for key in ("N", "dtypes"))

@@ -1,18 +1,17 @@
 """Match two graphs, step by step. Every match keeps its reason; a limit that was reached is reported.
 
-functions          by name and body, whatever number comes after the name; then by calls, by body
-layers             of Keras models in the order of the file
-names              numbered series by structure, then same name and op, from the root down
-wrapped            content that went into a scope as a whole, or out of one
-places             same name and another op type, between the same nodes
-anchors            neighbourhoods like no other, largest radius first; what has the same name where its siblings
-                   went; what lies beside them
-what is left       same name and another op type
+functions          by name (without its number) and body; then by calls, by body
+layers             of Keras models, in the order of the file
+wrapped            all content that moved into a scope, or out of it
+names              numbered series by structure, then equal name and op, from the root down
+places             equal name and another op type, between matched nodes
+anchors            unique neighbourhoods, largest radius first; then equal names where siblings moved, and neighbours
+same names         equal name and another op type
 containers         scopes by the share of matched descendants, from the bottom up
-wires              equal members of a series distinguished by what they are wired to
-variables          updates, savers and initialisers by the variable that they are of
-alike              of several ops that are alike, that which is wired as it was
-constants          with the op that uses them
+series by wires    equal members of a series by their neighbours
+variables          updates, savers and initialisers by their variable
+alike              equal ops of a scope by their neighbours
+constants          by the op that uses them
 """
 
 from __future__ import annotations
@@ -47,16 +46,16 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import natural_name_key
 
-# Equal members of a series, distinguished by their wires: the one that is missing is the one whose neighbours miss it.
+# Distinguish equal members of a series by their wires.
 #
-# Two normalisations have the same ops; only their neighbours show that the first was removed, and not the second.
+# Two normalisations have the same ops; only their neighbours show whether the first or the second was removed.
 
 
 def _match_series_by_wires(m: Matching) -> Findings:
     """Rematch the members of runs of equal scopes where their wires to the surroundings identify them."""
     forward = m.a.graph.meaning.model(), m.b.graph.meaning.model()
     for old_rows, new_rows in _series_runs(m):
-        # Where there are as many on both sides none is missing.
+        # With as many on both sides, no member was added or removed.
         if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MAX_TRIED_RUN_MEMBERS:
             continue
         ends = (
@@ -72,23 +71,23 @@ def _match_series_by_wires(m: Matching) -> Findings:
         place = {row: number for number, row in enumerate(new_rows)}
         now = [(number, place[int(new)]) for number, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
         best = heaviest_ascending(weights)
-        # Only for more wires in common, and never for fewer pairs.
+        # Rematch only for more common wires, and never for fewer pairs.
         if _wires_in_common(best, weights) > _wires_in_common(now, weights) and len(best) >= len(now):
             yield from _exchange_members(m, old_rows, new_rows, best)
         elif set(weights) == set(now):
-            # Of a member without a neighbour, or with one that is in a member, it is a guess which one that is.
+            # A member without neighbours, or whose neighbours are in other members, stays uncertain.
             inside = {node for row in new_rows for node in m.b.scopes.nodes(row).tolist()}
             if all(wires and inside.isdisjoint(node for node, *_ in wires) for wires in (*ends[0], *ends[1])):
-                yield Exchanged(old_rows, new_rows, {})  # the others share no wire with any member: there is no doubt
+                yield Exchanged(old_rows, new_rows, {})  # unmatched members share no wire with any member: certain
 
 
 def _wires_in_common(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
-    """Count how many wires pairs have in common."""
+    """Count the wires that the scopes of pairs have in common."""
     return sum(weights.get(pair, 0.0) for pair in pairs)
 
 
 def _series_runs(m: Matching) -> list[tuple[list[int], list[int]]]:
-    """Return groups of scopes of equal content in matched scopes, on both sides, where a member is in doubt."""
+    """Return groups of scopes of equal content, old and new, of which a member is uncertain."""
     pairs = []
     wanted = {int(m.a.scopes.parent[row]) for which, scope, row in m.equals if scope and which == "old"}
     wanted |= {int(m.scope_to_a[m.b.scopes.parent[row]]) for which, scope, row in m.equals if scope and which == "new"}
@@ -106,12 +105,15 @@ def _series_runs(m: Matching) -> list[tuple[list[int], list[int]]]:
 
 
 def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools) -> set[tuple[int, int, bool]]:
-    """Return the neighbours of a scope within its parent: the node (numbered as in the new graph), the wire, and
-    whether it is an input. For a scope of the model only neighbours in the model (`forward`) count: gradients and
-    optimizers were matched by the guess in doubt."""
+    """Return the neighbours of a scope within its parent: the node of the new graph, the hash of the edge, and whether
+    it is an input.
+
+    For a scope of the model only neighbours in the model (`forward`) count, since gradients and optimizers were matched
+    by the uncertain pairs.
+    """
     scopes, around = side.scopes, int(side.scopes.parent[row])
     wires = set()
-    own = forward[scopes.nodes(row)].any()
+    is_model = forward[scopes.nodes(row)].any()
     for node in scopes.nodes(row).tolist():
         for inward, edges, column in (
             (True, side.in_edges(node), side.graph.source),
@@ -119,7 +121,7 @@ def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bo
         ):
             ends = column[edges]
             beside = scopes.is_under(around, ends) & ~scopes.is_under(row, ends) & ~side.graph.control[edges]
-            beside &= forward[ends] if own else True
+            beside &= forward[ends] if is_model else True
             partners = m.to_b[ends] if old else ends
             for known, edge in zip(partners[beside].tolist(), edges[beside].tolist(), strict=True):
                 if exists(known):
@@ -128,9 +130,8 @@ def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bo
 
 
 def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
-    """Unmatch the members of a run and match them by `pairs`."""
+    """Unmatch the members of a run and all scopes in them, and match them by `pairs`."""
     a, leaves = m.a.scopes, m.b.scopes.leaf
-    # The scopes with all scopes in them.
     rows = np.concatenate([np.arange(row, int(a.end[row]), dtype=np.int32) for row in old_rows])
     yield Apart(np.concatenate([a.nodes(row) for row in old_rows]), rows)
     shifted = {old_rows[i]: a.leaf[old_rows[i]] != leaves[new_rows[j]] for i, j in pairs}
@@ -140,17 +141,17 @@ def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pai
     yield from match_from_roots(m, [(old_rows[i], new_rows[j]) for i, j in pairs])
 
 
-# Of several similar ops, the added or removed one is that with new wiring.
+# Among equal ops of a scope, names do not tell which was added or removed; the wires do.
 #
-# add = x + a, add_1 = add + b       now       add = a + b: the first is gone, whatever the second is called
+# old: add = x + a, add_1 = add + b       new: add = a + b. The old `add_1` is the new `add`.
 
-MAX_ROUNDS = 16  # each exchange frees an op, for which there may be another one
-MAX_ALIKE_OPS = 64  # so many members of a series are looked at one by one
+MAX_ROUNDS = 16  # an exchange leaves another op without partner, which the next round tries
+MAX_ALIKE_OPS = 64  # larger groups are left as they are
 Kind = tuple[int, int, str]  # the scope, the label and the name without its number
 
 
 def _match_alike_ops(m: Matching) -> Findings:
-    """Exchange a free op for one of its scope, kind and uncounted name, whose partner is wired more like it."""
+    """Give a free op the partner of a similar op if that partner is wired more like the free op."""
     for _ in range(MAX_ROUNDS):
         pairs = _exchanged_ops(m, is_old=True) or _exchanged_ops(m, is_old=False)
         if not pairs:
@@ -159,7 +160,7 @@ def _match_alike_ops(m: Matching) -> Findings:
 
 
 def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
-    """Return the free ops of one graph with what gets them as a partner, old and new."""
+    """Return new pairs, old and new, of the free ops of one graph."""
     side, partner = (m.a, m.to_b) if is_old else (m.b, m.to_a)
     found: list[tuple[int, int]] = []
     taken: set[int] = set()
@@ -185,50 +186,47 @@ def _kind(side: GraphColumns, node: int) -> Kind:
 
 
 def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
-    """Return the matched nodes of a kind; none where there are too many."""
-    own = side.scopes.own_nodes(kind[0])
-    some = own[exists(partner[own]) & (side.node_label[own] == np.uint64(kind[1]))].tolist()
-    return [node for node in some if _kind(side, node) == kind] if len(some) <= MAX_ALIKE_OPS else []
+    """Return the matched nodes of a kind; none if there are more than `MAX_ALIKE_OPS`."""
+    nodes = side.scopes.own_nodes(kind[0])
+    matched = nodes[exists(partner[nodes]) & (side.node_label[nodes] == np.uint64(kind[1]))].tolist()
+    return [node for node in matched if _kind(side, node) == kind] if len(matched) <= MAX_ALIKE_OPS else []
 
 
 def _score(m: Matching, mine: int, other: int, is_old: bool) -> int:
-    """Count how many inputs and users two nodes share, at the same places; `mine` is of the old graph, or of the new
-    one."""
+    """Count the inputs and users at equal slots that two nodes share; `mine` is old if `is_old`, else new."""
     old, new = (mine, other) if is_old else (other, mine)
     a, b = m.a.graph, m.b.graph
-    taken = {(slot, int(m.to_b[source])) for slot, source in m.a.data_inputs(old)}
-    given = {
+    old_inputs = {(slot, int(m.to_b[source])) for slot, source in m.a.data_inputs(old)}
+    old_users = {
         (int(a.slot[edge]), int(m.to_b[a.target[edge]])) for edge in m.a.out_edges(old).tolist() if not a.control[edge]
     }
-    inputs = sum((int(b.slot[edge]), int(b.source[edge])) in taken for edge in m.b.in_edges(new).tolist())
-    return inputs + sum((int(b.slot[edge]), int(b.target[edge])) in given for edge in m.b.out_edges(new).tolist())
+    inputs = sum((int(b.slot[edge]), int(b.source[edge])) in old_inputs for edge in m.b.in_edges(new).tolist())
+    return inputs + sum((int(b.slot[edge]), int(b.target[edge])) in old_users for edge in m.b.out_edges(new).tolist())
 
 
-# Graphs with little in common: matches across scopes on weak evidence are wrong.
-
-UNRELATED_SHARE = "unrelated"  # the code of the notice
-FEW_NODES = 0.4  # share of the smaller graph, or of the smaller model, that is matched
+UNRELATED_CODE = "unrelated"  # of the notice
+MIN_RELATED_SHARE = 0.4  # of the nodes, or of the model's nodes, of the smaller graph that are matched
 
 
 def _doubt_matches(m: Matching) -> Findings:
-    """Remove matches between different scopes if the graphs are unrelated.
+    """Remove matches between different scopes if the graphs have little in common: the evidence for them is too weak.
 
-    Two graphs with little in common keep only matches at the same place. Another optimizer says nothing of the model.
+    Either all nodes or the model's nodes may show that the graphs are related: training may be exchanged as a whole.
     """
     model = [~np.isin(side.graph.meaning.part(), (Part.UPDATE, Part.BOOKKEEPING)) for side in (m.a, m.b)]
     for counted in ([np.ones(len(m.a), bool), np.ones(len(m.b), bool)], model):
         matched = int((counted[0] & exists(m.to_b)).sum())
-        if matched >= FEW_NODES * min(own.sum() for own in counted):
+        if matched >= MIN_RELATED_SHARE * min(mask.sum() for mask in counted):
             return
     moved = _moved_scopes(m)
     nodes, partners = m.matched_pairs()
     away = nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)]
     yield Apart(away, np.flatnonzero(moved).astype(np.int32))
-    m.note(UNRELATED_SHARE, "the graphs have little in common: nothing was followed from scope to scope")
+    m.note(UNRELATED_CODE, "the graphs have little in common: nothing was followed from scope to scope")
 
 
 def _moved_scopes(m: Matching) -> Bools:
-    """Return the old scopes that are, or are inside, a scope that was matched with a scope elsewhere."""
+    """Return which old scopes are in (or are) a scope that was matched elsewhere."""
     a, b = m.a.scopes, m.b.scopes
     moved = np.zeros(len(a), bool)
     # Rows are in preorder: a parent is decided before its children.
@@ -242,7 +240,7 @@ def _moved_scopes(m: Matching) -> Bools:
 
 
 def match_graphs(a: GraphColumns, b: GraphColumns) -> Matching:
-    """Match two graphs. Before: both sides were made with the same options."""
+    """Match two graphs. Requires that both sides were made with the same options."""
     m = Matching(a, b)
     match_functions(m)
     for result in _matching_steps(m):
@@ -252,14 +250,13 @@ def match_graphs(a: GraphColumns, b: GraphColumns) -> Matching:
 
 def _matching_steps(m: Matching) -> Findings:
     """Yield the results of all steps, in order; each step sees the recorded matches of the earlier ones."""
-    # Blocks of the old graph that were matched.
-    done: set[int] = set()
+    matched_blocks: set[int] = set()
     for _ in range(MAX_CALL_ROUNDS):
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
-        fresh = [pair for pair in starts if pair[0] not in done]
-        done.update(mine for mine, _ in fresh)
-        yield from _match_blocks(m, fresh)
-        # Matched calls pair functions that no name has paired; the next round matches these bodies.
+        new_blocks = [pair for pair in starts if pair[0] not in matched_blocks]
+        matched_blocks.update(mine for mine, _ in new_blocks)
+        yield from _match_blocks(m, new_blocks)
+        # Matched calls pair further functions; the next round matches their bodies.
         if not _pair_called_functions(m) and not match_renamed_functions(m):
             break
     yield from _match_series_by_wires(m)
@@ -271,7 +268,7 @@ def _matching_steps(m: Matching) -> Findings:
 
 
 def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
-    """Match the main graphs, two functions, or several pairs at once."""
+    """Match the nodes of pairs of blocks: the main graphs, and functions."""
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     yield scope_pairs(roots, Reason.NAME)
     yield from match_keras_layers(m)
@@ -282,11 +279,11 @@ def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     yield from match_anchors(m)
     yield from match_same_names(m)
     yield from match_containers(m)
-    yield from match_same_names(m)  # in scopes that only their contents matched
+    yield from match_same_names(m)  # again, in the containers
 
 
 def _match_arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
-    """Match the arguments of functions that found no partner by name, by their place; their names are made up."""
+    """Match arguments of functions by position if their names have no match: these are generated."""
     for mine, other in blocks:
         if not mine:  # the main graphs have none
             continue
@@ -297,9 +294,9 @@ def _match_arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
 
 
 def _pair_called_functions(m: Matching) -> bool:
-    """Pair unmatched functions that matched calls name by the same attribute; return whether there were any."""
+    """Pair unmatched functions that matched calls have in equal attributes; return whether there were any."""
     taken = set(m.functions.values())
-    # Node and attribute (`body`, `cond`, `then_branch`) say which call it is.
+    # A node may call several functions, by attribute (`body`, `cond`, `then_branch`).
     there = {(call.node, call.attr): call.function for call in m.b.graph.calls}
     paired = False
     for call in m.a.graph.calls:

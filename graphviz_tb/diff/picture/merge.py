@@ -1,4 +1,4 @@
-"""Merge both graphs: the new graph, removed nodes where they were, and the change of every node and edge."""
+"""Merge both graphs into one: the new graph with the removed nodes of the old, and the change of each node and edge."""
 
 from __future__ import annotations
 
@@ -26,16 +26,14 @@ if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph
     from graphviz_tb.proto import GraphDef, NodeDef
 
-# A sentence about names on two lines, so that no word is cut that is the answer.
-
 LINE_BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
 MAX_LINES = 2
-MAX_TEXT_RATIO = 10  # times as long as what fits may a text be whose names are made shorter one by one
+MAX_TEXT_RATIO = 10  # names are shortened one by one in texts up to so many times as long as the lines
 
 
 def wrap_text(text: str, most: int, size: int) -> list[str]:
-    """Wrap `text` on one or two lines of at most `most` pixels. Names that do not fit lose their middle, the longest
-    first.
+    """Wrap `text` on one or two lines of at most `most` pixels. If it does not fit, names lose their first segments,
+    the longest name first.
 
     >>> wrap_text("a/b/c: rewired; input 1 (second): y → gradients/mean/Size", 200, 11)
     ['a/b/c: rewired; input 1 (second):', 'y → gradients/mean/Size']
@@ -47,24 +45,23 @@ def wrap_text(text: str, most: int, size: int) -> list[str]:
     text = replace_unsafe_characters(text)
     if text_width(text, size) <= most:
         return [text]
-    room = MAX_LINES * most  # letters: none is narrower than a pixel
+    room = MAX_LINES * most  # in letters of at least a pixel
     text = " ".join(_last_segments(word, room) for word in text.split(" "))
-    while len(text) <= MAX_TEXT_RATIO * room:  # what is longer is so for its many words
-        # Each round takes one segment from the longest name, until two lines hold all or no name has one left.
+    while len(text) <= MAX_TEXT_RATIO * room:  # a longer text has too many words
         if lines := _broken_lines(text, most, size):
             return lines
         shorter = _shorten_longest_name(text)
         if shorter == text:
             break
         text = shorter
-    # Nothing fits: at the blank nearest the middle, both lines cut.
+    # Nothing fits: break at the blank nearest to the middle, and cut both lines.
     middle = len(text) // 2
     cut = min((lines.start() for lines in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
     return [elide_text(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
 
 
 def _last_segments(name: str, letters: int) -> str:
-    """Return a name of more than some letters without its first segments; the last segment stays.
+    """Shorten a name to some letters by leaving out its first segments; the last segment stays.
 
     >>> _last_segments("scope/inner/deep", 16), _last_segments("scope/inner/deep", 15), _last_segments("a/kernel", 3)
     ('scope/inner/deep', '…/inner/deep', '…/kernel')
@@ -89,7 +86,7 @@ def _broken_lines(text: str, most: int, size: int) -> list[str]:
 
 
 def _shorten_longest_name(text: str) -> str:
-    """`text` with one segment less in its longest name; the last segment stays.
+    """Return `text` without the first segment of its longest name; the last segment stays.
 
     >>> (
     ...     _shorten_longest_name("a → scope/inner/deep/kernel"),
@@ -105,13 +102,11 @@ def _shorten_longest_name(text: str) -> str:
     return text.replace(longest, "…/" + longest.removeprefix("…/").partition("/")[2], 1)
 
 
-# Describe a change in the second line of a box, cut to the width of the box.
-
-SECOND_LINE_PX = MAX_OP_WIDTH - 2 * BADGE_ROOM  # px for the second line of a box
+SECOND_LINE_PX = MAX_OP_WIDTH - 2 * BADGE_ROOM  # for the second line of a box
 
 
 def _brief_change(change: Change) -> str:
-    """Describe a change at a node, so short that the old and the new value fit into its box."""
+    """Describe a change at a node, in a text that fits into its box."""
     if change.setting:
         return _brief_setting(change.setting)
     rewiring = change.rewiring or Rewiring(())
@@ -126,7 +121,7 @@ def _brief_change(change: Change) -> str:
 
 
 def brief_unit(change: Change) -> str:
-    """Describe a change at a block that holds it: `Relu → Gelu`, `+ Dropout(0.1)`; "" for another name or input."""
+    """Describe a change at the block that contains it: `Relu → Gelu`, `+ Dropout(0.1)`; "" for renames and rewiring."""
     if change.kind == "changed" or (change.rewiring and change.rewiring.order):
         return _brief_change(change)
     unit = change.unit
@@ -136,8 +131,8 @@ def brief_unit(change: Change) -> str:
     if unit.training:
         return first_fitting(f"{sign} {unit.training}", f"{sign} {unit.training.partition(' by ')[0]}")
     parts = list(map(str, unit.layers or counts_of_types(unit)))
-    many = format_counted_noun(len(unit.layers), "layer") if unit.layers else format_counted_noun(change.ops, "op")
-    return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {many}") if parts else ""
+    count = format_counted_noun(len(unit.layers), "layer") if unit.layers else format_counted_noun(change.ops, "op")
+    return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {count}") if parts else ""
 
 
 def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Where]) -> list[Where]:
@@ -168,7 +163,7 @@ def _leaf(name: str | None) -> str:
 
 
 def first_fitting(*words: str, room: int = SECOND_LINE_PX) -> str:
-    """Return the first of `words` that a box has `room` for on its second line, else the last.
+    """Return the first of `words` that fits into `room` pixels in the second line of a box, else the last.
 
     >>> first_fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
     'a_rather_long_name → other'
@@ -177,7 +172,7 @@ def first_fitting(*words: str, room: int = SECOND_LINE_PX) -> str:
 
 
 def _brief_pair(old: str, new: str) -> str:
-    """Describe the former name or place of a node or scope.
+    """Describe the old name or scope of a node or scope.
 
     >>> _brief_pair("a/kernel", "a/other"), _brief_pair("a/b/c", "d/c"), _brief_pair("a/b", "c")
     ('was kernel', 'from a/b', 'was a/b')
@@ -191,7 +186,7 @@ def _brief_pair(old: str, new: str) -> str:
 
 
 def _shortest_name(before: str, name: str) -> str:
-    """Return as much of a name as there is room for: all of it, its first and last segment, or its last.
+    """Return the most of a name that fits: all of it, its first and last segment, or the last.
 
     >>> _shortest_name("from ", "optimizer/gradients/loss/nce_loss")
     'from optimizer/…/nce_loss'
@@ -201,21 +196,22 @@ def _shortest_name(before: str, name: str) -> str:
     return first_fitting(f"{before}{name}", short, f"{before}…/{_leaf(name)}")
 
 
-KEYS_SEEN_AT_OPS = OPTIMIZER_KEYS | {"op", "dtype"}  # keys of changes that are seen at ops
-Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
+KEYS_SEEN_AT_OPS = OPTIMIZER_KEYS | {"op", "dtype"}  # keys of changes that ops show
+Where = tuple[str, str]  # the function ("" for the main graph) and the name of a node of the merged graph
 
 
 @dataclass(slots=True)
 class Merged:
     """The merged graph.
 
-    `signs` is the sign of each changed node: + − ~ →, `lines` its changes in a few words; `scopes` the former names of
-    moved or renamed scopes; `beside` the changed input of nodes that take it from an added node, or took it from a
-    removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, position of the input).
-    `shown` are the places to show: of each change the first layer or node that exists. `layers` are changed scopes,
-    each described in a few words; for those in `settings` no op inside shows the change. `places` are the changes at
-    several places, each described in a few words, with the nodes that it edits; `edited` are the nodes that any change
-    edits.
+    signs, lines   the sign (+ − ~ →) of each changed node, and its changes in a few words
+    scopes         the old names of moved or renamed scopes
+    beside         the changed inputs from added nodes, or formerly from removed nodes, by their node
+    lost, gained   removed and added inputs of rewired nodes: node and slot
+    shown          for each change the places to show, each as alternatives of which the first that exists counts
+    layers         changed scopes, in a few words; in those of `settings`, no op shows the change
+    places         changes at several places, in a few words, with their nodes
+    edited         the nodes that any change edits
     """
 
     graph_def: GraphDef
@@ -233,8 +229,8 @@ class Merged:
 
 
 def merge_graphs(changes: Comparison) -> Merged:
-    """Put both graphs into one. Before: changes with their source. After: removed nodes are in the scope that the
-    old one around them became; a name that is taken gets ` (old)` behind it."""
+    """Return both graphs as one. Removed nodes are in the partner of their scope; ` (old)` is appended to names that
+    the new graph has too. Requires changes with their source."""
     from graphviz_tb.proto import GraphDef
 
     source = changes.source
@@ -255,16 +251,16 @@ def merge_graphs(changes: Comparison) -> Merged:
 
 
 def _new_place(source: MatchedGraphs, node: int) -> Where:
-    """Return a node of the new graph in the merged one."""
+    """Return the place of a new node in the merged graph."""
     return source.new_side.node_places[node]
 
 
 def _old_places(source: MatchedGraphs) -> dict[int, Where]:
-    """Return where each removed node of the old graph is in the merged one."""
+    """Return the place of each old node in the merged graph."""
     old, new, functions = source.old_side, source.new_side, source.functions
-    # Names of scopes in the new graph: a removed scope must not merge with an unrelated one of its name.
+    # A removed scope must not merge with an unrelated scope of its name.
     standing = set(new.scopes.name)
-    # By old scope its name in the merged graph; rows are in preorder, so the parent's is known.
+    # The names of old scopes in the merged graph; rows are in preorder, so the parent's is known.
     paths: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
         partner = int(source.scope_to_new[row])
@@ -276,7 +272,6 @@ def _old_places(source: MatchedGraphs) -> dict[int, Where]:
             leaf = last_segment(old.scopes.name[row])
             path = f"{paths[parent]}/{leaf}" if paths[parent] else leaf
             paths.append(f"{path} (old)" if path in standing else path)
-    # Names of nodes that are given away, by function.
     taken = set(new.node_places)
     numbers: dict[Where, int] = {}
     places: dict[int, Where] = {}
@@ -288,7 +283,7 @@ def _old_places(source: MatchedGraphs) -> dict[int, Where]:
         inside = new.graph.functions[functions[function]].name if function in functions else ""
         scope = int(old.scopes.of_node[node])
         around = paths[scope]
-        # The name below the scope: of a very long name more than the last segment.
+        # The relative name, which may have several segments if the whole name is very long.
         inner = old.graph.name[node].removeprefix(f"{old.scopes.name[scope]}/")
         name = f"{around}/{inner}" if around else inner
         places[node] = _free_name(inside, name, taken, numbers)
@@ -297,11 +292,10 @@ def _old_places(source: MatchedGraphs) -> dict[int, Where]:
 
 
 def _free_name(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, int]) -> Where:
-    """Return a name for an old node that no other has: `x`, `x (old)`, `x (old 2)` …; `numbers` are the last ones
-    given."""
+    """Return an unused name for an old node: `x`, `x (old)`, `x (old 2)`, …; `numbers` has the last number of each
+    name, so that no name is tried twice."""
     if (inside, name) not in taken:
         return inside, name
-    # On from the last number given: of a thousand equal names none is tried twice.
     number = numbers.get((inside, name), 0)
     other = name
     while (inside, other) in taken:
@@ -312,11 +306,12 @@ def _free_name(inside: str, name: str, taken: Collection[Where], numbers: dict[W
 
 
 def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int, Where], primary: bool = True) -> None:
-    """Mark the nodes and scopes of one change. Only primary ones are shown; consequences are counted."""
-    # Consequences first: the words of a cause for the same op are written last, and count.
+    """Mark the nodes and scopes of a change. Consequences are not `primary`: they are marked, but groups are not opened
+    for them."""
+    # Consequences first: the marks of their cause overwrite them.
     for inner in change.consequences:
         _mark(merged, source, inner, names, False)
-    # The change of a function only wraps those inside, which are drawn.
+    # For a changed function, its inner changes are drawn.
     if change.inside:
         for inner in change.inside:
             _mark(merged, source, inner, names, primary)
@@ -336,15 +331,15 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
         merged.beside.update(_new_input_takers(change, source))
     if change.kind in ("changed", "rewired"):
         words = _brief_change(change)
-        # A replacement is signed itself; its users are only rewired.
+        # The nodes of a replacement are marked; its users are only reconnected.
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(_new_place(source, node), "reconnected")
         node_lines = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
-        # Of several settings of a layer each attribute is one.
+        # Each further setting is at the nodes with that attribute.
         parts = {part.key: part for part in reversed(change.further_settings) if part.key != change.key}
-        own = {key: _brief_setting(part) for key, part in parts.items()}
-        node_lines += [(node, own.get(key, words)) for _, node, key in edits.attributes]
+        words_by_key = {key: _brief_setting(part) for key, part in parts.items()}
+        node_lines += [(node, words_by_key.get(key, words)) for _, node, key in edits.attributes]
         for node, line in node_lines:
             where = _new_place(source, node)
             merged.signs[where] = "~"
@@ -354,11 +349,11 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
 
 def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
     """Mark the scopes that a change names. Return the places to show: these scopes if no op shows the change, else
-    `nodes`. Names of nonexistent scopes are skipped."""
+    `nodes`."""
     places: list[Where] = [("", new or "") for _, new in change.places]
-    own = {part.name: _brief_setting(part) for part in change.further_settings if part.name != change.name}
+    words_by_name = {part.name: _brief_setting(part) for part in change.further_settings if part.name != change.name}
     for place in dict.fromkeys(places):
-        merged.layers.setdefault(place, []).append(own.get(place[1], _brief_change(change)))
+        merged.layers.setdefault(place, []).append(words_by_name.get(place[1], _brief_change(change)))
     if change.key in KEYS_SEEN_AT_OPS:
         return [(where,) for where in nodes]
     merged.settings.update(places)
@@ -366,7 +361,7 @@ def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tup
 
 
 def _new_input_takers(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
-    """Yield the nodes that take an input from an added node, or took one from a removed node, with the new input."""
+    """Yield the users of added nodes, and former users of removed nodes, with the change of their input."""
     wires = {wire.node.new: wire for wire in change.links if wire.node}
     for _, node in change.edits.inputs:
         where = _new_place(source, node)
@@ -375,7 +370,7 @@ def _new_input_takers(change: Change, source: MatchedGraphs) -> Iterator[tuple[W
 
 
 def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None:
-    """Mark nodes, and scopes with their contents, as renamed, with their former name."""
+    """Mark nodes, and scopes with their contents, as renamed, with their old name."""
     for old, node in edits.nodes:
         where = _new_place(source, node)
         merged.signs.setdefault(where, "→")
@@ -390,7 +385,8 @@ def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None
 
 
 def _first_places(source: MatchedGraphs, change: Change, names: dict[int, Where]) -> list[Where]:
-    """Return the nodes that represent a change in the picture: of added and removed ones one that the text names."""
+    """Return the nodes that represent a change in the picture: one that the text names, if nodes were added or
+    removed."""
     edits = change.edits
     if edits.removed:
         return [names[_named_node(source.old, edits.removed, change.old)]]
@@ -404,16 +400,15 @@ def _first_places(source: MatchedGraphs, change: Change, names: dict[int, Where]
 
 
 def _named_node(graph: Graph, nodes: Sequence[int], name: str | None) -> int:
-    """Return the first of some nodes that has a name, or is in a scope of that name; else the first of all."""
+    """Return the first node of that name, or in a scope of that name; else the first node."""
     within = f"{name}/"
     return next((node for node in nodes if f"{graph.name[node]}/".startswith(within)), nodes[0])
 
 
 def _add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:
-    """Put the removed nodes of compared blocks back, wired as they were."""
+    """Add the removed nodes of compared blocks, with their old inputs."""
     graph = source.old
     index = {place: node for node, place in enumerate(zip(graph.function.tolist(), graph.name, strict=True))}
-    # The lists of nodes to add to, of the merged graph's functions by name.
     bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
     for node in range(len(graph)):
         where = names[node]
@@ -428,16 +423,16 @@ def _add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where])
 
 
 def _moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, Where], node: int, text: str) -> str:
-    """Return an input of an old node under the merged names."""
+    """Return an input of an old node with the merged name of its source."""
     name, _, _ = split_input(text)
     origin = index.get((int(graph.function[node]), name))
-    # 1 for a control input (`^name`), else 0; behind the name stays the output (`:1`).
+    # The `^` of a control input and the output (`:1`) stay.
     start = len(text) - len(text.removeprefix("^"))
     return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
 
 
 def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, names: dict[int, Where]) -> None:
-    """Restore the old inputs of rewired nodes, to be drawn as removed, and record the new ones."""
+    """Append the old inputs of rewired nodes, which are drawn as removed, and record the new ones."""
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
     for function, body in bodies.items():
@@ -446,7 +441,6 @@ def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, 
         where = _new_place(source, new)
         for wire in source.rewires(old, new):
             before, after = wire.before, wire.after
-            # The same sources: nothing was added or removed.
             if wire.reordered:
                 continue
             if exists(after):
@@ -454,7 +448,6 @@ def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, 
             if exists(before):
                 origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
-                # The place that the input is about to get: behind those of the new node.
                 merged.lost.add((where, len(nodes[where].input)))
                 nodes[where].input.append(
                     f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]

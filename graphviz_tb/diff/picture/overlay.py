@@ -1,4 +1,4 @@
-"""One picture of both graphs: unchanged groups stay closed and pale, the ways to changes are open."""
+"""Draw one picture of both graphs: groups around changes are open, unchanged groups are closed and pale."""
 
 from __future__ import annotations
 
@@ -76,19 +76,19 @@ if TYPE_CHECKING:
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 SIGN_WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
-MAX_TITLED_CHANGES = 4  # that the line below the title says in words
-TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
-BAND_PERCENT = 45  # per cent of the colour in the band under a line of which a part changed
-BOX_LIMITS = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
+MAX_TITLED_CHANGES = 4  # more changes are counted below the title
+TINT_PERCENT, PALE_PERCENT = 12, 45  # of the sign's colour in a fill; of the background in unchanged boxes
+BAND_PERCENT = 45  # of the sign's colour in the band under a line that changed in part
+BOX_LIMITS = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # numbers of boxes, tried in this order until names are legible
 SCREEN_PX = (1600, 1000)
-SMALLEST_NAME_PX, NAME_PX = 7, 12  # the least that is read, and names where nothing is scaled
+MIN_LEGIBLE_PX, NAME_PX = 7, 12  # font sizes: the smallest legible one, and that of names at full size
 HOLDING_WORDS = "the same, but something in it changed, or an input is reconnected"
-LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
+LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3)
 
 
 @dataclass(frozen=True, eq=False)
 class Overlay(Colouring):
-    """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` the state of each edge (0 unchanged,
+    """The colouring of a diff: `sign` by row, `words` for second lines by row, and the state of each edge (0 unchanged,
     1 added, 2 removed)."""
 
     changes: Comparison
@@ -98,7 +98,7 @@ class Overlay(Colouring):
 
     @cached_property
     def drawn_names(self) -> DrawnNames:
-        """Return the names that the boxes have."""
+        """Return the names of nodes as the boxes show them."""
         return DrawnNames(self.hierarchy, RowFinder(self.hierarchy).index(0))
 
     @property
@@ -106,9 +106,8 @@ class Overlay(Colouring):
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the fill: pale if unchanged, tinted and signed if changed, plain if something inside changed."""
+        """Return the fill of a row: pale if unchanged, tinted if changed, plain if something inside changed."""
         sign = self.sign[path[-1]]
-        # The colour of a box without a colouring, before it is made paler or gets a firmer border.
         usual = plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
         if sign == HOLDS_SIGN:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
@@ -123,7 +122,7 @@ class Overlay(Colouring):
     def sign_fill(self, sign: str) -> RowFill:
         colour, theme = self.colours[sign], self.theme
         return RowFill(
-            mix_colours(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign
+            mix_colours(theme.background, colour, TINT_PERCENT), colour, theme.text, theme.text, hued=False, sign=sign
         )
 
     def second_line(self, path: RowPath) -> str | None:
@@ -131,18 +130,18 @@ class Overlay(Colouring):
         return self.words.get(path[-1])
 
     def title_text(self, shown: int) -> str:
-        """Return what changed, of many changes how many of each kind; the totals, and how much is shown."""
+        """Return the changes, or their number by kind if they are many, the totals, and the number of shown boxes."""
         counts, *sums = verdict(self.changes).split("; ")
         few = 0 < len(self.changes) <= MAX_TITLED_CHANGES
-        said = (
+        words = (
             [_title_words(change, self.drawn_names.in_text(change.name)) for change in self.changes]
             if few
             else [counts]
         )
-        return " · ".join([*said, *sums, f"{shown:,} shown"])
+        return " · ".join([*words, *sums, f"{shown:,} shown"])
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return the legend: totals, then the changes one by one, the most severe first."""
+        """Return the legend: totals by sign, then the changes, the most severe first."""
         rows = [path[-1] for path in shown]
         totals: Counter[str] = Counter(KIND_SIGNS[change.kind] for change in self.changes)
         legend_rows = [
@@ -155,7 +154,7 @@ class Overlay(Colouring):
             legend_rows.append(LegendRow(HOLDING_WORDS, replace(neutral, stroke=self.theme.secondary)))
         if any(not self.sign[row] for row in rows):
             legend_rows.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
-        # No more are made than are listed: measuring a hundred thousand takes seconds.
+        # Only listed rows are made, since measuring a hundred thousand texts takes seconds.
         legend_rows += islice((row for change in self.changes for row in self.rows(change)), MAX_LEGEND_CHANGES)
         rest = sum(len(change.inside) or 1 for change in self.changes) - MAX_LEGEND_CHANGES
         if rest > 0:
@@ -163,14 +162,14 @@ class Overlay(Colouring):
         return legend_rows
 
     def rows(self, change: Change) -> Iterator[LegendRow]:
-        """Yield the legend rows of one change; of a function, those of the changes inside."""
+        """Yield the legend rows of a change; for a function, those of its inner changes."""
         if not change.inside:
             yield self.row(change)
         for inner in change.inside:
             yield self.row(inner, f"function {change.function}: ")
 
     def row(self, change: Change, before: str = "") -> LegendRow:
-        """Return one change on one or two lines."""
+        """Return a change as a legend row of one or two lines."""
         first, *more = wrap_text(
             self.drawn_names.in_text(f"{before}{change_line(change)}"),
             MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP,
@@ -179,14 +178,16 @@ class Overlay(Colouring):
         return LegendRow(first, self.sign_fill(KIND_SIGNS[change.kind]), more=more[0] if more else "")
 
     def fill_unchanged(self, usual: RowFill) -> RowFill:
-        """Return the pale fill of what is unchanged."""
+        """Return the pale fill of an unchanged row."""
         ground = self.theme.background
         return replace(
-            usual, fill=mix_colours(usual.fill, ground, PALE), stroke=mix_colours(usual.stroke, ground, PALE)
+            usual,
+            fill=mix_colours(usual.fill, ground, PALE_PERCENT),
+            stroke=mix_colours(usual.stroke, ground, PALE_PERCENT),
         )
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
-        """Return the colours of all lines and stubs, by the changes of their edges."""
+        """Return the tints of all lines and stubs, by the states of their edges."""
         lines = FlatEdgeIndex(self.hierarchy, view, self.edges)
         return LineTints(
             tuple(self.line_tint(lines.states_of(line.identity)) for line in scene.routes),
@@ -194,11 +195,11 @@ class Overlay(Colouring):
         )
 
     def line_tint(self, states: set[int]) -> LineTint | None:
-        """Return the tint of a line by the states of its edges: all or a part of them were added or removed."""
+        """Return the tint of a line by the states of its edges; None if all are unchanged."""
         changed = states - {KEPT_STATE}
         if not changed:
             return None
-        # Edges of one line may have come and gone: then the line is changed.
+        # A line with added and removed edges is changed.
         sign = "~" if len(changed) > 1 else "+" if changed == {ADDED_STATE} else "−"
         dashes = LOST_DASHES if sign == "−" else ()
         if len(states) == 1:
@@ -207,7 +208,7 @@ class Overlay(Colouring):
 
 
 def _title_words(change: Change, name: str) -> str:
-    """Return a change in a few words: what it is, and where, by its `name` in the picture.
+    """Return a change and its place, which is called `name` in the picture, in a few words.
 
     >>> from graphviz_tb.diff import diff
     >>> old, new = b'node { name: "a/x" op: "Relu" }', b'node { name: "a/x" op: "Tanh" }'
@@ -232,8 +233,8 @@ def change_line(change: Change) -> str:
     'x: op Relu → Tanh'
     """
     text = change_head(change, 2).replace("  ", ": ", 1) + wire_words(change)
-    own = [part for part in change.further_settings if part.name == change.name]
-    text += "".join(f"; {setting_words(part)}" for part in own[:2])
+    at_place = [part for part in change.further_settings if part.name == change.name]
+    text += "".join(f"; {setting_words(part)}" for part in at_place[:2])
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(change_facts(replace(change, also=())))[:2]])
     if consequence_words(change):
@@ -244,8 +245,8 @@ def change_line(change: Change) -> str:
 def first_picture(
     coloured: Model, painter: Overlay, where: list[Where | None], merged: Merged, options: PictureOptions
 ) -> tuple[Picture, int]:
-    """Return a picture that shows each change, with further places of each as long as it stays legible, and the number
-    of changes not shown. Groups named in the `options` are opened instead."""
+    """Return a picture that shows each change, and further places of changes as long as it stays legible; and the
+    number of changes not shown. If `options` name groups, these are opened instead."""
     if options.open:
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
@@ -259,9 +260,9 @@ def first_picture(
             continue
         paths = tuple(path_address(hierarchy, path) for path in opened)
         tried, drawn = opened, coloured.picture(replace(options, open=paths))
-        # Names can be read where the whole sheet is fitted to a screen.
+        # Names are legible if the whole sheet is fitted to a screen.
         fitted = max(drawn.scene.width / SCREEN_PX[0], drawn.scene.height / SCREEN_PX[1])
-        if SMALLEST_NAME_PX * fitted <= NAME_PX:
+        if MIN_LEGIBLE_PX * fitted <= NAME_PX:
             break
     return drawn, left
 
@@ -286,8 +287,8 @@ def _diff_title(changes: Comparison) -> str:
     folders = [PurePath(file).parts or (file,) for file, _, _ in files]
     parts = [(*path[:-1], path[-1] + dot + graph) for path, (_, dot, graph) in zip(folders, files, strict=True)]
     # From the file name outwards, one folder more each time, until the two differ.
-    for many in range(1, max(map(len, parts)) + 1):
-        ends = ["/".join(part[-many:]) for part in parts]
+    for count in range(1, max(map(len, parts)) + 1):
+        ends = ["/".join(part[-count:]) for part in parts]
         if ends[0] != ends[1]:
             return " → ".join(ends)
     return f"{old} → {new}"
@@ -296,11 +297,10 @@ def _diff_title(changes: Comparison) -> str:
 def _make_overlay(
     hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Comparison, theme: Theme
 ) -> Overlay:
-    """Make the overlay: sign and words for every row."""
+    """Return the overlay, with sign and words of every row."""
     signs = [merged.signs.get(place, HOLDS_SIGN if place in merged.beside else "") if place else "" for place in where]
-    # The changes at a node, or their number if the text is too long.
-    said = merged.beside | {place: _joined_lines(lines) for place, lines in merged.lines.items() if lines}
-    words = {row: text for row, place in enumerate(where) if place and (text := said.get(place))}
+    texts = merged.beside | {place: _joined_lines(lines) for place, lines in merged.lines.items() if lines}
+    words = {row: text for row, place in enumerate(where) if place and (text := texts.get(place))}
     scopes = {
         row: before
         for row, name in enumerate(hierarchy.name)
@@ -312,10 +312,10 @@ def _make_overlay(
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)) or "renamed")
     sign_training(hierarchy, changes, signs, words)
-    # Last: a layer named by a change shows the change, rather than the number of changes inside.
+    # A group with one change shows it instead of the number of changes inside.
     for row, lines in blocks_with_one_change(hierarchy, where, merged).items():
         if signs[row] == HOLDS_SIGN:
-            # Behind the number of parts there is less room.
+            # In a stack, the number of parts needs room too.
             room = STACK_WORDS_PX if hierarchy.kind[row] == FOLD_ROW else SECOND_LINE_PX
             signs[row], words[row] = "~", _joined_lines(lines, room)
     for row in _scope_rows(hierarchy, merged.layers):
@@ -324,7 +324,7 @@ def _make_overlay(
 
 
 def _scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
-    """Return the groups of the main graph that are some scopes."""
+    """Return the groups of the main graph for some scopes."""
     groups = [
         row for row, name in enumerate(hierarchy.name) if not exists(hierarchy.node[row]) and ("", name) in scopes
     ]
@@ -332,26 +332,25 @@ def _scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
 
 
 def _joined_lines(lines: Sequence[str], room: int = SECOND_LINE_PX) -> str:
-    """Return several changes in one line of so many pixels, or the first and how many more, or their number."""
+    """Return several changes in one line of `room` pixels: all, the first and the number of the others, or the
+    number."""
     more = [f"{lines[0]} and {len(lines) - 1} more"] if len(lines) > 1 else []
     return first_fitting("; ".join(lines), *more, format_counted_noun(len(lines), "change"), room=room)
 
 
 def _pale_theme(theme: Theme) -> Theme:
-    """Return the theme without the colour of reference edges and marks, which would look like removals in a diff."""
+    """Return the theme without the colours of reference edges and marks, which would look like removals."""
     return replace(theme, mark=theme.data, sign=theme.background, reference=theme.secondary)
 
 
-# Both graphs as one model, which all pictures of a diff are of.
-
-GROUP_OPTIONS = ("group", "ungroup", "series_min")  # options of a view that a diff takes for its model
-PICTURE_OPTIONS = ("theme", "direction", "title", "legend", "wrap")  # and for its picture
+GROUP_OPTIONS = ("group", "ungroup", "series_min")  # options of a view for the model of a diff
+PICTURE_OPTIONS = ("theme", "direction", "title", "legend", "wrap")  # options of a view for its picture
 
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """The two graphs of a diff, merged on first use, and cached drawings. `view` says what is hidden, aside and titled;
-    the diff itself decides what is open and how it is coloured."""
+    """The two graphs of a diff, merged on first use, with cached drawings. Of the `view`, open groups and colours do
+    not apply."""
 
     changes: Comparison
     view: SavedView | None = None
@@ -369,7 +368,7 @@ class Both:
         import graphviz_tb
 
         view = self.view
-        if view is not None:  # what is open, and colours, are of the changes
+        if view is not None:
             grouping = tuple((name, value) for name, value in view.choices if name in GROUP_OPTIONS)
             view = replace(view, open=(), colors=(), choices=grouping)
         model = graphviz_tb.load(self.merged_graphs.graph_def, view=view)
@@ -382,12 +381,12 @@ class Both:
         return row_places(self.model.hierarchy)
 
     def overlay(self, theme: str) -> Overlay:
-        """Return the overlay that colours every row by its change, in a theme."""
+        """Return the colouring of the changes in a theme."""
         if not self._painters:
             self._painters[theme] = _make_overlay(
                 self.model.hierarchy, self.row_places, self.merged_graphs, self.changes, THEMES[theme]
             )
-        if theme not in self._painters:  # another theme has other colours for the same signs
+        if theme not in self._painters:  # signs are the same in all themes
             known = next(iter(self._painters.values()))
             self._painters[theme] = replace(known, theme=_pale_theme(THEMES[theme]))
         return self._painters[theme]
@@ -396,7 +395,7 @@ class Both:
         """Return the picture with the groups around changes open, as many as stay legible on one screen, unless
         `options` name groups."""
         if options not in self._drawn:
-            self._drawn.clear()  # the last one is kept, as a model does
+            self._drawn.clear()  # only the last picture is cached
             self._drawn[options] = self._picture(options)
         return self._drawn[options]
 
@@ -411,7 +410,7 @@ class Both:
         return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
 
 
-def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureOptions:
-    """Return the options of the picture of a diff: as `said`, else as the view has them."""
+def picture_options(view: SavedView | None, given: Mapping[str, Any]) -> PictureOptions:
+    """Return the options of the picture of a diff: those `given`, then those of the view."""
     kept = {name: value for name, value in (view.choices if view else ()) if name in PICTURE_OPTIONS}
-    return picture_choices(PictureOptions(), {**kept, **said})
+    return picture_choices(PictureOptions(), {**kept, **given})

@@ -1,4 +1,4 @@
-"""The changes of every row and edge of the merged graph's hierarchy."""
+"""Compute the changes of every row and edge in the hierarchy of the merged graph, and the groups to open for them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from graphviz_tb.model.scene import LineIdentity, Scene, Stub
 from graphviz_tb.model.view import View
 
 NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
-HOLDS_SIGN = "·"  # nothing changed but what is in it, or where an input comes from
+HOLDS_SIGN = "·"  # only something inside changed, or the source of an input
 SIGNS = ("", "+", "−", "~", "→", HOLDS_SIGN)
-STACK_WORDS_PX = 110  # room behind the number of parts in the second line of a stack
-MAX_SHOWN_MEMBERS = 8  # of a stack in which all changed in the same way
+STACK_WORDS_PX = 110  # for the words behind the number of parts in the second line of a stack
+MAX_SHOWN_MEMBERS = 8  # a larger stack stays closed if all members changed in the same way
 GROUP_WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS_SIGN: "reconnected"}
 
 
@@ -48,7 +48,7 @@ def function_at(hierarchy: Hierarchy, row: int) -> str:
 
 
 def row_places(hierarchy: Hierarchy) -> list[Where | None]:
-    """For each row that is a node its function and name; None for groups."""
+    """Return the function and the name of each row that is a node; None for groups."""
     graph = hierarchy.graph
     places: list[Where | None] = []
     for node in hierarchy.node.tolist():
@@ -63,10 +63,9 @@ def row_places(hierarchy: Hierarchy) -> list[Where | None]:
 def group_signs(
     hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str = "renamed"
 ) -> None:
-    """Set the sign of groups: of those added or removed as a whole that of their ops, `→` for moved or renamed ones,
-    `HOLDS_SIGN` for others with changes inside, and for calls of functions with changes, through any number of calls.
-    `away` is the word for a former name."""
-    # Signs go from ops to groups, from functions to their calls, and so on until no call gets one.
+    """Set the signs and words of groups: the sign of their ops if all were added or removed, `→` if the group was moved
+    or renamed, and `HOLDS_SIGN` if something inside, or in a called function, changed. `away` is the word for `→`."""
+    # Signs spread from ops to groups, and from functions to their calls, until no new call gets a sign.
     _sign_groups(hierarchy, signs, moved)
     calls = _calls_by_function(hierarchy)
     fresh = [body for body in calls if signs[body]]
@@ -95,10 +94,10 @@ def _calls_by_function(hierarchy: Hierarchy) -> dict[int, list[int]]:
 
 
 def _hold_called(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) -> list[int]:
-    """Set `HOLDS_SIGN` on unsigned groups around changed ops; return these groups."""
+    """Set `HOLDS_SIGN` on groups without a sign around calls; return these groups."""
     parents, seen, made = hierarchy.parent, set[int](), []
     for call in called:
-        # A group does not count constants, weights and summaries among its ops.
+        # Constants, weights and summaries do not count.
         row = int(parents[call]) if hierarchy.mark[call] == Mark.NONE else -1
         while row >= 0 and row not in seen and signs[row] != HOLDS_SIGN:
             seen.add(row)
@@ -110,7 +109,7 @@ def _hold_called(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) 
 
 
 def _sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -> None:
-    """Return the signs of groups, from the signs of their ops."""
+    """Set the signs of groups from the signs of their ops."""
     nodes, counts, ordinary = _signs_below(hierarchy, signs)
     groups = ~exists(hierarchy.node)
     some = (nodes[:-1].any(axis=0) | (ordinary[-1] > 0)) & groups
@@ -118,14 +117,14 @@ def _sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) 
         signs[row] = HOLDS_SIGN
     for row, sign in moved.items():
         signs[row] = sign
-    # `SIGNS[1:3]` are + and −: all nodes below have it.
+    # `SIGNS[1:3]` are + and −, for groups whose nodes all have that sign.
     for sign, number in zip(SIGNS[1:3], nodes, strict=False):
         for row in np.flatnonzero((number == counts) & (counts > 0) & groups).tolist():
             signs[row] = sign
 
 
 def _say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], away: str) -> None:
-    """Describe how much changed in each group that holds changes."""
+    """Set the words of groups with `HOLDS_SIGN`: the number of changes inside."""
     nodes, _, ordinary = _signs_below(hierarchy, signs)
     ops = OpCounter(hierarchy)
     for row in np.flatnonzero(~exists(hierarchy.node)).tolist():
@@ -133,15 +132,15 @@ def _say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], a
             every = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])]
             text = _count_words(every, ordinary[:, row].tolist(), ops(row), away)
             if hierarchy.kind[row] in STACK_KINDS:
-                # Behind the number of parts there is less room: a word is never cut.
+                # In a stack, the number of parts needs room too.
                 text = text.partition(" of ")[0]
                 text = text if text_width(text, SMALL_FONT_PX) <= STACK_WORDS_PX else f"{sum(every):,} changed"
             words[row] = text
 
 
 def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, by row, the number of nodes at or below it with each sign (one line a sign), of all nodes, and of
-    ordinary ops with each sign (no constants, weights, summaries)."""
+    """Return for each row the number of nodes at or below it: by sign, in total, and by sign without constants, weights
+    and summaries. The first axis is the sign."""
     inside = exists(hierarchy.node)
     nodes, counts = _rows_of_signs(hierarchy, signs, inside)
     ordinary, _ = _rows_of_signs(hierarchy, signs, inside & (hierarchy.mark == Mark.NONE))
@@ -149,20 +148,20 @@ def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np
 
 
 def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], merged: Merged) -> dict[int, list[str]]:
-    """Return the groups that hold places of a change, and no other change, with its description: three equal blocks
-    each show their change. Of groups that hold all of its places only the innermost does."""
+    """Return the groups that contain places of one change only, with its description, so that each of three equal
+    blocks shows its change. Of the groups around all of its places, only the innermost is returned."""
     row_at = {place: row for row, place in enumerate(where) if place is not None}
     edited = np.zeros(len(hierarchy.name), np.int64)
     edited[[row for place in merged.edited if (row := row_at.get(place, -1)) >= 0]] = 1
     left = _counts_below(hierarchy, edited)
     found: dict[int, list[str]] = {}
     for words, places in merged.places:
-        own = np.zeros(len(edited), np.int64)
-        own[[row for place in places if (row := row_at.get(place, -1)) >= 0]] = 1
-        inside = _counts_below(hierarchy, own & edited)
+        of_change = np.zeros(len(edited), np.int64)
+        of_change[[row for place in places if (row := row_at.get(place, -1)) >= 0]] = 1
+        inside = _counts_below(hierarchy, of_change & edited)
         some = (inside > 0) & (inside < inside[0]) & ~exists(hierarchy.node)
-        whole = np.flatnonzero((inside == inside[0]) & (inside > 0) & ~exists(hierarchy.node))
-        some[whole[-1:]] = True  # rows are in preorder
+        around_all = np.flatnonzero((inside == inside[0]) & (inside > 0) & ~exists(hierarchy.node))
+        some[around_all[-1:]] = True  # the innermost, since rows are in preorder
         some[0] = False
         left[some] -= inside[some]
         for row in np.flatnonzero(some).tolist():
@@ -178,7 +177,7 @@ def _counts_below(hierarchy: Hierarchy, column: np.ndarray) -> np.ndarray:
 
 
 def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
-    """Sign a change of optimizer, which is not an op, at the top-level group with most of the added and removed ops."""
+    """Show a change of the optimizer, which is no op, at the top-level group with most added and removed ops."""
     for change in changes:
         if change.setting is None or change.key not in OPTIMIZER_KEYS or change.ops:
             continue
@@ -192,7 +191,7 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
 
 
 def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
-    """Sign the ops that take a constant with a changed value: the constant itself is drawn as a small disc."""
+    """Show the change of a constant at the op that uses it, since the constant is only a small disc."""
     graph, rows = hierarchy.graph, hierarchy.row_of_node
     pairs = np.flatnonzero((graph.mark[graph.beside.mark] == Mark.CONSTANT) & graph.beside.inward)
     takers = zip(rows[graph.beside.mark[pairs]].tolist(), rows[graph.beside.host[pairs]].tolist(), strict=True)
@@ -202,15 +201,14 @@ def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -
 
 
 def _rows_of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, by row, how many of `among` at or below it have each sign (one line a sign), and how many there are."""
-    own = np.array([SIGNS.index(sign) for sign in signs]) * among
-    marks = own == np.arange(1, len(SIGNS))[:, None]  # a line for each sign
+    """Return for each row the number of rows of `among` at or below it, by sign and in total."""
+    numbers = np.array([SIGNS.index(sign) for sign in signs]) * among
+    marks = numbers == np.arange(1, len(SIGNS))[:, None]
     return _counts_below(hierarchy, marks), _counts_below(hierarchy, among)
 
 
 def _count_words(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
-    """Describe the changes in a group, short enough for a box. Constants, weights and summaries count only if nothing
-    else changed.
+    """Describe the changes in a group, for a box. Constants, weights and summaries count only if nothing else changed.
 
     >>> (
     ...     _count_words([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved"),
@@ -231,19 +229,18 @@ KEPT_STATE, ADDED_STATE, REMOVED_STATE = 0, 1, 2
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
-    """Return the state of each edge. All edges of an added node are added, all of a removed one removed; for other
-    nodes `merged` lists them."""
+    """Return the state of each edge: that of an added or removed node at one of its ends, else as `merged` lists it."""
     graph = hierarchy.graph
     states = np.full(graph.edge_count, KEPT_STATE, np.uint8)
-    # By node; a node that the hierarchy leaves out has no row.
-    own = np.array([signs[row] if exists(row) else "" for row in hierarchy.row_of_node.tolist()], "U1")
-    states[(own == "+")[graph.source] | (own == "+")[graph.target]] = ADDED_STATE
-    states[(own == "−")[graph.source] | (own == "−")[graph.target]] = REMOVED_STATE
+    # Nodes that the hierarchy leaves out have no row.
+    of_node = np.array([signs[row] if exists(row) else "" for row in hierarchy.row_of_node.tolist()], "U1")
+    states[(of_node == "+")[graph.source] | (of_node == "+")[graph.target]] = ADDED_STATE
+    states[(of_node == "−")[graph.source] | (of_node == "−")[graph.target]] = REMOVED_STATE
     inputs = {**dict.fromkeys(merged.gained, ADDED_STATE), **dict.fromkeys(merged.lost, REMOVED_STATE)}
     if not inputs:
         return states
     node_at = {place: int(hierarchy.node[row]) for row, place in enumerate(where) if place is not None}
-    # Each edge is looked up among them, by node and slot: one node may have a hundred thousand.
+    # Edges are found by binary search for node and slot, since a node may have a hundred thousand inputs.
     wired = np.array([(node_at[place], slot, state) for (place, slot), state in inputs.items()], np.int64)
     low = min(int(np.min(wired[:, 1])), int(np.min(graph.slot, initial=0)))
     width = max(int(np.max(wired[:, 1])), int(np.max(graph.slot, initial=0))) - low + 1
@@ -258,17 +255,13 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     return states
 
 
-# The states of the lines and stubs of a picture, from the states of the edges that each of them represents.
-
-
 class FlatEdgeIndex:
-    """Finds the flat edges behind each line and stub. `states` has the state of each edge."""
+    """The states of lines and stubs, from the states of the edges of the file that they represent."""
 
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
         self.states = states
         self.hierarchy = hierarchy
         self.levels: dict[RowPath, Metagraph] = {}
-        # Levels by their paths, through all open groups: identities are indexes into them.
         todo = [view]
         while todo:
             level = todo.pop()
@@ -277,7 +270,7 @@ class FlatEdgeIndex:
 
     @cached_property
     def edges_between(self) -> EdgesBetween:
-        """Return the edges from one row to another; computed only for boxes with marks."""
+        """Return the index of edges by their rows, which only boxes with marks need."""
         return EdgesBetween(self.hierarchy)
 
     def stub(self, scene: Scene, stub: Stub) -> set[int]:
@@ -304,13 +297,13 @@ class FlatEdgeIndex:
 
 
 class EdgesBetween:
-    """The edges of the file from one row to another, or to a row inside it."""
+    """The edges of the file from one row to another, descendants included."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         graph = hierarchy.graph
         self.end = hierarchy.end
         self.ends = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
-        # The descendants of a row are a run of rows: its edges are a run where edges are sorted by the row at that end.
+        # The descendants of a row are a run of rows, so its edges are a run of the edges sorted by row.
         self.order = [np.argsort(rows, kind="stable") for rows in self.ends]
         self.sorted = [rows[order] for rows, order in zip(self.ends, self.order, strict=True)]
 
@@ -320,7 +313,7 @@ class EdgesBetween:
             order[slice(*sorted_value_range(rows, row, self.end[row]))]
             for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
         ]
-        # The fewer edges of the two, and of them those with the other end there.
+        # Filter the shorter run by the other end.
         side = int(len(runs[0]) > len(runs[1]))
         row = source if side else target
         others = self.ends[1 - side][runs[side]]
@@ -329,7 +322,7 @@ class EdgesBetween:
 
 
 def alike_stacks(hierarchy: Hierarchy, signs: Sequence[str], words: Mapping[int, str]) -> frozenset[int]:
-    """Return the stacks of many members that all changed in the same way: one box says it."""
+    """Return the stacks of many members that all changed in the same way, which one box can show."""
     found = set()
     for row in np.flatnonzero(np.isin(hierarchy.kind, list(STACK_KINDS))).tolist():
         members = hierarchy.children(row).tolist()
@@ -339,17 +332,17 @@ def alike_stacks(hierarchy: Hierarchy, signs: Sequence[str], words: Mapping[int,
 
 
 class DrawnNames:
-    """The names of nodes as a picture has them; `rows` are those of the main graph by name."""
+    """The names of nodes as the picture shows them; `rows` are the rows of the main graph by name."""
 
     def __init__(self, hierarchy: Hierarchy, rows: Mapping[str, int]) -> None:
         self.hierarchy, self.rows = hierarchy, rows
 
     def in_text(self, text: str) -> str:
-        """Replace the names of the file in a text by those of the boxes."""
+        """Replace the names of nodes in a text by those that boxes show."""
         return NAME_WORDS.sub(lambda match: self.name_of(self.rows.get(match[0], 0)) or match[0], text)
 
     def name_of(self, row: int) -> str:
-        """Return the labels of the boxes around a row and its own, as a path."""
+        """Return the labels of a row and of the boxes around it as a path."""
         hierarchy, parts = self.hierarchy, []
         while row > 0 and hierarchy.kind[row] != FUNCTION_ROW:
             if hierarchy.kind[row] == OP_ROW and hierarchy.graph.mark[hierarchy.node[row]]:
@@ -358,9 +351,6 @@ class DrawnNames:
                 parts.append(hierarchy.short_label(row))
             row = int(hierarchy.parent[row])
         return "/".join(reversed(parts))
-
-
-# Choose the open groups of the merged picture: the way to each change, the most severe first, within a limit.
 
 
 def ways_to_changes(
@@ -372,16 +362,15 @@ def ways_to_changes(
 ) -> tuple[list[RowPath], int]:
     """Return the groups to open to show the changes, and the number of changes that do not fit.
 
-    `shown` are the rows of each change, most severe first. One row of each of the first `MAX_OPENED_CHANGES` changes is
-    shown, however many boxes that needs; further ones as long as there are at most `most` boxes. Groups that are added,
-    removed or renamed as a whole stay closed, and so do the rows `closed`.
+    `shown` are the rows of each change, the most severe change first. One row of each of the first `MAX_OPENED_CHANGES`
+    changes is shown, however many boxes that needs; further rows as long as there are at most `most` boxes. Groups that
+    are added, removed or renamed as a whole, and the rows `closed`, stay closed.
     """
     groups = GroupPaths(hierarchy)
     opened: dict[RowPath, None] = {}
-    # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
+    # By group and sign: the number of open groups when a row there did not fit. Until that changes, none fits.
     full: dict[tuple[GroupPath | None, str], int] = {}
     boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
-    # One row of each change, then others while there is room.
     firsts = (
         (number, row, MAX_BOXES_PER_CHANGE)
         for number, rows in enumerate(shown[:MAX_OPENED_CHANGES])
@@ -392,22 +381,22 @@ def ways_to_changes(
         around = groups.innermost_group(row)
         if full.get((around, signs[row])) == len(opened):
             continue
-        fresh = [group for group in _groups_around(around, signs[row], signs, closed) if group not in opened]
-        more = sum(groups.boxes(group[-1]) for group in fresh)
-        # A row that does not fit is skipped, as a later one may fit.
-        if fresh and opened and boxes + more > room:
+        new_groups = [group for group in _groups_around(around, signs[row], signs, closed) if group not in opened]
+        more = sum(groups.boxes(group[-1]) for group in new_groups)
+        # A row that does not fit is skipped, since a later one may fit.
+        if new_groups and opened and boxes + more > room:
             full[around, signs[row]] = len(opened)
             continue
         unseen.discard(number)
         boxes += more
-        opened.update(dict.fromkeys(fresh))
+        opened.update(dict.fromkeys(new_groups))
     return list(opened), len(unseen)
 
 
 def rows_shown(
     hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[Sequence[tuple[Where, ...]]]
 ) -> list[list[int]]:
-    """Return the rows of the places of each change: of each place the first that exists."""
+    """Return the rows of the places of each change; of alternatives, the first that exists."""
     row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
     row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
     rows = (
@@ -419,7 +408,7 @@ def rows_shown(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupPath:
-    """A group, and the one around it; the root is in none and has the depth 0."""
+    """A group with the group around it; the root has none and depth 0."""
 
     path: RowPath
     around: GroupPath | None
@@ -427,16 +416,13 @@ class GroupPath:
 
 
 class GroupPaths:
-    """The groups around each row, at the first place that shows it: through the first call of its function.
-
-    All rows of a function share the path to it. Of a longer path, only the `MAX_NESTED_OPEN_GROUPS` outer groups are
-    known.
-    """
+    """The groups around each row; a function is shown at its first call. Only the outer `MAX_NESTED_OPEN_GROUPS` groups
+    of a path are known."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.callers = {body: min(calls) for body, calls in _calls_by_function(hierarchy).items()}
-        # By row; None if nothing shown calls the row's function.
+        # By row; None for a function without a shown call.
         self._known: dict[int, GroupPath | None] = {-1: None, 0: GroupPath((0,), None, 0)}
         self._boxes: dict[int, int] = {}
 
@@ -447,7 +433,7 @@ class GroupPaths:
         while outer not in self._known and outer not in way:
             way[outer] = None
             outer = self._outer_box(outer)
-        # A function that only calls itself leads back to a row that the way has passed.
+        # A function that only calls itself leads back to a row of the way.
         group = self._known.get(outer)
         for inner in reversed(way):
             if group is not None and group.depth < MAX_NESTED_OPEN_GROUPS:
@@ -456,13 +442,13 @@ class GroupPaths:
         return group
 
     def boxes(self, row: int) -> int:
-        """Count how many boxes a group shows when it is open."""
+        """Return the number of boxes in an open group."""
         if row not in self._boxes:
             self._boxes[row] = len(content_rows(self.hierarchy, (row,)))
         return self._boxes[row]
 
     def _outer_box(self, row: int) -> int:
-        """Return the row of the group around a row: as `parent_path` has it; -1 for none."""
+        """Return the row of the group around a row, through calls as in `parent_path`; -1 for none."""
         hierarchy = self.hierarchy
         parent = int(hierarchy.parent[row])
         function = row if hierarchy.kind[row] == FUNCTION_ROW else parent
@@ -476,10 +462,9 @@ class GroupPaths:
 def _groups_around(
     around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]
 ) -> Iterator[RowPath]:
-    """Yield the groups around a node of sign `own`, from the outside in, up to the first that is added, removed or
-    renamed as a whole, or `closed`."""
+    """Yield the groups around a node of sign `own`, from the outside in, up to the first that is `closed`, or was
+    added, removed or renamed as a whole; without the root."""
     outwards: list[RowPath] = []
-    # Without the root, which is always open.
     while around is not None and around.depth:
         outwards.append(around.path)
         around = around.around

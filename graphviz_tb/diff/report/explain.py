@@ -26,10 +26,10 @@ from graphviz_tb.options import REPORT_STYLES, ReportStyle
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
 
-LINES_AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
-CUT_WORD = "\n\n…\n"  # ends a comment that is cut
-FEW_CHANGES = 3  # changes that are read faster than a table of their kinds
-INDENT = "  "  # before a change in text; before those inside it or behind it there is more
+FOLDING_LETTERS = 400  # letters around the folded changes: summary, tags, blank lines
+CUT_WORD = "\n\n…\n"  # the end of a comment that is cut
+FEW_CHANGES = 3  # more changes get a table of their kinds
+INDENT = "  "  # before a change at the top; inner changes and consequences are indented further
 SIGN_COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
 HEADINGS = {
     "signature": "Signature",
@@ -43,15 +43,15 @@ HEADINGS = {
 
 @garbage_collection_paused()
 def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: bool) -> str:
-    """Return the changes in one of the styles. `limit` is how many are reported in text, None for all."""
+    """Return the report in one of the styles. In text, `limit` changes are listed, None for all."""
     if style not in REPORT_STYLES:
         raise UnknownChoice.among("style", style, REPORT_STYLES)
     if style == "json":
-        return json.dumps(_insert_room(json_document(changes)), indent=1, default=str) + "\n"
+        return json.dumps(_check_length(json_document(changes)), indent=1, default=str) + "\n"
     return markdown(changes) if style == "markdown" else _terminal_text(changes, limit, colour)
 
 
-def _insert_room(document: dict[str, Any]) -> dict[str, Any]:
+def _check_length(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document unchanged. Raises `RequestError` if its names together are too long for a report."""
     count = count_letters(document)
     if count > MAX_REPORT_LETTERS:
@@ -91,7 +91,7 @@ def json_document(changes: Comparison) -> dict[str, Any]:
 
 
 def verdict(changes: Comparison) -> str:
-    """Return one line: how much changed.
+    """Return a line with the counts of changes and the totals.
 
     >>> from graphviz_tb.diff import diff
     >>> verdict(diff(b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'))
@@ -103,19 +103,19 @@ def verdict(changes: Comparison) -> str:
 
 
 def _sum_lines(changes: Comparison) -> str:
-    """Return lines with the ops, parameters and operations of both graphs; for equal models also what the form leaves
-    out."""
+    """Return the totals of both graphs, in one line; for equal graphs also the properties that the file format cannot
+    show."""
     numbers = changes.numbers
     ops = numbers["ops"][1]
-    whole = [format_counted_noun(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
+    total = [format_counted_noun(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
     unseen = [f"not in this form: {', '.join(changes.left_out)}"] if changes.left_out and changes.same else []
-    # Equal graphs with different operation counts only declare different shapes.
+    # Equal graphs with different numbers of operations only declare different shapes.
     shown = {word: pair for word, pair in numbers.items() if not (changes.same and word == "flops")}
-    return "; ".join([*whole, *differing_words(shown, *changes.bounds()), *unseen])
+    return "; ".join([*total, *differing_words(shown, *changes.bounds()), *unseen])
 
 
 def _kind_counts(changes: Comparison) -> str:
-    """Count how many changes of each kind: `1 removed, 2 rewired`."""
+    """Return the number of changes of each kind: `1 removed, 2 rewired`."""
     return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
@@ -148,7 +148,7 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
     for fact in (*change_facts(change), program_line_words(*changes.program_lines(change))):
         if fact:
             yield f"{indent}    {printable(fact)}"
-    # Only changes at the top have numbers; those inside a function are counted with it.
+    # Only changes at the top have numbers, which include those of inner changes.
     if indent == INDENT and (numbers := _numbers_text(changes, change)):
         yield f"{indent}    {numbers}"
     for inner in change.inside:
@@ -160,7 +160,7 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
 
 
 def remarks(changes: Comparison) -> list[str]:
-    """Return remarks on differences that are left out, and on limits that were reached."""
+    """Return lines about differences that are left out, and limits that were reached."""
     lines = []
     if changes.renumbered:
         lines.append(f"{format_counted_noun(changes.renumbered, 'name')} only renumbered")
@@ -169,12 +169,13 @@ def remarks(changes: Comparison) -> list[str]:
         lines.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
     if changes.left_out and not changes.same:
         lines.append(f"not in this form: {', '.join(changes.left_out)}")
-    lines += dict.fromkeys(f"note: {notice.message}" for notice in changes.notices)  # both sides may say the same
+    lines += dict.fromkeys(f"note: {notice.message}" for notice in changes.notices)  # both sides may have one notice
     return ["", *map(printable, lines)] if lines else []
 
 
 def markdown(changes: Comparison) -> str:
-    """Return one comment: verdict, table, the most severe changes, the rest folded; under 65,000 characters."""
+    """Return a comment for a pull request: verdict, table, the most severe changes, the rest folded; its length is
+    limited."""
     names = f"`{in_code(changes.old_name or 'old')}` → `{in_code(changes.new_name or 'new')}`"
     lines = [f"### Graph diff: {escape_markdown(headline(changes))}", "", _sum_lines(changes), "", names, ""]
     if not changes.same:
@@ -183,12 +184,11 @@ def markdown(changes: Comparison) -> str:
     rest = changes.items[MAX_UNFOLDED_CHANGES:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
-        # Room for the folded changes: the rest of the comment without its frame and line ends.
-        room = MAX_COMMENT_LETTERS - sum(len(line) + 1 for line in [*lines, *tail]) - LINES_AROUND
+        room = MAX_COMMENT_LETTERS - sum(len(line) + 1 for line in [*lines, *tail]) - FOLDING_LETTERS
         lines += ["", "<details><summary>", format_counted_noun(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
     comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
-    # Names may be of any length: if the first rows alone are too long, the end is cut at a line.
+    # Names may be of any length: a comment that is still too long is cut at a line.
     return (
         comment
         if len(comment) < MAX_COMMENT_LETTERS
@@ -197,7 +197,7 @@ def markdown(changes: Comparison) -> str:
 
 
 def headline(changes: Comparison) -> str:
-    """Return the headline: a single change itself, of several how many of each kind."""
+    """Return the headline: a single change, or the number of changes of each kind."""
     if len(changes) == 1:
         change = changes[0]
         kind = f"{change.kind} " if change.kind in ("added", "removed") else ""
@@ -231,7 +231,7 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
 
 
 def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:
-    """Yield lines of as many changes as there is room for, then a line that counts the rest."""
+    """Yield the lines of the changes that fit into `room` letters, then a line with the number of the others."""
     for number, change in enumerate(listed):
         lines = list(_rows(changes, [change]))
         room -= sum(len(line) + 1 for line in lines)
@@ -242,7 +242,7 @@ def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iter
 
 
 def in_code(words: str) -> str:
-    """Return a name to be set between back quotes."""
+    """Return a name for use between back quotes."""
     return printable(words).replace("`", "'")
 
 

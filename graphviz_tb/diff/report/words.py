@@ -43,16 +43,16 @@ KIND_SIGNS = {
     "function-changed": "~",
     "signature-changed": "~",
 }
-# Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
+# Items of a list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MAX_TYPES, MAX_WIRES, MAX_PLACES, MAX_PARTS = 4, 4, 3, 8
 MAX_NUMBERS = 8  # of a list
-MAX_ORDER_NAMES = 2  # names of which the old and the new order are read at once
+SWAPPED_NAMES = 2  # of two names, the old and the new order are shown
 SEPARATORS = ("/", "_", ".", "-")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def change_head(change: Change, types: int = MAX_TYPES) -> str:
-    """Return the headline of a change, one line, with the most frequent op types of added or removed nodes."""
+    """Return the headline of a change, in one line; at most `types` op types of added or removed nodes are listed."""
     match change.content:
         case Unit() as unit:
             return _unit_head(change, unit, types)
@@ -99,7 +99,7 @@ def setting_words(setting: Setting | SettingPart) -> str:
 
 
 def _order_words(order: LayerOrder) -> str:
-    """Return the layers that moved in an order, from where to where; all layers if most of them did.
+    """Return the layers that moved with their old and new neighbours; both orders if most layers moved.
 
     >>> _order_words(LayerOrder(("norm", "q", "add", "mlp"), ("q", "add", "norm", "mlp"), 4))
     'norm  after add instead of before q, in 4 blocks'
@@ -109,7 +109,7 @@ def _order_words(order: LayerOrder) -> str:
     old, new = order.old, order.new
     blocks = f", in {order.blocks:,} blocks" if order.blocks is not None else ""
     names = fewest_moved_names(old, new)
-    if len(old) == MAX_ORDER_NAMES or 2 * len(names) > len(old):
+    if len(old) == SWAPPED_NAMES or 2 * len(names) > len(old):
         return f"{', '.join(old)} → {', '.join(new)}  in another order{blocks}"
     stay = [name for name in old if name not in names]
     now, was = (_order_neighbours(names, stay, *pair) for pair in ((new, old), (old, new)))
@@ -133,13 +133,13 @@ def _listing(names: Sequence[str]) -> str:
 
 
 def _first_words(words: Sequence[str], most: int) -> str:
-    """Return the first words of a list, and how many more there are."""
+    """Return the first words of a list, and the number of the others."""
     return ", ".join(words[:most]) + (f", … {len(words) - most:,} more" if len(words) > most else "")
 
 
 def _names_apart(change: Change) -> bool:
-    """Return whether ops of one type, or layers of one class, were added or removed at places with different names, so
-    that no single name describes all."""
+    """Return whether ops of one type, or layers of one class, were added or removed under different names, so that no
+    single name describes all."""
     unit = change.unit
     if unit is None or unit.parts or not change.also:
         return False
@@ -155,8 +155,7 @@ def _names_apart(change: Change) -> bool:
 
 
 def _parts_text(change: Change, unit: Unit) -> str:
-    """Return an added or removed unit by the layers that it is: their calls, then its name; of a block its name first.
-    Nothing where its layers are not known."""
+    """Return the calls of the layers of a unit, then its name; for a block the name first; "" for unknown layers."""
     layers = list(map(str, unit.layers))
     listed = _first_words(layers, MAX_TYPES)
     if any(layer[0].isdecimal() for layer in layers):
@@ -165,33 +164,32 @@ def _parts_text(change: Change, unit: Unit) -> str:
 
 
 def _chain_text(change: Change, unit: Unit) -> str:
-    """Name an added or removed unit: its name, its first and last part, or the scope or stem of very many parts."""
+    """Return the name of a unit, its first and last part, or the scope or stem of very many parts."""
     parts = unit.parts
     stems = {COUNTER_AT_END.sub("", part) for part in parts}
-    # e.g. "dropout ×12" for dropout, dropout_1, … dropout_11.
+    # "dropout ×12" for dropout, dropout_1, … dropout_11
     if len(parts) > MAX_PARTS and len(stems) == 1:
         return f"{stems.pop()} ×{len(parts)}"
     around = shared_scope(parts) if len(parts) > MAX_PARTS else ""
     if around and not unit.scope:
         stem = commonprefix(parts)
-        # e.g. "net/block5_…" for net/block5_conv1, net/block5_bn1, …
+        # "net/block5_…" for net/block5_conv1, net/block5_bn1, …
         return f"{stem if stem[-1:] in SEPARATORS else around + '/'}…"
     return f"{change.name} … {parts[-1]}" if len(parts) > 1 else change.name
 
 
 def _both(change: Change) -> str:
-    """Return the new name; the old one too where the last segment differs in more than numbers that TensorFlow
-    counts."""
-    own = _place_of_own_weights(change)
-    if own is not None:
-        return str((change.old, change.new)[own])
+    """Return the new name; also the old one if the last segments differ in more than counters."""
+    side = _place_of_own_weights(change)
+    if side is not None:
+        return str((change.old, change.new)[side])
     last = [COUNTER_AT_END.sub("", last_segment(name or "")) for name in (change.old, change.new)]
     return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
 
 
 def _place_of_own_weights(change: Change) -> int | None:
-    """Return the side, old or new, on which a module has its own weights; None for any other change. On the other side
-    it has the name of the module that it shares them with."""
+    """Return the side, 0 for old and 1 for new, on which a module has its own weights; None for any other change. On
+    the other side, the change has the name of the module that lends them."""
     if change.setting is None or change.key != "weights":
         return None
     values = [change.setting.old, change.setting.new]
@@ -199,7 +197,7 @@ def _place_of_own_weights(change: Change) -> int | None:
 
 
 def counts_of_types(unit: Unit) -> Counter[str]:
-    """Count the added or removed ops by type, which is said without its framework."""
+    """Count the added or removed ops by type without framework."""
     counts = Counter[str]()
     for op, count in unit.op_types.items():
         counts[op.rpartition("::")[2]] += count
@@ -209,7 +207,7 @@ def counts_of_types(unit: Unit) -> Counter[str]:
 def _unit_words(change: Change, content: Unit, most: int) -> str:
     """Describe an added or removed unit: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
     types = counts_of_types(content)
-    # One more where it is the last: "and 1 other type" is as long as its name.
+    # List one more if it is the last: "and 1 other type" would be as long.
     first = list(types.items())[: most if len(types) > most + 1 else most + 1]
     rest = f" and {len(types) - len(first)} other types" if len(types) > len(first) else ""
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
@@ -223,11 +221,10 @@ def _unit_words(change: Change, content: Unit, most: int) -> str:
 
 
 def wire_words(change: Change) -> str:
-    """Return the position of an insertion or removal in a wire: ` between a and b`; "" if several wires are
-    affected, or only the node's own are."""
+    """Return the position of an insertion or removal in a wire: ` between a and b`; "" if there is no single wire."""
     if isinstance(change.content, Rewiring):
         return ""
-    # (source, target) of the wire into which it was inserted, or that was joined by its removal.
+    # The source and the target of the wire that was split or joined.
     ends: set[tuple[str | None, str]] = set()
     for wire in change.links:
         ends.add((wire.old if change.kind == "added" else wire.new, wire.taker))
@@ -236,7 +233,7 @@ def wire_words(change: Change) -> str:
 
 
 def value_texts(old: Any, new: Any) -> tuple[str, str]:
-    """Return both values of a setting; of long lists, the numbers from the first one that differs.
+    """Return both values of a setting; for long lists, the numbers from the first that differs.
 
     >>> value_texts([0] * 11, 0), value_texts([0] * 9 + [1], [0] * 9 + [2])
     (('[0, 0, 0, 0, 0, 0, 0, 0, … 3 more]', '0'), ('[9 equal …, 1]', '[9 equal …, 2]'))
@@ -249,7 +246,7 @@ def value_texts(old: Any, new: Any) -> tuple[str, str]:
 
 
 def value_text(plain: Any, first: int = 0) -> str:
-    """Return a plain value as a reader wants it; of a list the items from the `first` one.
+    """Return a plain value as text; for a list, the items from number `first`.
 
     >>> (
     ...     value_text([1, 2]),
@@ -262,7 +259,6 @@ def value_text(plain: Any, first: int = 0) -> str:
     """
     if plain is None or plain == "":
         return "nothing"
-    # For example versions, whose empty parts mean nothing.
     if isinstance(plain, Mapping):
         return ", ".join(
             f"{key} {value_text(part)}" for key, part in plain.items() if part or isinstance(part, bool | int)
@@ -270,7 +266,7 @@ def value_text(plain: Any, first: int = 0) -> str:
     if isinstance(plain, (list, tuple)):
         shown, rest = ", ".join(map(value_text, plain[first : first + MAX_NUMBERS])), len(plain) - first - MAX_NUMBERS
         return f"[{f'{first:,} equal …, ' if first else ''}{shown}{f', … {rest:,} more' if rest > 0 else ''}]"
-    # `true` and `false` as in JSON and in text protobufs.
+    # Booleans as in JSON and in text protobufs.
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
     return truncate_text(text, MAX_REPORT_VALUE_LETTERS)
 
@@ -302,7 +298,7 @@ def change_facts(change: Change) -> Iterator[str]:
         case FunctionSignature() as signature:
             for word, pair in signature.by_word().items():
                 yield f"{word}: {value_text(pair.old)} → {value_text(pair.new)}"
-    # Data wires if there are any; else control wires, without those of ops that only wait.
+    # Data wires; if there are none, control wires except those of group ops.
     data = [wire for wire in wires if wire.slot is not None]
     wires = data or [wire for wire in wires if last_segment(wire.taker).split("_")[0] not in GROUP_OPS]
     for wire in wires[:MAX_WIRES]:
@@ -332,8 +328,8 @@ def program_line_words(old: str | None, new: str | None) -> str:
 
 
 def consequence_words(change: Change) -> bool:
-    """Return whether a change has other places that its headline does not cover: the headline of a move counts the
-    children, that of an order its blocks."""
+    """Return whether a change has other places that its headline does not mention: that of a move has the number of
+    children, that of an order the number of blocks."""
     order = change.rewiring.order if change.rewiring else None
     names_itself = change.kind == "moved" or _names_apart(change) or (order is not None and order.blocks is not None)
     return bool(change.also) and not names_itself
@@ -344,8 +340,8 @@ def differing_words(
     bounds_before: Mapping[str, int] = MappingProxyType({}),
     bounds_after: Mapping[str, int] = MappingProxyType({}),
 ) -> list[str]:
-    """Return the numbers that differ, with their difference; operations to three digits. Some are bounds, given as
-    indexes into `BOUND_WORDS`; the difference of two kinds of bounds is unknown.
+    """Return the numbers that differ, with their difference; operations have three digits. Bounds are indexes into
+    `BOUND_WORDS`; between two kinds of bounds the difference is unknown.
 
     >>> differing_words({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
     ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
@@ -372,13 +368,13 @@ def _difference(word: str, old: int, new: int, before: str, after: str) -> str:
 
 
 def following_words(change: Change) -> list[Change]:
-    """Return the consequences to report: not the new names that the change itself shows, as in `silu (was gelu)`."""
+    """Return the consequences to report, without renames that the change itself shows: `silu (was gelu)`."""
     places = set(change.places)
     return [inner for inner in change.consequences if inner.kind != "renamed" or not places.issuperset(inner.places)]
 
 
 def behind_words(change: Change) -> str:
-    """Return the number of consequences of a change, in a line; "" if there are none."""
+    """Return the number of consequences of a change as text; "" if there are none."""
     following = following_words(change)
     if not following:
         return ""
@@ -389,7 +385,7 @@ def behind_words(change: Change) -> str:
 
 
 def place_words(wire: InputWire) -> str:
-    """Return the position of an input: its number as in the file, and in a word, so that the base of counting is clear.
+    """Return the position of an input: the number in the file, and a word that shows that it counts from 0.
 
     >>> (
     ...     place_words(InputWire(1, "a", "b")),
