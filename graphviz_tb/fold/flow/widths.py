@@ -103,7 +103,7 @@ class ChannelWidths:
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
         self._types = OpTypes(hierarchy)
-        self._halving: dict[int, bool] = {}
+        self._is_downsampling: dict[int, bool] = {}
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -256,9 +256,9 @@ class ChannelWidths:
             kept.append(([*value], value))
         return kept
 
-    def halves(self, boxes: Iterable[FlowBox]) -> bool:
+    def has_downsampling(self, boxes: Iterable[FlowBox]) -> bool:
         """Return whether an op in boxes has strides greater than one."""
-        return any(True for _ in self._halving_nodes(boxes))
+        return any(True for _ in self._downsampling_nodes(boxes))
 
     @cached_property
     def _layers(self) -> frozenset[int]:
@@ -276,14 +276,14 @@ class ChannelWidths:
             return False
         return any(box.row in self._layers for box in boxes)
 
-    def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
+    def _downsampling_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
         """Yield the nodes in boxes that take steps of more than one."""
         rows, nodes = self._rows_with_steps if self._hierarchy is not None else ([], [])
         for box in walk_boxes(list(boxes)) if rows else ():
             for node in map(nodes.__getitem__, self._places_in_box(box, rows)):
-                if node not in self._halving:
-                    self._halving[node] = self._takes_large_steps(node) or self._shrinks(node)
-                if self._halving[node]:
+                if node not in self._is_downsampling:
+                    self._is_downsampling[node] = self._has_large_stride(node) or self._shrinks(node)
+                if self._is_downsampling[node]:
                     yield node
 
     def _places_in_box(self, box: FlowBox, rows: list[int]) -> range:
@@ -292,14 +292,14 @@ class ChannelWidths:
             return range(0)
         return range(bisect_left(rows, box.row), bisect_left(rows, int(self.hierarchy.end[box.row])))
 
-    def _takes_large_steps(self, node: int) -> bool:
+    def _has_large_stride(self, node: int) -> bool:
         definition, layer = self.hierarchy.graph.node_def(node), self._layer_of_node.get(node)
         if layer is not None:
             return any(step > 1 for step in _layer_steps(layer))
         return definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i)
 
     def _shrinks(self, node: int) -> bool:
-        """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
+        """Return whether a traced node has_downsampling a size, by the recorded shapes of its input and its result."""
         graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
         edge = int(begins[node])
         if not has_framework(graph.op_types[graph.op[node]]) or edge == begins[node + 1]:
@@ -342,7 +342,7 @@ class ChannelWidths:
                 return False
         later = int(len(boxes) > MIN_SHRINKING_STAGES)  # the first stage may have the resolution of the stem
         if all(
-            self.halves([box]) and not all(self.halves([each]) for each in held)
+            self.has_downsampling([box]) and not all(self.has_downsampling([each]) for each in held)
             for box, held in zip(boxes[later:], blocks[later:], strict=True)
         ):
             return True
@@ -357,11 +357,16 @@ class ChannelWidths:
         if any(given):
             ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
         else:
-            ends = [self.halves([block]) for block in blocks[1:]]
+            ends = [self.has_downsampling([block]) for block in blocks[1:]]
         borders = [at for at, border in enumerate(ends, 1) if border]
         sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
         several = sum(size > 1 for size in sizes)
-        leads = borders == [1] and sizes[1] > 1 and self.halves(blocks[:1]) and not self.halves(blocks[1:])
+        leads = (
+            borders == [1]
+            and sizes[1] > 1
+            and self.has_downsampling(blocks[:1])
+            and not self.has_downsampling(blocks[1:])
+        )
         return borders if several >= MIN_SHRINKING_STAGES or leads else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
