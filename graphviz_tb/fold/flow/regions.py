@@ -441,7 +441,9 @@ def _fold_region(
             inside.boxes[-1], inside.boxes[-2]
         )  # the exit equals the box before it
         boxes = (
-            _fold_flow(inside, context, limit, depth + 1) if one_more else _fold_inside_region(inside, context, depth + 1)
+            _fold_flow(inside, context, limit, depth + 1)
+            if one_more
+            else _fold_inside_region(inside, context, depth + 1)
         )
         # In longer stretches tokens do not determine the wiring, as distances are capped.
         if len(key) <= MAX_TOKEN_DISTANCE:
