@@ -35,20 +35,21 @@ def fold_graph(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarch
     >>> fold_graph(graph).name[:3]
     ['', 'layer', 'layer/x[0-5]']
     """
-    folded, odd = _find_new_groups(graph, options)
-    whole = folded.without_series(())
-    legs = [] if options.tensorboard or whole is folded.raw else mirrored_series(whole)
+    grouping, notices = _find_new_groups(graph, options)
+    hierarchy = grouping.without_series(())
+    legs = [] if options.tensorboard or hierarchy is grouping.raw else mirrored_series(hierarchy)
     if legs:
-        stacked = _add_missing_templates(whole)
-        members = {whole.name[row] for leg in legs for row in whole.children(leg).tolist()}
-        folded = folded.drop_series([whole.name[leg] for leg in legs])
-        whole = folded.without_series(())
-        legged = frozenset(row for row, name in enumerate(whole.name) if name in members and whole.node[row] < 0)
-        whole = replace(whole, legs=legged, stacked=stacked)
-    whole = replace(whole, notices=whole.notices + odd) if odd else whole
-    # TensorBoard gives series no template; if nothing was inserted (`whole is folded.raw`), no group lacks one.
-    whole = whole if options.tensorboard or whole is folded.raw else _add_missing_templates(whole)
-    return replace(whole, grouping=folded) if len(whole) <= LARGE_PAGE_ROWS else whole
+        stacked = _add_missing_templates(hierarchy)
+        members = {hierarchy.name[row] for leg in legs for row in hierarchy.children(leg).tolist()}
+        grouping = grouping.drop_series([hierarchy.name[leg] for leg in legs])
+        hierarchy = grouping.without_series(())
+        leg_rows = (row for row, name in enumerate(hierarchy.name) if name in members and hierarchy.node[row] < 0)
+        hierarchy = replace(hierarchy, legs=frozenset(leg_rows), stacked=stacked)
+    hierarchy = replace(hierarchy, notices=hierarchy.notices + notices) if notices else hierarchy
+    # TensorBoard gives series no template; if nothing was inserted, all groups have one.
+    if not options.tensorboard and hierarchy is not grouping.raw:
+        hierarchy = _add_missing_templates(hierarchy)
+    return replace(hierarchy, grouping=grouping) if len(hierarchy) <= LARGE_PAGE_ROWS else hierarchy
 
 
 def make_regrouping(hierarchy: Hierarchy, options: GroupOptions) -> RepeatableGrouping:
@@ -60,23 +61,25 @@ def make_regrouping(hierarchy: Hierarchy, options: GroupOptions) -> RepeatableGr
 def _find_new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:
     """Return the raw hierarchy with the series and folds to insert, and notices."""
     raw = _build_raw_hierarchy(graph, options)
-    # Series requested by the user come before all folding: no fold may break one up.
+    # Requested series come first, so that no fold breaks one up.
     raw = insert_groups(raw, _series_as_groups(requested_series(raw, options)), last=options.tensorboard)
     series = find_series(raw, options)
-    groups, odd = fold_by_flow(raw, series, options) if options.folds else (_series_as_groups(series), ())
-    return Regrouping(raw, groups, options), odd
+    groups, notices = fold_by_flow(raw, series, options) if options.folds else (_series_as_groups(series), ())
+    return Regrouping(raw, groups, options), notices
 
 
 def _add_missing_templates(hierarchy: Hierarchy) -> Hierarchy:
-    """Compute templates for all groups without one, so that equal regions share a template as equal scopes do."""
+    """Compute templates for all groups without one, so that equal regions share a template, like equal scopes."""
     template, notices = find_templates(hierarchy)
     return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
 
 
 def _build_scopes(graph: Graph, numbered: list[int], moved: Mapping[int, str], options: GroupOptions) -> Hierarchy:
-    """Build the tree of scopes; `moved` has the scopes of nodes that belong elsewhere than their name says."""
-    tree, functions, odd = build_scope_tree(graph, numbered, moved, options)
-    return build_hierarchy(graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
+    """Build the tree of scopes; `moved` are the scopes of nodes that differ from their names."""
+    tree, functions, notices = build_scope_tree(graph, numbered, moved, options)
+    return build_hierarchy(
+        graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *notices)
+    )
 
 
 def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
@@ -84,7 +87,7 @@ def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
 
 
 def _build_raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
-    """Build scopes, their names in the program and templates, before series and folds."""
+    """Build scopes with their names in the program and their templates, before series and folds."""
     numbered = [] if options.tensorboard else find_numbered_nodes(graph)
     moved = {} if options.tensorboard else enclose_copies(graph, merged_modules(graph))
     built = _build_scopes(graph, numbered, moved, options)

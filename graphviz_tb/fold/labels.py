@@ -1,4 +1,4 @@
-"""Labels: the program's names of layers, and short labels where a level repeats the same words."""
+"""Labels: names of layers in the program, and short labels for levels whose names repeat the same words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from graphviz_tb.ops.roles import CONSTANT_OPS
 #                          names (frozen graphs, functions), by the ops that read weights
 
 COUNTER_SUFFIX = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
-MAX_COUNTER_LETTERS = 10  # letters: "_" and nine digits; not to search in more only saves time
+MAX_COUNTER_LETTERS = 10  # "_" and nine digits; searching only these saves time
 # Ops that read a kernel in Keras 3 (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 KERAS_3_READ = compile_on_use(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED_VARIABLE = "/resource"  # function arguments are named after the op that reads them
@@ -44,7 +44,7 @@ CodeNames = dict[int, str]  # row: name without counter
 
 
 def find_code_names(hierarchy: Hierarchy, numbered: Iterable[int] = ()) -> CodeNames:
-    """Return the program's names of layers whose scopes have a different name, by row of the scope.
+    """Return the names in the program of layers whose scopes have a different name, by row of the scope.
 
     Before: scopes, without series and folds; `numbered` from `find_numbered_nodes`. After: empty unless the names come
     from Keras 3. Scopes of gradients are renamed like the layers they belong to.
@@ -53,7 +53,7 @@ def find_code_names(hierarchy: Hierarchy, numbered: Iterable[int] = ()) -> CodeN
     counted = _scopes_with_counter(hierarchy)
     if not counted:
         return known
-    # Scopes of gradients repeat layer names: no evidence, and renamed only together with the layers.
+    # Scopes of gradients repeat the names of layers: they are no evidence, and are renamed with the layers.
     gradients = _gradient_only_rows(hierarchy)
     forward = {row: name for row, name in counted.items() if not gradients[row]}
     if not forward or not _is_made_by_keras_3(hierarchy, forward):
@@ -96,7 +96,7 @@ def _is_name_with_counter(segment: str, name: str) -> bool:
 
 
 def _strip_counter(name: str) -> str | None:
-    """Return a name without its counter; None if it has none. Only the end of a long name is searched.
+    """Return a name without its counter; None if it has none.
 
     >>> _strip_counter("block_1/dense_12"), _strip_counter("block_1/dense"), _strip_counter("block/_1")
     ('block_1/dense', None, None)
@@ -106,7 +106,7 @@ def _strip_counter(name: str) -> str | None:
 
 
 def _scopes_with_counter(hierarchy: Hierarchy) -> CodeNames:
-    """Return the scopes whose name is a free name and a counter."""
+    """Return the scopes whose name is a counter after a free name, with the free name."""
     names: CodeNames = {}
     # Names are unique within one graph or function.
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
@@ -149,10 +149,9 @@ def _is_made_by_keras_3(hierarchy: Hierarchy, counted: CodeNames) -> bool:
 
 
 def _weight_uses_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield for each use of a weight inside such scopes: the op that brings it, its variable, its scopes from the
-    outside in.
+    """Yield each use of a weight inside `counted` scopes: the mark, its variable, and the scopes from the outside in.
 
-    The variable of a constant in a weight slot is `UNNAMED_VARIABLE`.
+    The variable of a constant is `UNNAMED_VARIABLE`.
     """
     graph, name = hierarchy.graph, hierarchy.name
     beside = graph.beside
@@ -190,15 +189,14 @@ def _gradient_only_rows(hierarchy: Hierarchy) -> Bools:
     return inside
 
 
-# Short labels for long names: in a flat graph every name repeats what the groups around it say.
+# Short labels for long names: in a flat graph every name repeats the names of the groups around it.
 #
 # `model_block_2_conv_1_Conv2D` in the group `block_2` is labelled `conv_1_Conv2D`. Names and addresses stay those of
 # the file.
 
-# A counting letter after a number is a word: "block2", "a". So is a number on its own: folding joins it to the word
-# before, but labels may be cut between them.
+# A letter after a number is a word ("block2", "a"), and so is a number: labels may be cut between them.
 LABEL_WORD = compile_on_use(r"[A-Za-z]*[0-9]+|[A-Za-z]+")
-LONG_LABEL_LETTERS = 24  # characters of a name that a box shows
+LONG_LABEL_LETTERS = 24  # a box shows that many characters of a name
 MIN_BEGINNING_SHARE = 0.8  # share of the names of a level with the same beginning
 LAST_CHARACTER = chr(0x10FFFF)  # sorts after any continuation of a name
 LABEL_START = compile_on_use(r"[_./ -][A-Za-z].")  # a label may begin at the letter
@@ -209,11 +207,10 @@ INNER_LABEL = compile_on_use(
 
 
 class ShortLabels(Mapping[int, str]):
-    """Labels by row, in levels with a name too long for a box, and in folds whose name all in them repeat; a level is
-    computed on first access.
+    """Short labels by row, for levels with a name too long for a box, and for folds whose name all members repeat.
 
-    The words that most ops and scopes of a level begin with are cut off, but never so that two labels of a level become
-    equal, or that a label begins with a number. Before: a hierarchy with all its groups.
+    The words with which most names of a level begin are cut off, unless two labels would become equal, or a label would
+    begin with a number. Levels are computed on first access. Before: a hierarchy with all its groups.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -225,7 +222,7 @@ class ShortLabels(Mapping[int, str]):
         return self._level_labels(int(self._hierarchy.parent[row]))[row]
 
     def get(self, row: int, default: Any = None) -> Any:
-        """Return the label of a row, or `default`, as for most rows."""
+        """Return the short label of a row, or `default`."""
         return self._level_labels(int(self._hierarchy.parent[row])).get(row, default)
 
     def __iter__(self) -> Iterator[int]:
@@ -269,7 +266,7 @@ class ShortLabels(Mapping[int, str]):
         return int(self._enclosing_scopes[group]) if self._hierarchy.is_stack_row[group] else group
 
     def _rows_inside(self, scope: int, which: Bools) -> Longs:
-        """Return the rows of a scope, through its stacks, for which `which` holds."""
+        """Return the rows in a scope and its stacks for which `which` holds."""
         order, start = self._rows_by_scope
         inside: Longs = order[start[scope] : start[scope + 1]]
         return inside[which[inside]]
@@ -292,7 +289,7 @@ class ShortLabels(Mapping[int, str]):
     def _long_scopes(self) -> dict[int, None]:
         """Scopes with a long name inside, in order."""
         lengths = np.fromiter(map(len, self._hierarchy.name), np.int64, len(self._hierarchy))
-        lengths[[0, *self._hierarchy.function_rows]] = -1  # no name begins with its root's name
+        lengths[[0, *self._hierarchy.function_rows]] = -1  # names do not begin with the name of the root
         own = lengths - lengths[self._enclosing_scopes] - 1
         return dict.fromkeys(
             sorted({*self._enclosing_scopes[self._is_named_row & (own > LONG_LABEL_LETTERS)].tolist()})
@@ -300,8 +297,10 @@ class ShortLabels(Mapping[int, str]):
 
 
 def _labels_behind_fold(hierarchy: Hierarchy, group: int) -> dict[int, str]:
-    """Return the labels in a fold without its own, by row, if all begin with it: `1_conv` of `conv4_block2_1_conv` in
-    `conv4_block2`."""
+    """Return the labels in a fold without the label of the fold, by row, if all begin with it.
+
+    In `conv4_block2`, `conv4_block2_1_conv` is `1_conv`.
+    """
     if group < 0 or hierarchy.kind[group] != FOLD_ROW:
         return {}
     begin = hierarchy.short_label(group)
@@ -317,7 +316,7 @@ def _labels_behind_fold(hierarchy: Hierarchy, group: int) -> dict[int, str]:
 
 
 def _enclosing_scopes(hierarchy: Hierarchy) -> Ints:
-    """Return the nearest enclosing row that is neither series nor fold; a root's is itself."""
+    """Return the nearest enclosing row of each row that is neither series nor fold; a root encloses itself."""
     stack, around = hierarchy.is_stack_row, np.maximum(hierarchy.parent, 0)
     while stack[around].any():
         around = np.where(stack[around], hierarchy.parent[around], around)
@@ -325,12 +324,12 @@ def _enclosing_scopes(hierarchy: Hierarchy) -> Ints:
 
 
 def _common_beginning(names: list[str]) -> NameWords:
-    """Return the words that most of some names begin with.
+    """Return the words with which most of some names begin.
 
     >>> _common_beginning(["net_1_conv_2_Conv2D", "net_1_conv_2_BiasAdd", "net_1_conv_10_Relu"])
     ('net', '1', 'conv')
     """
-    names.sort()  # names with one beginning are adjacent, and the middle one belongs to any majority
+    names.sort()  # names with one beginning are adjacent, so the middle name begins like any majority
     usual = names[len(names) // 2] if names else ""
 
     def in_most(word: re.Match[str]) -> bool:
@@ -343,7 +342,7 @@ def _common_beginning(names: list[str]) -> NameWords:
 
 
 class LevelNames:
-    """The labels of a level. `begin` is the common beginning of most names in it, `around` the enclosing level in its
+    """The labels of a level; `begin` is the common beginning of most names, `around` the enclosing level in its
     scope."""
 
     def __init__(self, hierarchy: Hierarchy, group: int, begin: NameWords, around: LevelNames | None) -> None:
@@ -351,16 +350,16 @@ class LevelNames:
         inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
         nodes = {row: int(hierarchy.node[row]) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION_ROW}
         self.labels = {row: hierarchy.short_label(row) for row, node in nodes.items() if node not in stated}
-        # Labels of weights are expensive and rarely needed: computed on demand.
+        # Labels of weights are expensive and rarely needed, so they are computed on demand.
         self.stated = Lazy(lambda: [hierarchy.short_label(row) for row, node in nodes.items() if node in stated])
         begin = begin or (around.begin if around is not None else ())
-        # Words shared by no two labels distinguish them: keep these.
+        # Cut only words that two labels share.
         parts = [part for label in self.labels.values() for part in LABEL_SEPARATOR.split(label)]
         common = sorted((shared_prefix_length(tuple(LABEL_WORD.findall(part)), begin) for part in parts), reverse=True)[
             1:2
         ]
         self.begin: NameWords = begin[: common[0]] if common else ()
-        # Levels inside a shortened one are shortened too: a stack and its members have similar labels.
+        # Levels inside a shortened level are shortened too, since a stack and its members have similar labels.
         self.is_short: bool = (around is not None and around.is_short) or any(
             len(part) > LONG_LABEL_LETTERS and _cut_label(part, self.begin) != part for part in parts
         )
@@ -380,9 +379,7 @@ class LevelNames:
 
 
 def _cut_label(label: str, begin: NameWords) -> str:
-    """Return a label without the words that it shares with a beginning.
-
-    The rest begins with a letter and is longer than one character.
+    """Return a label without the words of `begin` with which it begins; the rest begins with a letter.
 
     >>> [
     ...     _cut_label(label, ("net", "conv", "2"))

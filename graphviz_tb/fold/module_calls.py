@@ -1,6 +1,6 @@
-"""Scopes that are called several times: a path of the flow leaves them and comes back. Each call gets a separate scope.
+"""Separate the calls of a scope that is called several times: a path of the flow leaves it and comes back.
 
-relu ─▶ conv ─▶ relu          as one scope, `relu` would close a circle
+relu ─▶ conv ─▶ relu          as one scope, `relu` would close a cycle
 relu ─▶ conv ─▶ relu (2)
 """
 
@@ -29,23 +29,23 @@ from graphviz_tb.ops.roles import (
 
 STORAGE_SOURCE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
 STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
-MAX_WALKED_EDGES = 2_000_000  # over all scopes on circles
+MAX_WALKED_EDGES = 2_000_000  # over all scopes on cycles
 MAX_CALLS = 200  # of one scope
 
-NodeCalls = dict[int, int]  # by node, how often the flow entered a scope before it
+NodeCalls = dict[int, int]  # node: how often the flow entered a scope before it
 
 
 def separate_calls(hierarchy: Hierarchy, moved: Mapping[int, str]) -> dict[int, str]:
-    """Return `moved` (the scopes of nodes that belong elsewhere than their name says) extended by each node outside of
-    the first call of an enclosing scope."""
+    """Return `moved` (scopes of nodes that differ from their names) with the nodes of all but the first call of a
+    scope."""
     graph = hierarchy.graph
     flow = _flow_edges(graph)
-    if not FRAME_NEXT_OPS.isdisjoint(graph.op_types):  # a control flow v1 loop is a real circle
+    if not FRAME_NEXT_OPS.isdisjoint(graph.op_types):  # a control flow v1 loop is a real cycle
         return dict(moved)
     called: list[tuple[int, NodeCalls]] = []
     left = MAX_WALKED_EDGES
-    for ring in _circles(hierarchy, flow):
-        walk = _Walk(hierarchy, ring, flow)
+    for ring in _cyclic_siblings(hierarchy, flow):
+        walk = _CycleWalk(hierarchy, ring, flow)
         left -= walk.edge_count * len(ring)
         if left < 0:
             break
@@ -54,7 +54,7 @@ def separate_calls(hierarchy: Hierarchy, moved: Mapping[int, str]) -> dict[int, 
 
 
 def _flow_edges(graph: Graph) -> Bools:
-    """Return which edges are data that flows: neither control nor from and to storage."""
+    """Return which edges carry data, not from or to storage."""
     handle, store = (
         np.array([has_role(op, *roles) for op in graph.op_types] or [False], bool)
         for roles in (STORAGE_SOURCE_ROLES, STORAGE_TARGET_ROLES)
@@ -63,11 +63,11 @@ def _flow_edges(graph: Graph) -> Bools:
     return flow
 
 
-def _circles(hierarchy: Hierarchy, flow: Bools) -> Iterator[list[int]]:
+def _cyclic_siblings(hierarchy: Hierarchy, flow: Bools) -> Iterator[list[int]]:
     """Yield the rows of each cycle among the children of a group that contains a scope."""
     start, stop = hierarchy.edge_from, hierarchy.edge_to
     edges = np.flatnonzero(flow & (start >= 0) & (stop >= 0) & (start != stop))
-    # Children are in the order of their first nodes: in a file along its flow only what is entered again leads back.
+    # Children are in the order of their first nodes: in a file in flow order, only repeated calls lead back.
     back = edges[start[edges] > stop[edges]]
     owners = hierarchy.parent[stop[back]]
     for owner in distinct_values(owners).tolist():
@@ -89,8 +89,8 @@ def _circles(hierarchy: Hierarchy, flow: Bools) -> Iterator[list[int]]:
                 yield ring
 
 
-class _Walk:
-    """The nodes in the rows of a circle, along the flow."""
+class _CycleWalk:
+    """The nodes in the rows of a cycle, along the flow."""
 
     def __init__(self, hierarchy: Hierarchy, ring: Sequence[int], flow: Bools) -> None:
         self.hierarchy, self.ring, graph = hierarchy, ring, hierarchy.graph
@@ -116,7 +116,7 @@ class _Walk:
 
     def calls(self) -> Iterator[tuple[int, NodeCalls]]:
         """Yield the scopes that the flow enters more than once, with the call of each of their nodes."""
-        if len(self.order) < len(self.nodes):  # a real circle
+        if len(self.order) < len(self.nodes):  # a real cycle
             return
         hierarchy = self.hierarchy
         rows = hierarchy.row_of_node[self.nodes]
@@ -134,11 +134,9 @@ class _Walk:
                 yield row, calls
 
     def _are_calls(self, row: int, calls: NodeCalls) -> bool:
-        """Return whether each later call runs the layer again: with kernels of the scope or of the first call, or with
-        the same ops.
+        """Return whether each later call runs the layer again: with equal ops, or kernels of the scope or first call.
 
-        A scope that a path merely leaves and enters again, such as a loss or a tape of gradients, is one scope. A
-        PyTorch module is always called.
+        Other scopes that a path leaves and enters again, such as a loss, are not called. PyTorch modules always are.
         """
         graph = self.hierarchy.graph
         if graph.has_module_scopes:
@@ -162,7 +160,7 @@ class _Walk:
         return all(not kernels[call].isdisjoint(own | kernels[0]) for call in ops if call)
 
     def _entries(self, inside: Sequence[bool]) -> list[int]:
-        """Return for each node how often a path to it has entered the nodes `inside` at most."""
+        """Return, for each node, the greatest number of times that a path to it enters the nodes `inside`."""
         entered = [0] * len(inside)
         for node in self.order:
             here = inside[node]
@@ -174,7 +172,7 @@ class _Walk:
 
 
 def _name_calls(hierarchy: Hierarchy, called: list[tuple[int, NodeCalls]], moved: Mapping[int, str]) -> dict[int, str]:
-    """Return the scope of the nodes of later calls; an outer scope comes before those in it."""
+    """Return `moved` with the numbered scopes of later calls, outer scopes first."""
     scope = dict(moved)
     depth = hierarchy.depth
     for row, calls in sorted(called, key=lambda item: (int(depth[item[0]]), item[0])):
@@ -192,39 +190,38 @@ def _name_calls(hierarchy: Hierarchy, called: list[tuple[int, NodeCalls]], moved
     return scope
 
 
-def _scope_parts(given: str | None, name: str, level: int) -> list[str]:
-    """Return the segments of the scope of a node, at least `level`: an op with the name of a scope is in that scope.
+def _scope_parts(scope: str | None, name: str, level: int) -> list[str]:
+    """Return the segments of the scope of a node, at least `level`; the name counts if the scope is shorter.
 
     >>> _scope_parts(None, "a/b", 1), _scope_parts(None, "a/b", 2), _scope_parts("a (2)", "a/b", 1)
     (['a'], ['a', 'b'], ['a (2)'])
     """
-    parts = (given or name.rpartition("/")[0]).split("/")
+    parts = (scope or name.rpartition("/")[0]).split("/")
     return name.split("/") if parts == [""] or len(parts) < level else parts
 
 
-Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containers before it that the trace left out
+Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containers missing before it
 MODULE = compile_on_use(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
 MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
 
 
 def merged_modules(graph: Graph) -> dict[int, str]:
-    """Return the scopes of nodes of a PyTorch trace where several modules share one: a trace leaves containers out of
-    its scopes, but the names of parameters have them.
+    """Return separate scopes for the nodes of modules that share a scope in a PyTorch trace.
 
-    Net/Sequential[blocks] of Net/ModuleList[stages]/ModuleDict[0]/Sequential[blocks] is
-    Net/Sequential[stages.0.blocks].
+    A trace omits containers in scopes, but not in the names of parameters: the scope Net/Sequential[blocks] of
+    Net/ModuleList[stages]/ModuleDict[0]/Sequential[blocks] becomes Net/Sequential[stages.0.blocks].
     """
     known = _modules_of_weights(graph) if graph.is_value_trace else {}
     merged: dict[tuple[tuple[str, ...], Skips], set[tuple[str, ...]]] = defaultdict(set)
     for scope, skips in set(known.values()):
         for place in range(len(scope)):
             merged[scope[: place + 1], skips[:place]].add(skips[place])
-    # The others of their class have the same containers, also where only one has their attribute.
-    families = {_family(*key) for key, held in merged.items() if len(held) > 1}
+    # Modules of one class at one place are treated alike, even if only some of them share a scope.
+    families = {_module_family(*key) for key, held in merged.items() if len(held) > 1}
     if not families:
         return {}
-    merged = {key: held for key, held in merged.items() if _family(*key) in families}
+    merged = {key: held for key, held in merged.items() if _module_family(*key) in families}
     first = {scope for scope, _ in merged}
     _spread_along_flow(graph, known, first)
     return {
@@ -237,8 +234,8 @@ def merged_modules(graph: Graph) -> dict[int, str]:
     }
 
 
-def _family(scope: tuple[str, ...], skips: Skips) -> tuple[tuple[str, ...], str, Skips]:
-    """Return the common part of the modules of one class that are called at one place."""
+def _module_family(scope: tuple[str, ...], skips: Skips) -> tuple[tuple[str, ...], str, Skips]:
+    """Return a key that is equal for the modules of one class at one place."""
     found = MODULE.fullmatch(scope[-1])
     return scope[:-1], found[1] if found else scope[-1], skips
 
@@ -260,7 +257,7 @@ def _modules_of_weights(graph: Graph) -> dict[int, tuple[tuple[str, ...], Skips]
 
 
 def _missing_segments(scope: Sequence[str], path: Sequence[str]) -> Skips | None:
-    """Return the segments of a path before each segment of a scope; None if the scope is not a part of the path.
+    """Return the segments of a path that are missing before each segment of a scope; None if these are not in the path.
 
     >>> _missing_segments(["Net", "Run[a]"], ["Net", "ModuleList[m]", "Run[a]"])
     ((), ('ModuleList[m]',))
@@ -280,8 +277,10 @@ def _missing_segments(scope: Sequence[str], path: Sequence[str]) -> Skips | None
 def _spread_along_flow(
     graph: Graph, known: dict[int, tuple[tuple[str, ...], Skips]], merged: Set[tuple[str, ...]]
 ) -> None:
-    """Give the other nodes of scopes that several modules share the containers of a neighbour, in place: of one in the
-    same module, else of one that shares most of their scope."""
+    """Copy the containers of neighbours to the other nodes of shared scopes, in place.
+
+    Neighbours in the same module come first, then those that share most of the scope.
+    """
     scopes: dict[int, tuple[str, ...]] = {}
     for node in np.flatnonzero(graph.mark == 0).tolist():
         scope = tuple(graph.name[node].split("/")[:-1])
@@ -302,7 +301,7 @@ def _spread_along_flow(
                     held, skips = known[other]
                     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(scope, held, strict=False)))
                     best = max(best, skips[:shared], key=len)
-            # Only a neighbour in the same module is sure; then one in the module around it, at last any is taken.
+            # First neighbours in the same module, then in the module around it, finally any.
             farthest = 0 if sweep < MAX_SWEEPS else 1 if sweep < MAX_SWEEPS + 2 else len(scope)
             if best and len(best) >= len(scope) - farthest:
                 known[node] = scope, best + ((),) * (len(scope) - len(best))
@@ -313,11 +312,11 @@ COPY_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP)
 
 
 def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
-    """Return `moved` and the scopes of identities, copies and casts between modules: of the module beside them that
-    feeds them, else of the only one that uses them. A figure has no box for these. A list that one module makes and
-    takes alone is in it, wherever a trace puts it.
+    """Return `moved` with identities, copies and casts between modules moved into the module that feeds or uses them.
 
-    Net/Norm[norm] ─▶ Net/to ─▶ Net/Linear[head]        all of it is in Net; `to` is in Net/Norm[norm]
+    A list that only one module makes and uses moves into that module.
+
+    Net/Norm[norm] ─▶ Net/to ─▶ Net/Linear[head]        `to` moves into Net/Norm[norm]
     """
     found = dict(moved)
     lists = graph.nodes_of_types(lambda op: op in TRACE_LIST_OPS)
@@ -338,7 +337,7 @@ def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
         holders = {found.get(other) or graph.name[other].rpartition("/")[0] for other in around}
         if len(holders) == 1 and (module := holders.pop()).startswith(f"{graph.name[node].rpartition('/')[0]}/"):
             found[node] = module
-    # Along the flow, then against it: a chain of copies stays together.
+    # Along the flow, then against it, so that chains of copies stay together.
     for nodes, beside in ((list(sources), sources), (list(reversed(users)), users)):
         for node in nodes:
             if node in found or len(sources[node]) > 1 or not beside[node]:
@@ -351,8 +350,7 @@ def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
 
 
 def _module_beside(own: str, scopes: Sequence[str]) -> str:
-    """Return the innermost module in the scope `own` that contains all of `scopes`. None is in a numbered one, since
-    this is like others.
+    """Return the innermost module in the scope `own` that contains all of `scopes`, without numbered modules; else "".
 
     >>> _module_beside("Net", ["Net/Run[run]/Linear[fc]"]), _module_beside("Net", ["Net/Run[run]/Block[layers.0]/add"])
     ('Net/Run[run]/Linear[fc]', 'Net/Run[run]')
@@ -372,7 +370,7 @@ def _is_single_module(segment: str) -> bool:
 
 
 def _with_containers(segment: str, containers: Sequence[str]) -> str:
-    """Return a segment with the names of the containers that it is in.
+    """Return a segment with the names of the containers around it.
 
     >>> _with_containers("Sequential[run]", ["ModuleList[parts]", "ModuleDict[0]"])
     'Sequential[parts.0.run]'

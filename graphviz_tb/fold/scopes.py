@@ -31,8 +31,8 @@ class GrowingTree:
     The sort key of a leaf is twice its node plus one, that of a scope twice the first node below it.
     """
 
-    ordinary: Bools  # by node, whether it makes scopes: not marks, not PyTorch's inputs and outputs
-    scope: Ints  # by node, index into `scopes` of its name up to the last slash; equal if one look-up suffices
+    ordinary: Bools  # by node, whether it makes scopes: no marks, no inputs and outputs of PyTorch
+    scope: Ints  # by node, index into `scopes` of its name up to the last slash
     scopes: list[str | None]
     leaf_parent: Longs  # by node
     functions: list[int] = field(default_factory=list)
@@ -75,9 +75,9 @@ def build_scope_tree(
 ) -> tuple[HierarchyTree, list[int], tuple[Notice, ...]]:
     """Return the tree of scopes and ops, the tree id of each function, and notices.
 
-    Requires `numbered` from `find_numbered_nodes`; `moved` has the scopes of nodes that belong elsewhere than their
-    name says. Afterwards every kept node is a leaf below its scopes; op N that is also a scope is named `N/(last)`
-    inside it; marks and PyTorch's inputs and outputs make no scopes, they go below the nearest existing one.
+    Before: `numbered` comes from `find_numbered_nodes`; `moved` are the scopes of nodes that differ from their names.
+    After: every kept node is a leaf below its scopes; an op `N` that is also a scope is named `N/(last)` inside it;
+    marks, and inputs and outputs of PyTorch, are below the nearest existing scope.
     """
     port = graph.op_types.index(MODULE_PORT_OP) if MODULE_PORT_OP in graph.op_types and not options.tensorboard else -1
     ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.node_scopes
@@ -99,7 +99,7 @@ def build_scope_tree(
 
 
 def _deep_name_notices(count: int) -> tuple[Notice, ...]:
-    """Return a notice if `count` names are in fewer scopes than they have segments."""
+    """Return a notice if `count` names were not split into all their segments."""
     if not count:
         return ()
     text = "names are so deep that they are not split to their end: their last parts are kept as one name"
@@ -107,9 +107,9 @@ def _deep_name_notices(count: int) -> tuple[Notice, ...]:
 
 
 def _separate_scopes(graph: Graph, numbered: Iterable[int]) -> Iterator[tuple[int, str | None]]:
-    """Yield nodes whose scope is not determined by their name up to the last slash, with that scope."""
+    """Yield the nodes whose scope is not their name up to the last slash, with their scope."""
     if "" in graph.node_scopes.names:
-        # In scope "" once some name has created it.
+        # Scope "" exists once some name has created it.
         yield from ((node, "") for node, name in enumerate(graph.name) if name.rfind("/") == 0)
     for node in numbered:
         around, slash, _ = graph.name[node].rpartition("/")[0].rpartition("/")
@@ -133,7 +133,7 @@ def _add_graph_scopes(
     inside = is_scope[nodes - start]
     parent[inside] = _move_ops_into_scopes(growing, graph, scopes, nodes[inside].tolist(), options)
     growing.leaf_parent[nodes] = parent
-    growing.leaf_parent[marks] = _hang_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
+    growing.leaf_parent[marks] = _place_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
 
 
 def _add_node_scopes(growing: GrowingTree, scopes: dict[str, int], root: int, nodes: Longs) -> Longs:
@@ -155,15 +155,14 @@ def _add_node_scopes(growing: GrowingTree, scopes: dict[str, int], root: int, no
         if growing.room.cut:
             break
     parent = np.array(found, np.int64)[same_as]
-    # Beyond the budget, each further name is truncated separately.
+    # Beyond the budget, each name is truncated separately.
     for place in np.flatnonzero(nodes > node).tolist() if growing.room.cut else ():
         parent[place] = scope_of(int(nodes[place]), growing.scopes[number[place]])
     return parent
 
 
 def _is_type_and_number(name: str, op: str) -> bool:
-    """Return whether a name is only its op type and a number, as in data pipelines: the part before the number is no
-    scope.
+    """Return whether a name is an op type and a number, as in data pipelines: the op type is not a scope.
 
     >>> _is_type_and_number("BatchDatasetV2/_9", "BatchDatasetV2"), _is_type_and_number("net/dense/_9", "MatMul")
     (True, False)
@@ -221,8 +220,10 @@ def _strict_name(name: str) -> str:
 def _move_ops_into_scopes(
     growing: GrowingTree, graph: Graph, scopes: dict[str, int], nodes: list[int], options: GroupOptions
 ) -> list[int]:
-    """Give ops that are also scopes their strict name, with further brackets if that name is taken (not in
-    TensorBoard's preset). Return their scopes, which come where their first node does."""
+    """Rename ops that are also scopes to their strict names, move their scopes forward, and return these scopes.
+
+    A name that is taken gets further brackets, except in TensorBoard's preset.
+    """
     index = graph.index[int(graph.function[nodes[0]]) + 1] if nodes else {}
     for node in nodes:
         name = graph.name[node]
@@ -239,7 +240,7 @@ def _move_ops_into_scopes(
     return [scopes[graph.name[node]] for node in nodes]
 
 
-def _hang_marks(
+def _place_marks(
     growing: GrowingTree,
     graph: Graph,
     scopes: dict[str, int],
@@ -249,8 +250,8 @@ def _hang_marks(
     options: GroupOptions,
 ) -> Longs:
     """Put constants, summaries and ports below the nearest scope of their name, and return these scopes."""
-    lengths = set(map(len, scopes)) if len(marks) else set()  # few look-ups even for names of nothing but slashes
-    longest = growing.longest + 1  # no scope has a longer name: ignore slashes beyond
+    lengths = set(map(len, scopes)) if len(marks) else set()  # few look-ups even for names made of slashes
+    longest = growing.longest + 1  # no scope has a longer name
 
     def nearest(name: str | None) -> int:
         if name is None:
@@ -264,7 +265,7 @@ def _hang_marks(
 
     number, same_as = np.unique(growing.scope[marks], return_inverse=True)
     parent = np.array([nearest(growing.scopes[each]) for each in number.tolist()], np.int64)[same_as]
-    # Last: marks go below scopes made by ordinary nodes.
+    # A mark with the name of a scope goes into it.
     skipped = (
         _scopes_unseen_by_tensorboard(graph, marks.tolist()) if options.tensorboard and len(marks) else frozenset()
     )
@@ -276,15 +277,15 @@ def _hang_marks(
 
 
 def _scopes_unseen_by_tensorboard(graph: Graph, marks: list[int]) -> frozenset[str]:
-    """Return the scopes that TensorBoard overlooks when it names marks: it stops one short of the last name.
+    """Return the scopes that TensorBoard overlooks when it names marks: its search stops before the last name.
 
-    Names are ordered by UTF-16 code units, function bodies under their prefix.
+    Names are ordered by UTF-16 code units; those of function bodies have their prefix.
     """
     nodes = np.flatnonzero((graph.mark == 0) & graph.kept).tolist()
     if not nodes:
         return frozenset()
     full = partial(_tensorboard_name, graph)
-    # The last of each body by short name: thousands of full names would each repeat the function's.
+    # Full names repeat the name of the function, so they are built only for the last node of each body.
     bodies = groupby(nodes, key=graph.function.__getitem__)
     last = max((full(max(body, key=lambda node: _utf_16_key(graph.name[node]))) for _, body in bodies), key=_utf_16_key)
     # From the outside in: a name in a scope is also in the scopes around it.

@@ -1,4 +1,4 @@
-"""Series: runs of numbered siblings, drawn as stacked nodes that open to their members; and the two legs of a U."""
+"""Series: runs of numbered siblings, drawn as stacked nodes that open to their members."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ BRACKETED_NUMBER = compile_on_use(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTo
 # The name of a series: "scope/conv[1-3]".
 SERIES_NAME = compile_on_use(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 
-MAX_LEG_MEMBERS = 12  # more are a picture of their own
-MIN_LEVELS = 3  # of a U
+MAX_LEG_MEMBERS = 12  # longer series stay stacks
+MIN_LEVELS = 3  # levels of a U
 
 BRACKET_SUFFIX = "[]"  # suffix of names that end in a bracketed number
 
@@ -56,7 +56,7 @@ def requested_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Series
     """Return the series named in `options.group`, however short."""
     if not options.group:
         return []
-    # Backwards, so that the first of several groups with one name (functions) wins.
+    # Reversed, so that the first of several groups with one name (functions) wins.
     parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()[::-1]}
 
     @cache  # once per level, however many of its runs are requested
@@ -76,7 +76,7 @@ def requested_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Series
 
 
 def _row_motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
-    """Return the key that each row shares with its neighbours in a series: op type or template; -1 for none."""
+    """Return the key that is equal for all members of a series: op type or template; -1 for none."""
     graph = hierarchy.graph
     named = np.array([bool(op) for op in graph.op_types] or [False])  # ops without a type match nothing
     code = np.full(len(hierarchy), -1, np.int64)
@@ -90,7 +90,7 @@ def _row_motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
 
 
 def _find_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iterator[SeriesRun]:
-    """Yield the runs among siblings of one motif, where there are at least `shortest` such siblings."""
+    """Yield the runs among siblings of one motif, if these are at least `shortest`."""
     code = _row_motifs(hierarchy, options)
     rows = hierarchy.child_order[code[hierarchy.child_order] >= 0]
     parent = hierarchy.parent[rows]
@@ -151,7 +151,7 @@ def _numbered_rows_by_affixes(
         else:
             # TensorBoard's rule: a name without a number counts as number 0; a trailing "*" is a suffix.
             filed[(leaf[:-1], "*") if leaf.endswith("*") else (leaf, "")].append((0, row))
-    # Once per name: many nodes may share it.
+    # Once per name, since many nodes may share it.
     zeros = {leaf: _run_started_by(filed, leaf) for leaf in dict(bare)}
     # In a second pass: an unnumbered name that joins a run must not change the result for the rest.
     for leaf, row in bare:
@@ -161,9 +161,9 @@ def _numbered_rows_by_affixes(
 
 
 def _run_started_by(filed: dict[NumberAffixes, list[NumberedRow]], leaf: str) -> NumberAffixes | None:
-    """Return the run that a name without a number starts: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
+    """Return the run that a name without a number begins: the longer of `foo1…` and `foo_1…`, the latter on a tie.
 
-    Runs that already have a number 0 are not extended.
+    A run that has a number 0 is not extended.
     """
     best: tuple[int, str] | None = None
     for prefix in (leaf + "_", leaf):
@@ -177,7 +177,7 @@ def _run_started_by(filed: dict[NumberAffixes, list[NumberedRow]], leaf: str) ->
 
 
 def _consecutive_runs(members: list[NumberedRow]) -> list[list[NumberedRow]]:
-    """Cut where the number does not increase by exactly one.
+    """Return the runs of at least two members in which the number increases by one.
 
     >>> _consecutive_runs([(1, 10), (2, 11), (4, 12), (4, 13), (5, 14)])
     [[(1, 10), (2, 11)], [(4, 13), (5, 14)]]
@@ -194,8 +194,10 @@ def _consecutive_runs(members: list[NumberedRow]) -> list[list[NumberedRow]]:
 def _run_by_name(
     name: str, parents: dict[str, int], filed: Callable[[int], dict[NumberAffixes, list[NumberedRow]]]
 ) -> SeriesRun | None:
-    """Return the run with a name like `scope/conv[1-3]`, if it has two members or more; `filed` returns the numbered
-    children of a group by prefix and suffix."""
+    """Return the run with a name like `scope/conv[1-3]` if it has at least two members.
+
+    `filed` returns the numbered children of a group by prefix and suffix.
+    """
     match = SERIES_NAME.fullmatch(name)
     if not match:
         return None
@@ -210,9 +212,8 @@ def _run_by_name(
     return SeriesRun(parent, name, members) if len(members) > 1 else None
 
 
-# Stacks of which one feeds the other in reverse order: the two legs of a U.
-#
-# Member i of the first feeds member n - 1 - i of the second, so no member shows the rest: all are drawn.
+# Mirrored series, the two legs of a U: member i of the first feeds member n - 1 - i of the second. No member represents
+# the others, so all are drawn.
 
 
 def mirrored_series(hierarchy: Hierarchy) -> list[int]:
@@ -253,24 +254,25 @@ def _legs_among(hierarchy: Hierarchy, parent: int, rows: list[int]) -> list[int]
 
 
 def _member_at(hierarchy: Hierarchy, series: int, node: int) -> int:
-    """Return the number of the member of a series that holds a node."""
+    """Return the index of the member of a series that contains a node."""
     members = np.sort(hierarchy.children(series))
     return int(np.searchsorted(members, hierarchy.row_of_node[node], side="right")) - 1
 
 
 def _is_mirrored(pairs: set[tuple[int, int]], count: int, fed: set[int]) -> bool:
-    """Return whether the members of a series of `count`, joined in `pairs`, feed those of another one in reverse order;
-    `fed` are those that other boxes feed.
+    """Return whether `pairs` of members (of a first series of `count`, of a second) are in reverse order.
+
+    `fed` are the members of the second series with inputs from other boxes.
 
     >>> _is_mirrored({(0, 2), (1, 1), (2, 0), (3, 0)}, 4, {3})
     True
     >>> _is_mirrored({(0, 0), (1, 1), (2, 2)}, 3, set())
     False
     """
-    # The last member is the bottom of the U: it also leads on.
+    # The last member is the bottom of the U: it also feeds the first member of the second series.
     ties = sorted(pairs - {(count - 1, 0)})
     if len(ties) < MIN_LEVELS - 1:
         return False
     falls = all(start < after and end > below for (start, end), (after, below) in pairwise(ties))
-    # The boxes before the first series feed the last member of the second.
+    # The top level of the U may be the boxes before the first series.
     return falls and len(ties) + (ties[0][1] + 1 in fed) >= MIN_LEVELS

@@ -42,8 +42,8 @@ class HierarchyTree:
 def lowest_common_owners(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
     """Return, for each pair of leaf rows, the owner and the owner's children that hold the two ends.
 
-    Equal ends are owned by their parent. Both ends climb in jumps of 2ᵏ levels (binary lifting): one by one, thousands
-    of edges into a deep scope would take a step per level each.
+    Equal ends are owned by their parent. Both ends climb in jumps of 2ᵏ levels (binary lifting), since scopes may be
+    thousands of levels deep.
     """
     source, target = source.copy(), target.copy()
     active = np.flatnonzero(parent[source] != parent[target])
@@ -51,11 +51,11 @@ def lowest_common_owners(parent: Ints, depth: Ints, source: Ints, target: Ints) 
         return parent[source], source, target
     s, t = source[active], target[active]
     jumps = _ancestor_jumps(parent, int(max(np.max(depth[s]), np.max(depth[t]))))
-    # The deeper end climbs to the depth of the other.
+    # The deeper end climbs to the depth of the other end.
     for levels, up in jumps:
         gap = depth[s] - depth[t]
         s, t = np.where(gap >= levels, up[s], s), np.where(-gap >= levels, up[t], t)
-    # Both climb as long as their parents differ, and once more.
+    # Both climb while their parents differ, and once more.
     for _, up in jumps:
         apart = parent[up[s]] != parent[up[t]]
         s, t = np.where(apart, up[s], s), np.where(apart, up[t], t)
@@ -79,7 +79,7 @@ def _ancestor_jumps(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
 
 
 def _file_edges_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
-    """Return edge ids sorted by owner row (unowned ones, -1, left out), and where each row's run starts."""
+    """Return the ids of edges with an owner, sorted by owner row, and where each row's run starts."""
     held = np.flatnonzero(owner >= 0)
     order, start = group_by_key(owner[held], rows)
     return int32_column(held[order]), start
@@ -96,7 +96,7 @@ def build_hierarchy(
 ) -> Hierarchy:
     """File every edge between ordinary ops under its owner and freeze the table.
 
-    `ends`, if known, are ids of siblings that hold the two ends of each edge; -1 for edges of marks.
+    `ends`, if known, are the ids of the siblings that hold the two ends of each edge; -1 for edges of marks.
     """
     order = numbered.order
     node = int32_column(tree.node[order])
@@ -130,7 +130,7 @@ def build_hierarchy(
 
 def _edge_op_rows(graph: Graph, row_of_node: Ints) -> tuple[Ints, Ints]:
     """Return the rows of the ends of each edge; -1 if an end is a mark."""
-    # Marks (constants, summaries, weights) are drawn next to the ops that use them: their edges belong to no level.
+    # Marks (constants, summaries, weights) are drawn next to the ops that use them, so their edges belong to no level.
     marked = (graph.mark[graph.source] > 0) | (graph.mark[graph.target] > 0)
     return (
         np.where(marked, np.int32(-1), row_of_node[graph.source]),
@@ -151,7 +151,7 @@ def _owned_edge_ends(numbered: Preorder, source: Ints, target: Ints) -> tuple[In
 def _functions_by_call_row(
     graph: Graph, row_of_node: Ints, function_rows: list[int]
 ) -> dict[int, tuple[tuple[str, int], ...]]:
-    """Return, for each op that calls functions, its attributes and the functions' rows."""
+    """Return (attribute, function row) pairs for each op that calls functions."""
     bodies_of: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for call in graph.calls:
         row = int(row_of_node[call.node])
@@ -261,14 +261,14 @@ class Regrouping:
 
 
 def _remove_ungrouped_series(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: Sequence[str]) -> list[NewGroup]:
-    """Remove the series that `--ungroup NAME` names, by its own name or that of a member.
+    """Remove each series that has, or has a member with, one of these names (`--ungroup NAME`).
 
-    Before: inner groups come before the groups around them, and stay so. After: members of a removed series are members
-    of the group around it.
+    Before: inner groups come before the groups around them. After: the members of a removed series are members of the
+    group around it.
     """
     if not names:
         return list(groups)
-    # Backwards, so that the first of several series with one name wins.
+    # Reversed, so that the first of several series with one name wins.
     series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == RowKind.SERIES}
     stop: set[int] = set()
     for name in names:
@@ -278,7 +278,7 @@ def _remove_ungrouped_series(hierarchy: Hierarchy, groups: Sequence[NewGroup], n
 
 
 def _drop_groups(groups: Sequence[NewGroup], stop: set[int]) -> list[NewGroup]:
-    """Return groups without those in `stop`: their members are members of the group around."""
+    """Return groups without those in `stop`, whose members move to the group around them."""
     renumbered: dict[int, int] = {}
     kept: list[NewGroup] = []
     for index, group in enumerate(groups):

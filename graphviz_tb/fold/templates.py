@@ -32,50 +32,50 @@ from graphviz_tb.model.notice import Notice
 
 GroupForm = tuple[bytes, bytes]
 GOLDEN_RATIO_STEP = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, the step of splitmix64
-MAX_GROUPS_BY_BYTES = 8  # groups of one height compared one by one, which only saves time: hashing so few takes longer
+MAX_GROUPS_BY_BYTES = 8  # up to this number, comparing bytes is faster than hashing
 
 
 def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     """Return the template number of each row, -1 for ops and the root, in the order of first appearance; and notices.
 
-    Groups that have a number keep it (scopes are compared as written, without series and folds). After: equal numbers
-    exactly where a mapping of children was found that keeps op types, data and control edges and nested templates.
-    Works from the bottom up, one height at a time.
+    Groups that have a number keep it: scopes were compared without series and folds. After: two groups have equal
+    numbers exactly if a mapping of their children was found that keeps op types, data and control edges and nested
+    templates. Heights are processed from the bottom up.
     """
     template = hierarchy.template.astype(np.int64)
-    given = template >= 0
+    has_template = template >= 0
     first = int(np.max(template, initial=-1)) + 1
     types = len(hierarchy.graph.op_types)
     # Colour of a row: its op type id, or, numbered after these, its template if known.
     color = np.zeros(len(hierarchy), np.int64)
     leaves = hierarchy.node >= 0
     color[leaves] = hierarchy.graph.op[hierarchy.node[leaves]]
-    color[given] = types + template[given]
-    wanted = ~given
-    wanted[0] = False  # the root is not compared
-    codes, starts = _metaedge_codes(hierarchy, wanted)
+    color[has_template] = types + template[has_template]
+    is_compared = ~has_template
+    is_compared[0] = False  # the root is not compared
+    codes, starts = _metaedge_codes(hierarchy, is_compared)
     child_start, child_order = hierarchy.child_start, hierarchy.child_order
     slot = np.full(len(hierarchy), len(child_order))  # rows without a parent share the last slot
     slot[child_order] = np.arange(len(child_order))
     child_color = np.append(color[child_order], types)  # in child order: gathers per height would be quadratic
     known: dict[bytes, int] = {}
-    room, gave_up = RefinementBudget(0), 0
-    # Templates of lower heights are known: children have their colours.
+    budget, gave_up = RefinementBudget(0), 0
+    # Children have colours, since the templates of lower heights are known.
     for height in _groups_by_height(hierarchy):
-        level = height[~given[height]]
+        level = height[~has_template[height]]
         children = ColumnRuns(child_color, child_start[level], child_start[level + 1])
         metaedges = ColumnRuns(codes, starts[level], starts[level + 1])
         heads, same_as = group_equal_runs(children, metaedges)
         forms = [(children.run_bytes(head), metaedges.run_bytes(head)) for head in heads]
         certificates, failed = _certify_forms(
-            forms, _hash_outlines(children, metaedges, np.array(heads, np.int64)), room
+            forms, _hash_outlines(children, metaedges, np.array(heads, np.int64)), budget
         )
         gave_up += failed
         numbers = np.array([first + known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
         template[level] = numbers[same_as]
         child_color[slot[level]] = types + template[level]
     template[0] = -1
-    template[~given] = _renumber_by_appearance(np.where(given, -1, template), first)[~given]
+    template[~has_template] = _renumber_by_appearance(np.where(has_template, -1, template), first)[~has_template]
     notices: tuple[Notice, ...] = ()
     if gave_up:
         text = f"{gave_up} structures are too regular to compare fully; equal ones among them may differ in colour"
@@ -85,7 +85,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnRuns:
-    """One run of `values` for each group of a level: from `start` to `stop`."""
+    """One run of `values` for each group: from `start` to `stop`."""
 
     values: Longs
     start: Longs
@@ -121,7 +121,7 @@ def group_equal_runs(*columns: ColumnRuns) -> tuple[list[int], Longs]:
 
     Hashes propose, values decide: every group is compared with its head, and becomes its own head if they differ.
     """
-    if len(columns[0].start) <= MAX_GROUPS_BY_BYTES:  # only saves time, where names are deep
+    if len(columns[0].start) <= MAX_GROUPS_BY_BYTES:  # only saves time
         return _group_equal_bytes(columns)
     digest = np.zeros(len(columns[0].start), np.uint64)
     for seed, column in enumerate(columns):
@@ -169,17 +169,19 @@ def _renumber_by_appearance(template: Longs, start: int = 0) -> Longs:
     return out
 
 
-def _metaedge_codes(hierarchy: Hierarchy, wanted: Bools) -> tuple[Longs, Longs]:
-    """Return one number per metaedge (positions of source and target, data and control flags), filed by owner, for the
-    owners in `wanted`; and where each owner's run starts."""
+def _metaedge_codes(hierarchy: Hierarchy, is_compared: Bools) -> tuple[Longs, Longs]:
+    """Return one number per metaedge (positions of both ends, data and control flags) by owner, and where owners start.
+
+    Only owners in `is_compared` are included.
+    """
     start, order, parent = hierarchy.child_start, hierarchy.child_order, hierarchy.parent
     place = np.zeros(len(hierarchy), np.int64)
     place[order] = np.arange(len(order))
-    edges = hierarchy.edge_order[np.repeat(wanted, np.diff(hierarchy.owner_start))]
+    edges = hierarchy.edge_order[np.repeat(is_compared, np.diff(hierarchy.owner_start))]
     source, target = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
     flag = np.where(hierarchy.graph.control[edges], 2, 1)
-    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data. Children are in the order of their parents:
-    # sorted by source, codes are filed by owner.
+    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data. Children are in the order of their parents,
+    # so codes sorted by source are sorted by owner.
     codes = np.sort(place[source] << 33 | place[target] - start[parent[target]] << 2 | flag)
     cuts = run_bounds(codes >> 2)[:-1]
     merged = np.bitwise_or.reduceat(codes, cuts) if len(cuts) else codes  # several edges of one pair are one metaedge
@@ -191,7 +193,7 @@ def _groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
     """Return rows of groups by height, inner ones first, without the root."""
     height = np.zeros(len(hierarchy), np.int64)
     groups = np.flatnonzero(hierarchy.kind != RowKind.OP)
-    # A height is final once all deeper rows are done: one step per depth.
+    # A height is final once all deeper rows are processed: one step per depth.
     deepest_first = groups[np.argsort(-hierarchy.depth[groups], kind="stable")]
     for level in np.split(deepest_first, run_bounds(hierarchy.depth[deepest_first])[1:-1]):
         inner = level[hierarchy.parent[level] >= 0]
@@ -216,27 +218,26 @@ def _hash_outlines(children: ColumnRuns, metaedges: ColumnRuns, groups: Longs) -
 
 
 def _certify_forms(
-    forms: list[GroupForm], outlines: list[int], room: RefinementBudget
+    forms: list[GroupForm], outlines: list[int], budget: RefinementBudget
 ) -> tuple[dict[GroupForm, bytes], int]:
-    """Return a certificate for each distinct raw form, and how many searches were cut short; `room` is shared by the
-    file.
+    """Return a certificate for each distinct raw form, and the number of searches that were cut short.
 
-    A form with a unique outline needs no search: it is its own certificate.
+    A form with a unique outline is its own certificate.
     """
-    resembling: dict[int, list[GroupForm]] = defaultdict(list)
+    forms_by_outline: dict[int, list[GroupForm]] = defaultdict(list)
     for form, alike in zip(forms, outlines, strict=True):
-        resembling[alike].append(form)
+        forms_by_outline[alike].append(form)
     certificates: dict[GroupForm, bytes] = {}
     failed = 0
-    for members in resembling.values():
+    for members in forms_by_outline.values():
         if len(members) == 1:
             # The prefixes keep raw and canonical certificates distinct.
             certificates[members[0]] = b"alone" + b"".join(members[0])
             continue
         for form in members:
             colors, edges = _unpack_form(form)
-            room.left = MAX_REFINEMENTS * len(colors)
-            certificate, complete = canonical_certificate(colors, edges, room)
+            budget.left = MAX_REFINEMENTS * len(colors)
+            certificate, complete = canonical_certificate(colors, edges, budget)
             certificates[form] = b"mapping" + certificate
             failed += not complete
     return certificates, failed

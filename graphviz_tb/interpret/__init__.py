@@ -1,6 +1,6 @@
 """Stage `interpret`: decide for each node of a flat graph whether it is an op, a weight or a different mark.
 
-weights         variables and constants, and the ops that pass their values on
+weights         variables and constants that are weights, and the ops that pass their values on
 training        gradients, ops that feed them, ops computed from them; parts of a training program
 variables       name, shape and uses of each weight
 marks           nodes drawn as marks next to the ops that use them
@@ -54,7 +54,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     marks = decide_marks(graph, None if shown else carried.origin >= 0, None if shown else handed)
     graph = replace(graph, mark=freeze_array(marks.mark), beside=marks.beside, within=marks.within)
     weights = {} if shown else describe_weights(graph, carried)
-    # PyTorch names nodes after values ("530"), so all are labelled by kind; elsewhere only some arguments are.
+    # PyTorch names nodes after values ("530"), so all nodes are labelled by kind; elsewhere only some arguments are.
     if graph.is_value_trace:
         from graphviz_tb.interpret.pytorch import label_pytorch_nodes
 
@@ -92,7 +92,7 @@ def _attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping
 
 
 def _find_weight_users(graph: Graph, carried: ValueOrigins) -> Bools:
-    """Return the ops that compute with the value of a weight: no reads, writes or savers."""
+    """Mark the ops that compute with the value of a weight: no reads, writes or savers."""
     meaning, origin = graph.meaning, carried.origin
     taken = (origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control
     uses = np.zeros(len(graph), bool)

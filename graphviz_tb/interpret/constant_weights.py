@@ -1,4 +1,4 @@
-"""Constants of frozen graphs whose reads a tool has taken out: kernels behind arithmetic, and which may be weights.
+"""Recognise weights among the constants of a frozen graph by their use, if a tool has removed the reads of variables.
 
 kernel ─▶ FakeQuant ─▶ Conv2D        variance ─▶ Rsqrt ─▶ · scale ─▶ Mul with the data
 """
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.frozen_reads import (
+    KERNEL_USING_OPS,
     ROW_LOOKUP_OPS,
     STORED_DTYPES,
-    TAKE_KERNELS,
     is_splat,
     is_stored,
 )
@@ -29,63 +29,66 @@ from graphviz_tb.ops.roles import (
     ADD_OPS,
     BATCH_PRODUCT_OPS,
     CONSTANT_OPS,
+    LOOKUP_TABLE_OPS,
     MATRIX_PRODUCT_OPS,
     REARRANGE_OPS,
     UNIT_AXES_OPS,
     Role,
     has_role,
 )
-from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS as TABLE_HANDLES
 from graphviz_tb.ops.table import op_line
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import TensorProto
 
-BOUNDING_OPS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number in bounds
+BOUNDING_OPS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number within bounds
 PARAMETER_SHAPING_OPS = BOUNDING_OPS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
 BIAS_LIKE_OPS = ADD_OPS | {"BiasAdd", "Sub", "Mul", "RealDiv"}  # element by element
 FUSED_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
-# Between a product and its bias: what keeps its numbers, sums and factors.
+# Ops between a product and its bias, which keep, add or scale its numbers.
 LINEAR_OPS = (
-    ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | TAKE_KERNELS | {"BatchToSpaceND", "Identity", "Mul", "RealDiv", "Sub"}
+    ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | KERNEL_USING_OPS | {"BatchToSpaceND", "Identity", "Mul", "RealDiv", "Sub"}
 )
 MAX_OPS_BEFORE_BIAS = 8
-OPS_OF_NORM = 3  # by the root, by the scale, and a shift
-# With the program, and the constants in it, in an attribute.
+MAX_OPS_AFTER_ROOT = 3  # of a norm: multiply by the root, multiply by the scale, add the shift
+# Ops with a program and its constants in an attribute.
 COMPILED_PROGRAM_OPS = frozenset({"TRTEngineOp", "XlaCallModule"})
-FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
-MIN_PROGRAM_BYTES = 1024  # as the names and settings of an op do not take
-NO_ARITHMETIC = (
+FILLED_TABLES = frozenset(op for op in LOOKUP_TABLE_OPS if op.startswith("Mutable"))
+MIN_PROGRAM_BYTES = 1024  # of an attribute; names and settings are shorter
+SOURCE_ROLES = (
     Role.VARIABLE, Role.HANDLE, Role.INPUT, Role.ARGUMENT, Role.READ, Role.READ_ROWS, Role.NEXT_ELEMENT,
     Role.FRAME_MERGE, Role.FRAME_NEXT, Role.FRAME_SWITCH, Role.LIST, Role.LOOKUP,
 )  # fmt: skip
 
 
-class MadeOfConstants:
-    """Values computed from constants only, and these constants."""
+class ConstantExpressions:
+    """Which nodes are computed from constants alone (`is_constant`), and from which constants."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.made = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+        self.is_constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
         data = np.flatnonzero(~graph.control)
         source, target = graph.source[data], graph.target[data]
         inputs = np.bincount(target, minlength=len(graph)) > 0
         open_to = inputs & ~graph.nodes_of_types(_is_source)
         open_to[[call.node for call in graph.calls]] = False
         for _ in range(MAX_FOLLOWED_CARRIERS):
-            fed = np.bincount(target[~self.made[source]], minlength=len(graph)) > 0
-            new = open_to & ~fed & ~self.made
+            fed = np.bincount(target[~self.is_constant[source]], minlength=len(graph)) > 0
+            new = open_to & ~fed & ~self.is_constant
             if not new.any():
                 break
-            self.made |= new
-        inner = self.made[source] & self.made[target]
+            self.is_constant |= new
+        inner = self.is_constant[source] & self.is_constant[target]
         self._before: dict[int, list[int]] = {}
         for here, there in zip(target[inner].tolist(), source[inner].tolist(), strict=True):
             self._before.setdefault(here, []).append(there)
 
-    def worked_out(self, node: int, of_product: bool) -> list[int]:
-        """Return the constants behind a value that is computed in no program: a vector brought into the shape
-        of the data, a variance, an exponent, a slope with another sign; of one number if it is added to a product."""
+    def trained_constants_behind(self, node: int, of_product: bool) -> list[int]:
+        """Return the constants behind a value that a program would store as its result if it were no weight.
+
+        Such a value is a reshaped vector, the root of a variance, an exponential or a negated slope. A constant has at
+        least two numbers, or one if it is added to a product (`of_product`) or kept within bounds.
+        """
         types = self.graph.op_types
         behind, ops, seen, waiting = [], set[str](), {node}, [node]
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
@@ -102,133 +105,142 @@ class MadeOfConstants:
         if not ops & PARAMETER_SHAPING_OPS:
             return []
         least = 1 if (of_product or ops & BOUNDING_OPS) and len(behind) == 1 else 2
-        return [constant for constant in behind if _numbers_in(self.graph, constant) >= least]
+        return [constant for constant in behind if _element_count(self.graph, constant) >= least]
 
     def constants_behind(self, nodes: Iterable[int]) -> Iterator[int]:
         """Return the constants behind the values of some nodes, each once."""
-        found = reachable_from((node for node in nodes if self.made[node]), self._before.get)
+        found = reachable_from((node for node in nodes if self.is_constant[node]), self._before.get)
         return (node for node in found if node not in self._before)
 
 
 def _is_source(op: str) -> bool:
-    """Return whether an op yields values that do not derive from constants: random numbers, carried values of loops,
-    stored values."""
-    return "Random" in op or "Truncated" in op or has_role(op, *NO_ARITHMETIC)
+    """Return whether the results of an op do not derive from its inputs: random numbers, loop variables, stored
+    values."""
+    return "Random" in op or "Truncated" in op or has_role(op, *SOURCE_ROLES)
 
 
-def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
-    """Return the constants behind the second factor of products and the filters of convolutions, including transposed,
-    quantised, standardised and scaled ones."""
-    takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
-    found = made.constants_behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
-    return [node for node in found if is_stored(graph, node) and _numbers_in(graph, node) > 1]
+def kernels_behind(graph: Graph, values: ConstantExpressions) -> list[int]:
+    """Return the constants behind the second factors of products and the filters of convolutions, through
+    arithmetic."""
+    takes = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
+    found = values.constants_behind(distinct_values(graph.source[takes & values.is_constant[graph.source]]).tolist())
+    return [node for node in found if is_stored(graph, node) and _element_count(graph, node) > 1]
 
 
-def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
-    """Return the constants that an op combines elementwise with data and that are weights whatever their width:
+def constants_joined_to_data(graph: Graph, values: ConstantExpressions) -> list[int]:
+    """Return the constants that are weights because of the op that combines them with data, whatever their width:
 
-    product with a kernel ─▶ [Reshape] ─▶ Add ◀─ constant        an addend of a product is its bias
-    data ─▶ Mul ◀─ Reshape ◀─ constant                           a number of the program has the shape that it needs
+    product with a kernel ─▶ [Reshape] ─▶ Add ◀─ constant        the bias of the product
+    data ─▶ Mul ◀─ Reshape ◀─ constant                           a literal would have the right shape
     data ─▶ Mul ◀─ Rsqrt ◀─ + ε ◀─ constant                      the variance of a norm
-    data ─▶ Mul ◀─ Exp ◀─ constant                               a program would write the result
-    data · Rsqrt(data) ─▶ Mul ◀─ vector                      the scale of a norm, and its shift
+    data ─▶ Mul ◀─ Exp ◀─ constant                               a literal would be the result
+    data · Rsqrt(data) ─▶ Mul ◀─ vector                          the scale of a norm, or its shift
     """
     joins = graph.nodes_of_types(BIAS_LIKE_OPS.__contains__)
     data = ~graph.control
-    products = graph.nodes_of_types(TAKE_KERNELS.__contains__)
+    products = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)
     given = np.zeros(len(graph), bool)
-    given[graph.target[data & products[graph.target] & (graph.slot == 1) & made.made[graph.source]]] = True
+    given[graph.target[data & products[graph.target] & (graph.slot == 1) & values.is_constant[graph.source]]] = True
     shaped = graph.nodes_of_types("Reshape".__eq__)
     after = data & shaped[graph.target] & (graph.slot == 0) & given[graph.source]
     given[graph.target[after]] = True
-    # The ops that have such a product for one of their inputs.
+    # Additions to such a product.
     biased = np.zeros(len(graph), bool)
     biased[graph.target[data & given[graph.source]]] = True
     biased &= graph.nodes_of_types(lambda op: op in ADD_OPS or op == "BiasAdd")
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     plain = np.zeros(len(graph), bool)
-    plain[graph.target[data & ~made.made[graph.source]]] = True
-    into = np.flatnonzero(data & (joins & plain)[graph.target] & made.made[graph.source])
-    normed = _behind_norms(graph, made)
+    plain[graph.target[data & ~values.is_constant[graph.source]]] = True
+    into = np.flatnonzero(data & (joins & plain)[graph.target] & values.is_constant[graph.source])
+    normed = _ops_after_norm_roots(graph, values)
     found: dict[int, None] = {}
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         if constant[source]:
             if biased[target] or (normed[target] and _is_vector(graph, source)):
                 found[source] = None
         else:
-            found |= dict.fromkeys(made.worked_out(source, bool(biased[target])))
+            found |= dict.fromkeys(values.trained_constants_behind(source, bool(biased[target])))
     return [node for node in found if is_stored(graph, node)]
 
 
-def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
-    """Mark the ops that scale or shift what was divided by a root of the sum of its squares."""
+def _ops_after_norm_roots(graph: Graph, values: ConstantExpressions) -> Bools:
+    """Mark the ops within three steps after an `Rsqrt` of data: they scale or shift in a norm."""
     data = np.flatnonzero(~graph.control & graph.nodes_of_types(BIAS_LIKE_OPS.__contains__)[graph.target])
     source, target = graph.source[data], graph.target[data]
-    found = graph.nodes_of_types("Rsqrt".__eq__) & ~made.made
-    for _ in range(OPS_OF_NORM):
+    found = graph.nodes_of_types("Rsqrt".__eq__) & ~values.is_constant
+    for _ in range(MAX_OPS_AFTER_ROOT):
         found[target[found[source]]] = True
     return found
 
 
-def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int]) -> set[int]:
+def mask_constants(graph: Graph, values: ConstantExpressions, nodes: Iterable[int]) -> set[int]:
     """Return the constants of zeros and ones that mask another constant; they are not weights."""
     times = graph.nodes_of_types("Mul".__eq__)[graph.target] & ~graph.control
-    both = np.bincount(graph.target[times & made.made[graph.source]], minlength=len(graph)) > 1
+    both = np.bincount(graph.target[times & values.is_constant[graph.source]], minlength=len(graph)) > 1
     masks = np.zeros(len(graph), bool)
     masks[graph.source[times & both[graph.target]]] = True
     return {node for node in nodes if masks[node] and _is_mask(graph, node)}
 
 
 def computed_kernels(graph: Graph, kernels: Iterable[int], others: Iterable[int]) -> set[int]:
-    """Return the kernels that a program computes, such as a grid or a transform: their numbers repeat, while those of
-    most `others` do not."""
+    """Return the kernels that a program computes, such as a grid or a transform.
+
+    Their numbers repeat, while those of most `others` do not.
+    """
     found = {node for node in kernels if _has_repeated_numbers(graph, node)}
     if not found:
         return found
-    compared = [node for node in others if _numbers_in(graph, node) >= LEAST_COMPARED and not is_splat(graph, node)]
+    compared = [
+        node for node in others if _element_count(graph, node) >= MIN_COMPARED_NUMBERS and not is_splat(graph, node)
+    ]
     repeated = sum(_has_repeated_numbers(graph, node) for node in compared)
     return found if 2 * repeated <= len(compared) else set()
 
 
-def projections_of_inputs(graph: Graph, made: MadeOfConstants) -> set[int]:
-    """Return the kernels that may be a fixed projection: they only multiply an input, without the bias, scale or norm
-    that follows other products of the graph.
+def projections_of_inputs(graph: Graph, values: ConstantExpressions) -> set[int]:
+    """Return the kernels that may be a fixed projection: they only multiply an input, without a bias, scale or norm.
+
+    Empty if other products of the graph have none either.
 
     input ─▶ MatMul ◀─ projection        MatMul ─▶ Sin
     """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    takes = data & graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target]
-    kernel = np.flatnonzero(takes & (graph.slot == 1) & made.made[graph.source] & (graph.function[graph.target] < 0))
+    takes = data & graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[graph.target]
+    kernel = np.flatnonzero(
+        takes & (graph.slot == 1) & values.is_constant[graph.source] & (graph.function[graph.target] < 0)
+    )
     if not len(kernel):
         return set()
     constants = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
     vectors = np.zeros(len(graph), bool)
-    vectors[[node for node in constants if is_stored(graph, node) and _numbers_in(graph, node) > 1]] = True
+    vectors[[node for node in constants if is_stored(graph, node) and _element_count(graph, node) > 1]] = True
     touched = reachable_mask(vectors, source, target)
-    followed = _lead_to_vectors(graph, made)
+    followed = _products_followed_by_vectors(graph, values)
     of_input = np.zeros(len(graph), bool)
-    of_input[graph.target[takes & (graph.slot == 0) & ~touched[graph.source] & ~made.made[graph.source]]] = True
+    of_input[graph.target[takes & (graph.slot == 0) & ~touched[graph.source] & ~values.is_constant[graph.source]]] = (
+        True
+    )
     product = graph.target[kernel]
     alone = of_input[product] & ~followed[product]
     if not followed[product].any():
         return set()
-    inner = made.made[graph.target] & made.made[graph.source] & data
-    used = set(made.constants_behind(distinct_values(graph.source[kernel[~alone]]).tolist()))
-    elsewhere = data & ~made.made[graph.target] & made.made[graph.source] & ~inner
+    inner = values.is_constant[graph.target] & values.is_constant[graph.source] & data
+    used = set(values.constants_behind(distinct_values(graph.source[kernel[~alone]]).tolist()))
+    elsewhere = data & ~values.is_constant[graph.target] & values.is_constant[graph.source] & ~inner
     elsewhere[kernel] = False
-    used |= set(made.constants_behind(distinct_values(graph.source[elsewhere]).tolist()))
-    return set(made.constants_behind(distinct_values(graph.source[kernel[alone]]).tolist())) - used
+    used |= set(values.constants_behind(distinct_values(graph.source[elsewhere]).tolist()))
+    return set(values.constants_behind(distinct_values(graph.source[kernel[alone]]).tolist())) - used
 
 
-def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
-    """Mark the products whose numbers, as they are, in sums or scaled, meet a constant of more than one number."""
+def _products_followed_by_vectors(graph: Graph, values: ConstantExpressions) -> Bools:
+    """Mark the nodes whose result, through a few linear ops, is combined with a constant vector."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     joins = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
-    into = np.flatnonzero(joins[target] & made.made[source] & ~made.made[target])
+    into = np.flatnonzero(joins[target] & values.is_constant[source] & ~values.is_constant[target])
     vectors = {
-        node: any(not _is_scalar(graph, constant) for constant in made.constants_behind([node]))
+        node: any(not _is_scalar(graph, constant) for constant in values.constants_behind([node]))
         for node in distinct_values(source[into]).tolist()
     }
     leads = np.zeros(len(graph), bool)
@@ -236,7 +248,7 @@ def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
     passing = graph.nodes_of_types(LINEAR_OPS.__contains__)
     found = np.zeros(len(graph), bool)
     for _ in range(MAX_OPS_BEFORE_BIAS):
-        before = source[leads[target] & ~made.made[source]]
+        before = source[leads[target] & ~values.is_constant[source]]
         found[before] = True
         fresh = distinct_values(before[passing[before] & ~leads[before]])
         if not len(fresh):
@@ -245,47 +257,46 @@ def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
     return found
 
 
-def first_factors(graph: Graph, made: MadeOfConstants, way: Ints) -> set[int]:
-    """Return the constants that only products with data use, as their first factor: matrices as often as weights."""
-    used = ~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source])
+def constant_first_factors(graph: Graph, values: ConstantExpressions, origin: Ints) -> set[int]:
+    """Return the constants whose only use is as the first factor of products with data; they may not be weights."""
+    used = ~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source])
     products = graph.nodes_of_types(lambda op: op in MATRIX_PRODUCT_OPS or op in BATCH_PRODUCT_OPS)[graph.target]
-    products &= ~made.made[graph.target]
+    products &= ~values.is_constant[graph.target]
     first = used & products & (graph.slot == 0)
-    others = set(distinct_values(way[graph.source[used & ~first]]).tolist())
-    return set(distinct_values(way[graph.source[first]]).tolist()) - others
+    others = set(distinct_values(origin[graph.source[used & ~first]]).tolist())
+    return set(distinct_values(origin[graph.source[first]]).tolist()) - others
 
 
-def biases_of_one(graph: Graph, way: Ints) -> set[int]:
-    """Constant biases of `BiasAdd` ops: it may be one number."""
+def constant_biases(graph: Graph, origin: Ints) -> set[int]:
+    """Return the constants that are biases of `BiasAdd`, which may be single numbers."""
     takes = graph.nodes_of_types("BiasAdd".__eq__)[graph.target] & (graph.slot == 1) & ~graph.control
-    return {node for node in distinct_values(way[graph.source[takes]]).tolist() if node >= 0}
+    return {node for node in distinct_values(origin[graph.source[takes]]).tolist() if node >= 0}
 
 
-def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -> list[int]:
-    """Return possible weights that are not counted, each with numbers that some op computes with.
+def doubtful_constants(graph: Graph, origin: Ints, weights: Bools, literal: bool) -> list[int]:
+    """Return the constants that may be weights but are not counted in `weights`.
 
-    `way` is, for each node, the constant whose value it passes on; `weights` are those that are counted. With
-    `literal`, a direct input of an op is a literal of the program, except a kernel without state; else every constant
-    may be a weight, except single numbers of the program and, if there are no other weights, constants of equal
-    numbers.
+    `origin` is, for each node, the constant whose value it passes on. With `literal`, only kernels and looked-up tables
+    may be weights, since other direct inputs of ops are literals of the program. Otherwise every constant may be one,
+    except literal numbers and, if there are no other weights, constants of equal numbers.
     """
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    into = np.flatnonzero(~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source]))
-    into = into[(constant & ~weights)[way[graph.source[into]]]]
+    into = np.flatnonzero(~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source]))
+    into = into[(constant & ~weights)[origin[graph.source[into]]]]
     if literal:
         target = graph.target[into]
-        kernel = graph.nodes_of_types(TAKE_KERNELS.__contains__)[target] & (graph.slot[into] == 1)
+        kernel = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[target] & (graph.slot[into] == 1)
         into = into[kernel | (graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[into] == 0))]
     alone = np.bincount(graph.target[~graph.control], minlength=len(graph)) == 1
-    # A single number keeps a trained one in bounds, or is joined to data.
+    # A single number may be a weight that is kept within bounds, or combined with data.
     lonely = alone[graph.target[into]] & graph.nodes_of_types(BOUNDING_OPS.__contains__)[graph.target[into]]
     joined = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op == "Pow")[graph.target[into]]
     worked, scales = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
-    worked[way[graph.source[into[lonely]]]] = True
-    scales[way[graph.source[into[joined]]]] = True
+    worked[origin[graph.source[into[lonely]]]] = True
+    scales[origin[graph.source[into[joined]]]] = True
     nothing = literal or not weights.any()
     found = []
-    for node in distinct_values(way[graph.source[into]]).tolist():
+    for node in distinct_values(origin[graph.source[into]]).tolist():
         if not is_stored(graph, node):
             continue
         if _is_scalar(graph, node):
@@ -300,9 +311,12 @@ def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -
     return found
 
 
-def opaque_holders(graph: Graph) -> list[int]:
-    """Opaque ops: a compiled program, a table that training fills, an op of an unknown type with a long attribute, an
-    op whose coefficients are attributes."""
+def opaque_ops_with_numbers(graph: Graph) -> list[int]:
+    """Return the ops that may contain weights that cannot be counted.
+
+    These are compiled programs, tables that training fills, ops of unknown types with long attributes, and ops with
+    coefficients as attributes.
+    """
     opaque = {
         op
         for op in set(graph.op_types)
@@ -312,11 +326,11 @@ def opaque_holders(graph: Graph) -> list[int]:
         return []
     nodes = np.flatnonzero(graph.nodes_of_types(opaque.__contains__) & (graph.definition >= 0)).tolist()
     called = {function.name for function in graph.functions}
-    return [node for node in nodes if graph.op_types[graph.op[node]] not in called and _holds_much(graph, node)]
+    return [node for node in nodes if graph.op_types[graph.op[node]] not in called and _may_hold_weights(graph, node)]
 
 
-def _holds_much(graph: Graph, node: int) -> bool:
-    """Return whether an op of an opaque type has room for weights: a table of floating numbers, or bytes."""
+def _may_hold_weights(graph: Graph, node: int) -> bool:
+    """Return whether an op of an opaque type has a table of floats, coefficients, or a long attribute."""
     definition = graph.node_def(node)
     if definition is None:
         return False
@@ -327,20 +341,20 @@ def _holds_much(graph: Graph, node: int) -> bool:
     return any(len(value.s) >= MIN_PROGRAM_BYTES or value.tensor.tensor_content for value in definition.attr.values())
 
 
-# The numbers of a constant: whether a program writes such down, and whether they are those of a mask or a grid.
+# The numbers of a constant: whether they are a literal, a mask or a grid.
 
-MOST_LOOKED_AT = 100_000  # numbers of a constant
-# Formulas take roots, ratios and powers of these.
+MAX_MASK_NUMBERS = 100_000  # numbers of a constant that are examined
+# Numbers of which formulas use roots, ratios and powers.
 FORMULA_NUMBERS = (2 / np.pi, np.pi, 2 * np.pi, np.e, np.log(2), np.log(10000))
-OF_FORMULAS = (0.044715, 1.702)  # of GELU, and of its quick form
-MAX_WHOLE = 1e6
-LARGEST_EPSILON = 1e-2
-LEAST_COMPARED = 32  # numbers of a constant of which it says something that they repeat
-MOST_COMPARED = 2048
+GELU_COEFFICIENTS = (0.044715, 1.702)  # of GELU, and of its quick form
+MAX_LITERAL_NUMBER = 1e6
+MAX_EPSILON = 1e-2
+MIN_COMPARED_NUMBERS = 32  # in fewer numbers, repetitions are chance
+MAX_COMPARED_NUMBERS = 2048
 
 
 def _stored_numbers(tensor: TensorProto | None, most: int) -> NDArray[Any] | None:
-    """Return the first numbers of a tensor, at most so many; None if it holds no numbers or is damaged."""
+    """Return the first numbers of a tensor, at most `most`; None if it has no numbers or is damaged."""
     dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
     if tensor is None or dtype is None or not dtype.form or len(tensor.tensor_content) % dtype.size:
         return None
@@ -350,36 +364,38 @@ def _stored_numbers(tensor: TensorProto | None, most: int) -> NDArray[Any] | Non
 
 
 def _is_mask(graph: Graph, node: int) -> bool:
-    """Return whether the numbers of a constant are zeros and ones, and both."""
-    numbers = _stored_numbers(constant_tensor(graph, node), MOST_LOOKED_AT)
+    """Return whether the numbers of a constant are both zeros and ones, and no others."""
+    numbers = _stored_numbers(constant_tensor(graph, node), MAX_MASK_NUMBERS)
     return numbers is not None and set(distinct_values(numbers).tolist()) == {0, 1}
 
 
-def _sizes(graph: Graph, node: int) -> list[int]:
-    """Return the shape of a constant; [] for a number, and for a constant without a value."""
+def _constant_shape(graph: Graph, node: int) -> list[int]:
+    """Return the shape of a constant; [] for a single number or without a value."""
     tensor = constant_tensor(graph, node)
     return [] if tensor is None else [dim.size for dim in tensor.tensor_shape.dim]
 
 
-def _numbers_in(graph: Graph, node: int) -> int:
-    """Count the elements of a constant."""
-    return 0 if constant_tensor(graph, node) is None else prod(_sizes(graph, node))
+def _element_count(graph: Graph, node: int) -> int:
+    return 0 if constant_tensor(graph, node) is None else prod(_constant_shape(graph, node))
 
 
 def _is_scalar(graph: Graph, node: int) -> bool:
-    """Return whether a constant is a number, and no list of one."""
-    return graph.node_def(node) is not None and not _sizes(graph, node)
+    """Return whether a constant has no dimensions."""
+    return graph.node_def(node) is not None and not _constant_shape(graph, node)
 
 
 def _is_vector(graph: Graph, node: int) -> bool:
     """Return whether a constant has several numbers along one dimension."""
-    sizes = _sizes(graph, node)
+    sizes = _constant_shape(graph, node)
     return prod(sizes) > 1 and max(sizes) == prod(sizes)
 
 
 def _is_literal(graph: Graph, node: int) -> bool:
-    """Return whether a single number is one that a program writes down, and no trained one: a small power of ten, a
-    whole number or half of one, the root or the inverse of one, or a constant of a formula."""
+    """Return whether a single number is a literal of a program rather than trained.
+
+    Literals are a small or large number of one digit, an integer or its half, root or inverse, or a number of a
+    formula.
+    """
     tensor = constant_tensor(graph, node)
     dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
     if dtype is None or dtype.field not in ("float_val", "double_val"):
@@ -390,23 +406,23 @@ def _is_literal(graph: Graph, node: int) -> bool:
         return True
     near = {2: 1e-3, 4: 1e-6}.get(dtype.size, 1e-12)
     short = abs(float(f"{value:.0e}") - value) <= near * value
-    if (short and (value <= LARGEST_EPSILON or value > MAX_WHOLE)) or 1 / value == 0:
+    if (short and (value <= MAX_EPSILON or value > MAX_LITERAL_NUMBER)) or 1 / value == 0:
         return True
     forms = (value, 2 * value, 1 / value, value**2, value**-2)
     return any(
         abs(form - exact) <= 4 * near * form
         for form in forms
-        for exact in (round(form), *FORMULA_NUMBERS, *OF_FORMULAS)
-        if exact and form < MAX_WHOLE
+        for exact in (round(form), *FORMULA_NUMBERS, *GELU_COEFFICIENTS)
+        if exact and form < MAX_LITERAL_NUMBER
     )
 
 
 def _has_repeated_numbers(graph: Graph, node: int) -> bool:
-    """Return whether the numbers of a constant repeat, as those of a grid, a blur or a cosine transform do and those of
-    a trained kernel do not."""
+    """Return whether the numbers of a constant repeat: in a grid, a blur or a transform, but not in a trained
+    kernel."""
     tensor = constant_tensor(graph, node)
     dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
-    if dtype is None or dtype.name not in NON_INTEGER_DTYPES or _numbers_in(graph, node) < LEAST_COMPARED:
+    if dtype is None or dtype.name not in NON_INTEGER_DTYPES or _element_count(graph, node) < MIN_COMPARED_NUMBERS:
         return False
-    numbers = _stored_numbers(tensor, MOST_COMPARED)
+    numbers = _stored_numbers(tensor, MAX_COMPARED_NUMBERS)
     return numbers is not None and 1 < len(distinct_values(numbers)) <= len(numbers) // 2

@@ -1,18 +1,17 @@
-"""Find the constants of a frozen graph that were variables, whatever their names.
+"""Find the constants of a frozen graph that were variables, without their names.
 
-Freezing keeps the read of a variable as an identity after the constant, and passes constants to loops and calls as it
-passed handles; a literal of the program feeds the op that uses it directly.
+Freezing replaces a variable by a constant and keeps its read as an identity; a literal of the program feeds its user
+directly. Loops and calls get the constant as they got the handle.
 
     weight ─▶ Identity ─▶ Mul ─▶ Conv2D        literal ─▶ Mul        weight ─▶ While ─▶ argument ─▶ Identity ─▶ MatMul
 
-Where no kernel is read in this way, a tool has taken the reads out: then only the place of use says what a weight is,
-and a constant that may be one and is not counted is doubtful.
+If no kernel is read in this way, a tool has removed the reads: then weights are recognised by their use
+(`constant_weights`), and some constants are doubtful.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,25 +39,27 @@ from graphviz_tb.ops.roles import (
     ROW_READ_OPS,
 )
 
-if TYPE_CHECKING:
-    pass
-
-SMALL_WHOLE = frozenset({"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"})  # quantised weights
+QUANTIZED_DTYPES = frozenset(
+    {"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"}
+)  # quantised weights
 STORED_DTYPES = frozenset(
     number
     for number, dtype in DTYPE_TABLE.items()
-    if (dtype.form and dtype.name in NON_INTEGER_DTYPES) or dtype.name in SMALL_WHOLE
+    if (dtype.form and dtype.name in NON_INTEGER_DTYPES) or dtype.name in QUANTIZED_DTYPES
 )
-FRAME_ENTRANCE_OPS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
+FRAME_ENTRANCE_OPS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # pass a value into a loop or a branch
 ROW_LOOKUP_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
-VALUE_IGNORING_OPS = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # use no value
-TAKE_KERNELS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Einsum", "XlaEinsum"}
+VALUE_IGNORING_OPS = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # do not compute with the value
+KERNEL_USING_OPS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Einsum", "XlaEinsum"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrozenReads:
-    """`read` are the constants that are only read, as variables are. Reads `distinguish_weights` from other constants
-    if most kernels are read. `stripped`: all reads are in functions, and the main graph takes kernels without one."""
+    """The constants whose only uses are reads, like those of variables (`read`).
+
+    `distinguish_weights`: most kernels are read, so other constants are no weights. `stripped`: kernels of the main
+    graph are used directly, and all reads are in functions.
+    """
 
     read: Ints
     distinguish_weights: bool
@@ -66,13 +67,13 @@ class FrozenReads:
 
 
 def is_stored(graph: Graph, node: int) -> bool:
-    """Return whether a constant is of a type that weights are stored in, however few numbers it holds."""
+    """Return whether a constant has a dtype in which weights are stored."""
     tensor = constant_tensor(graph, node)
     return tensor is not None and tensor.dtype in STORED_DTYPES and len(tensor.tensor_shape.dim) <= MAX_DIMENSIONS
 
 
 def is_splat(graph: Graph, node: int) -> bool:
-    """Return whether all numbers of a constant are one, as a state begins with zeros; an argument has none."""
+    """Return whether all numbers of a constant are equal, like an initial state of zeros; False for an argument."""
     tensor = constant_tensor(graph, node)
     if tensor is None:
         return graph.node_def(node) is not None
@@ -86,57 +87,57 @@ def is_splat(graph: Graph, node: int) -> bool:
 
 
 def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> FrozenReads:
-    """Find the constants that are used as variables are. `bindings` pair the arguments of calls with those of
-    functions."""
+    """Find the constants that are used like variables; `bindings` are pairs (node, argument) of calls."""
     none = np.zeros(0, np.int32)
     if not graph.nodes_of_types(FROZEN_READ_OPS.__contains__).any() and not bindings:
         return FrozenReads(none, False)
-    way = _follow_ways(graph, bindings)
-    read, used = _classify_uses(graph, way, bindings)
+    origin = _value_origins(graph, bindings)
+    read, used = _classify_uses(graph, origin, bindings)
     found = [
         node
         for node in np.flatnonzero(read & ~used & graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
         if is_stored(graph, node)
     ]
     reads = np.array(found, np.int32)
-    stored = _given_constants(graph, way, bindings)
-    taken = _kernels(graph, _read_values(graph, way), stored)
-    direct = _kernels(graph, way, stored)
+    stored = _constants_and_bound_arguments(graph, origin, bindings)
+    taken = _kernels_among(graph, _read_values(graph, origin), stored)
+    direct = _kernels_among(graph, origin, stored)
     many = int((read & ~used)[taken].sum())
     few = sum(not is_splat(graph, node) for node in direct.tolist())
-    return FrozenReads(reads, many > 0 and many >= few, _is_main_graph_stripped(graph, way, stored))
+    return FrozenReads(reads, many > 0 and many >= few, _is_main_graph_stripped(graph, origin, stored))
 
 
-def _is_main_graph_stripped(graph: Graph, way: Ints, stored: Bools) -> bool:
-    """Return whether kernels of the main graph are used directly, and none of its constants is read there."""
+def _is_main_graph_stripped(graph: Graph, origin: Ints, stored: Bools) -> bool:
+    """Return whether the main graph uses kernels directly, and reads no constants."""
     main = (graph.function[graph.target] < 0) & ~graph.control
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
-    takes = main & graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1)
-    direct = takes & (way[graph.source] >= 0) & stored[way[graph.source]]
+    takes = main & graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[graph.target] & (graph.slot == 1)
+    direct = takes & (origin[graph.source] >= 0) & stored[origin[graph.source]]
     return bool(direct.any()) and not (main & constant[graph.source] & reads[graph.target]).any()
 
 
-def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
-    """Return, for each node, the constant or argument whose value it passes into loops and branches before any read."""
+def _value_origins(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
+    """Return, for each node, the constant or argument whose value it has, through loops and branches, before any
+    read."""
     number = np.arange(len(graph), dtype=np.int32)
-    way = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
+    origin = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
     arguments = np.array([argument for _, argument in bindings], np.int64)
-    way[arguments] = arguments
+    origin[arguments] = arguments
     enters = graph.nodes_of_types(FRAME_ENTRANCE_OPS.__contains__)
     passing = enters | _unchanged_merges(graph)
-    # An identity behind what enters is the argument of a body that was written into the graph: no read yet.
+    # An identity after an Enter or Switch is an argument of an inlined body, not a read.
     inner = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
     data = np.flatnonzero(~graph.control & (graph.slot == 0))
     source, target = graph.source[data], graph.target[data]
     kept = passing[target] | (inner[target] & enters[source])
     source, target = source[kept], target[kept]
-    spread_along_edges(way, source, target)
-    return way
+    spread_along_edges(origin, source, target)
+    return origin
 
 
 def spread_along_edges(number: Ints, source: Ints, target: Ints, rounds: int = MAX_FOLLOWED_CARRIERS) -> None:
-    """Give each target without a number (-1) that of its source, one edge further each round."""
+    """Copy numbers from sources to targets without one (-1), in place, one edge further in each round."""
     for _ in range(rounds):
         new = (number[source] >= 0) & (number[target] < 0)
         if not new.any():
@@ -145,7 +146,7 @@ def spread_along_edges(number: Ints, source: Ints, target: Ints, rounds: int = M
 
 
 def _unchanged_merges(graph: Graph) -> Bools:
-    """Return the merges at the head of a loop whose value a round does not change."""
+    """Mark the merges at the head of loops whose value the loop does not change."""
     merges = graph.nodes_of_types(FRAME_MERGE_OPS.__contains__)
     found = np.zeros(len(graph), bool)
     if not merges.any():
@@ -165,12 +166,14 @@ def _unchanged_merges(graph: Graph) -> Bools:
     return found
 
 
-def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> tuple[Bools, Bools]:
-    """Mark the constants and arguments that are read, as variables or tables, and those that an op uses directly.
-    Arguments of a call are used as its functions use them."""
+def _classify_uses(graph: Graph, origin: Ints, bindings: Sequence[tuple[int, int]]) -> tuple[Bools, Bools]:
+    """Mark the constants and arguments that are read like variables or tables, and those that an op uses directly.
+
+    A value passed to a call is used as the functions of the call use it.
+    """
     read, used = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
-    out = np.flatnonzero(~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source]))
-    target, maker = graph.target[out], way[graph.source[out]]
+    out = np.flatnonzero(~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source]))
+    target, maker = graph.target[out], origin[graph.source[out]]
     callers = np.zeros(len(graph), bool)
     callers[[call.node for call in graph.calls]] = True
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)[target]
@@ -180,31 +183,33 @@ def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]])
     used[maker[~reads & ~idle]] = True
     givers: dict[int, list[int]] = {}
     for source, argument in bindings:
-        if way[source] >= 0:
-            givers.setdefault(argument, []).append(int(way[source]))
+        if origin[source] >= 0:
+            givers.setdefault(argument, []).append(int(origin[source]))
     for mark in (read, used):
         mark[list(reachable_from((argument for argument in givers if mark[argument]), givers.get))] = True
     return read, used
 
 
-def _read_values(graph: Graph, way: Ints) -> Ints:
-    """Return, for each node, the constant or argument whose value it reads, and the values computed from it before any
+def _read_values(graph: Graph, origin: Ints) -> Ints:
+    """Return, for each node, the constant or argument that it reads or that its value is computed from, up to a
     product."""
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
-    into = np.flatnonzero(reads[graph.target] & ~graph.control & (way[graph.source] >= 0) & (way[graph.target] < 0))
+    into = np.flatnonzero(
+        reads[graph.target] & ~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] < 0)
+    )
     value = np.full(len(graph), -1, np.int32)
-    value[graph.target[into]] = way[graph.source[into]]
-    # A second read, a cast, a fake quantisation, a scale on the way to the product.
-    kernels = graph.nodes_of_types(TAKE_KERNELS.__contains__)
+    value[graph.target[into]] = origin[graph.source[into]]
+    # Before the product there may be a second read, a cast, a fake quantisation or a scale.
+    kernels = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)
     before = np.flatnonzero(~graph.control & ~kernels[graph.target] & (graph.slot == 0))
     spread_along_edges(value, graph.source[before], graph.target[before], MAX_FOLLOWED_CARRIERS // 4)
     return value
 
 
-def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> Bools:
-    """Mark the constants, and the arguments to which calls pass one."""
+def _constants_and_bound_arguments(graph: Graph, origin: Ints, bindings: Sequence[tuple[int, int]]) -> Bools:
+    """Mark constants, and arguments to which calls pass constants."""
     stored = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    pairs = [(int(way[source]), argument) for source, argument in bindings if way[source] >= 0]
+    pairs = [(int(origin[source]), argument) for source, argument in bindings if origin[source] >= 0]
     taken: dict[int, list[int]] = {}
     for maker, argument in pairs:
         taken.setdefault(maker, []).append(argument)
@@ -212,17 +217,17 @@ def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]
     return stored
 
 
-def _kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
-    """Return the `stored` makers whose `value` is the second factor of a product or the filter of a convolution."""
-    takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)
+def _kernels_among(graph: Graph, value: Ints, stored: Bools) -> Ints:
+    """Return the `stored` nodes whose `value` is the second factor of a product or the filter of a convolution."""
+    takes = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)
     into = np.flatnonzero(takes[graph.target] & (graph.slot == 1) & ~graph.control & (value[graph.source] >= 0))
     makers = distinct_values(value[graph.source[into]])
     found: Ints = makers[stored[makers]]
     return found
 
 
-def tables_looked_up(graph: Graph, way: Ints) -> frozenset[int]:
-    """Return the constants of two or more dimensions whose rows are taken: freezing reads no table, it looks it up."""
+def looked_up_tables(graph: Graph, origin: Ints) -> frozenset[int]:
+    """Return the constants whose rows are looked up; frozen tables have no read."""
     looks = graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[graph.target] & (graph.slot == 0) & ~graph.control
-    makers = distinct_values(way[graph.source[looks & (way[graph.source] >= 0)]]).tolist()
+    makers = distinct_values(origin[graph.source[looks & (origin[graph.source] >= 0)]]).tolist()
     return frozenset(node for node in makers if is_stored(graph, node) and not is_splat(graph, node))

@@ -23,9 +23,11 @@ from graphviz_tb.ops.roles import (
 MEAN_REMOVING_OPS = frozenset({"SquaredDifference", "Sub", "Neg"})  # subtract the mean before squaring
 ROOT_OPS = frozenset({"Rsqrt", "Sqrt"})
 DENSE_OPS = (MATRIX_PRODUCT_OPS - BATCH_PRODUCT_OPS) | {"Einsum"}
-DRAWING_OPS = frozenset({"GreaterEqual", "Greater", "LessEqual", "Less", "Floor"})  # drop what a random number is below
-MOST_AXES = 8
-RECURRENT_ROLES = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # steps of a recurrent layer
+THRESHOLD_OPS = frozenset(
+    {"GreaterEqual", "Greater", "LessEqual", "Less", "Floor"}
+)  # compare random numbers with the dropout rate
+MAX_MEAN_AXES = 8
+RECURRENT_ROLES = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # run the steps of a recurrent layer
 CLASS_BY_GATE_COUNT = {3: "GRU", 4: "LSTM"}  # by number of gates, one matrix each
 ACTIVATION_OPS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
 # Activations that TensorFlow and exporters write as several ops.
@@ -42,7 +44,7 @@ COMPOSED_ACTIVATIONS = {
 
 
 def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
-    """Return the layer class of some nodes together, "" if unknown."""
+    """Return the layer class of the ops of one layer, "" if unknown."""
     types = {graph.op_types[graph.op[node]] for node in nodes}
     if any(has_role(op, *RECURRENT_ROLES) for op in types):
         weights = (graph.meaning.weights.get(node) for node in nodes)
@@ -55,7 +57,7 @@ def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
 
 
 def _looks_up_weight(graph: Graph, node: int) -> bool:
-    """Return whether an op looks up rows of a weight, not of a result."""
+    """Return whether an op looks up rows of a weight, not of a computed tensor."""
     if graph.op_types[graph.op[node]] not in EMBEDDING_OPS:
         return False
     known, origin = graph.meaning.weights, graph.meaning.origin
@@ -64,7 +66,7 @@ def _looks_up_weight(graph: Graph, node: int) -> bool:
 
 
 def known_sizes(shape: Shape) -> tuple[int, ...]:
-    """Return a shape whose sizes are all known and not 0; () for any other.
+    """Return a shape if all its sizes are known and not 0; else ().
 
     >>> known_sizes((3, 4)), known_sizes((None, 4)), known_sizes(None)
     ((3, 4), (), ())
@@ -76,7 +78,7 @@ def known_sizes(shape: Shape) -> tuple[int, ...]:
 def infer_recurrent_layer(shapes: Iterable[Sequence[int]]) -> tuple[str, int]:
     """Infer the class and the units of a recurrent layer from the shapes of its weights; "" and 0 for none.
 
-    One matrix has units × gates·units elements, and at least one more has as many columns.
+    One matrix has the shape (units, gates · units), and at least one more has as many columns.
 
     >>> infer_recurrent_layer([(16, 48), (16, 48), (2, 48)]), infer_recurrent_layer([(9, 64), (16, 64)])
     (('GRU', 16), ('LSTM', 16))
@@ -92,7 +94,7 @@ def infer_recurrent_layer(shapes: Iterable[Sequence[int]]) -> tuple[str, int]:
     return "", 0
 
 
-NORMALIZATIONS = {  # by a word in the type of the op; of the others the batch
+NORMALIZATIONS = {  # by a word in the op type; without one, it is a batch normalization
     "rms": "RMSNormalization", "simplified": "RMSNormalization", "layer": "LayerNormalization",
     "group": "GroupNormalization", "instance": "InstanceNormalization", "l2": "UnitNormalization",
 }  # fmt: skip
@@ -116,13 +118,13 @@ def find_activation(types: Collection[str]) -> str:
 
 
 def _mean_axes(graph: Graph, nodes: Sequence[int]) -> Sequence[int]:
-    """Return the dimensions over which the first mean among some nodes is taken; the last one if it is not known."""
+    """Return the axes of the first mean among some nodes; the last axis if they are unknown."""
     for node in nodes:
         if graph.op_types[graph.op[node]] == "Mean":
             for source in graph.source[slice(*sorted_value_range(graph.target, node, node + 1))].tolist():
                 definition = graph.node_def(source)
                 if definition is not None and definition.op in CONSTANT_OPS:
-                    axes = first_elements(definition.attr["value"].tensor, MOST_AXES)
+                    axes = first_elements(definition.attr["value"].tensor, MAX_MEAN_AXES)
                     return [axis for axis in axes if isinstance(axis, int)] or [-1]
     return [-1]
 
@@ -156,7 +158,7 @@ def _layer_class_of_types(types: Collection[str], axes: Sequence[int] = (-1,)) -
     if types & EMBEDDING_OPS:
         return "Embedding"
     drawn = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
-    return "Dropout" if drawn and types & {"SelectV2", "Mul"} and types & DRAWING_OPS else ""
+    return "Dropout" if drawn and types & {"SelectV2", "Mul"} and types & THRESHOLD_OPS else ""
 
 
 def _convolution_class(types: Collection[str]) -> str:
@@ -167,8 +169,8 @@ def _convolution_class(types: Collection[str]) -> str:
 
 
 def _normalization_class(types: Collection[str], axes: Sequence[int]) -> str:
-    """Return the class of a layer that divides by a root, by the moments it computes or keeps."""
-    # Over the examples of a batch, which are the first dimension, or with stored moments.
+    """Return the class of a normalization, by the moments that it computes or stores."""
+    # The mean of a batch is over the first axis, or stored.
     if "Mean" not in types or 0 in axes or any(has_role(op, Role.ASSIGN) for op in types):
         return "BatchNormalization" if "Mean" in types or "Sub" in types else ""
     if not MEAN_REMOVING_OPS & frozenset(types):

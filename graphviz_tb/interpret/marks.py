@@ -1,4 +1,4 @@
-"""Constants, weights, summaries and what enters a program: small marks next to the nodes that use them."""
+"""Marks: constants, weights, summaries and outside values, drawn small next to the nodes that use them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _mark_of_op_type(op: str) -> Mark:
 def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> Marks:
     """Decide which constants, weights and summaries are drawn as marks, and next to which nodes.
 
-    `weights` carry a weight; `handed` are constants to the program although their op type does not say so. After: each
-    mark is drawn next to an ordinary node, or belongs to marks that are; a mark that nobody uses is an ordinary node.
+    `weights` have the value of a weight; `handed` are values from outside, drawn like constants. After: each mark is
+    drawn next to an ordinary node, or belongs to marks that are; a mark that nothing uses is an ordinary node.
     """
     kinds = np.array([_mark_of_op_type(op) for op in graph.op_types], np.uint8)
     mark: Bytes = kinds[graph.op]
@@ -62,7 +62,7 @@ def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> M
 
 
 def _unmark_isolated_nodes(mark: Bytes, graph: Graph) -> Bytes:
-    """Unmark nodes that touch no ordinary node, not even through other marks."""
+    """Unmark nodes that are not connected to an ordinary node through marks."""
     mark = mark.copy()
     has_user = np.zeros(len(mark), bool)
     has_user[graph.source[graph.source != graph.target]] = True
@@ -74,7 +74,7 @@ def _unmark_isolated_nodes(mark: Bytes, graph: Graph) -> Bytes:
 
 
 def _one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
-    """Return the first of `stray`, then the first of those that do not lead to it, and so on. Linear in edges."""
+    """Return the first of `stray`, then the first that does not lead to it, and so on, in linear time."""
     inputs: dict[int, list[int]] = {node: [] for node in stray}
     for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True) if inputs else ():
         if source in inputs and target in inputs:
@@ -90,7 +90,7 @@ def _one_node_per_cycle(stray: list[int], graph: Graph) -> list[int]:
 
 
 def _anchored_nodes(mark: Bytes, graph: Graph) -> Bools:
-    """Return which nodes are ordinary, or connected to an ordinary one through marks."""
+    """Mark the nodes that are ordinary, or connected to an ordinary node through marks."""
     tied = np.flatnonzero((mark[graph.source] > 0) | (mark[graph.target] > 0))  # only saves time
     source, target = graph.source[tied], graph.target[tied]
     done: Bools = mark == Mark.NONE
@@ -105,7 +105,7 @@ def _anchored_nodes(mark: Bytes, graph: Graph) -> Bools:
 
 
 def _unused_weights(mark: Bytes, graph: Graph) -> Bools:
-    """Return which weights nobody uses: an unused read belongs to its variable, as a summary to its input."""
+    """Mark the weights that nothing uses: an unused read belongs to its variable, like a summary to its input."""
     used = np.zeros(len(mark), bool)
     used[graph.source] = True
     idle: Bools = (mark == Mark.WEIGHT) & ~used
@@ -132,7 +132,7 @@ def _mark_host_pairs(mark: Bytes, graph: Graph) -> MarkPairs:
     into = (mark[graph.source] > 0) & (mark[graph.target] == 0)
     taken = np.zeros(len(mark), bool)
     taken[graph.source[into & ~graph.control]] = True
-    # Drop edges of ops that only wait for a weight whose value is taken elsewhere.
+    # Drop edges of ops that only wait for a weight whose value others use.
     waits = graph.control & (mark[graph.source] == Mark.WEIGHT) & taken[graph.source]
     into = np.flatnonzero(into & ~waits)
     out = np.flatnonzero((mark[graph.source] == 0) & (mark[graph.target] == Mark.SUMMARY))
@@ -150,7 +150,7 @@ def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     idle = _unused_weights(mark, graph)
     both = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
     sources, targets = graph.source[both], graph.target[both]
-    # A weight that nothing but unused reads take belongs to these: one of them hangs on another mark.
+    # A weight with only unused reads belongs to these.
     taken = np.zeros(len(mark), bool)
     taken[sources[~idle[targets]]] = True
     onward = ~anchored[sources] & ~(idle[targets] & taken[sources])
@@ -166,7 +166,7 @@ def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
 
 # Values from outside a program: lookup tables, and values captured by a traced function.
 #
-# Neither is a step of the program: they are drawn as marks next to their users, as constants are.
+# Neither is a step of the program, so they are drawn as marks next to their users, like constants.
 
 UNNAMED_ARGUMENT = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's default name
 NON_ARGUMENT_LETTER = compile_on_use(r"[^a-z0-9]")  # not used in argument names
@@ -174,8 +174,10 @@ TABLE_LABEL, CAPTURE_LABEL = "lookup table", "captured value"
 
 
 def find_outside_values(graph: Graph) -> tuple[Bools, dict[int, str]]:
-    """Return which nodes bring a table or a captured value to the main graph, and labels for arguments without a
-    telling name, in functions too."""
+    """Return which nodes are tables or captured values of the main graph, and labels for arguments without a name.
+
+    Labels include arguments of functions.
+    """
     handed = graph.nodes_of_types(ARGUMENT_OPS.__contains__)
     kept = graph.nodes_of_types(LOOKUP_TABLE_OPS.__contains__)
     if not handed.any():
@@ -189,14 +191,13 @@ def find_outside_values(graph: Graph) -> tuple[Bools, dict[int, str]]:
         | dict.fromkeys(unnamed, CAPTURE_LABEL)
         | dict.fromkeys(table, TABLE_LABEL)
     )
-    # In a function an argument stays a box, since a call leads to it; it only gets a label.
+    # An argument of a function stays a box, since calls lead to it.
     kept[[node for node in labels if graph.function[node] < 0]] = True
     return kept, labels
 
 
 def _captured_arguments(graph: Graph) -> list[int]:
-    """Return the arguments of the main graph named after an input of their user: TensorFlow joins "dense/Sub" and its
-    "y" to "dense_sub_y"."""
+    """Return the arguments of the main graph named after an input of their user: "dense_sub_y" for "dense/Sub"."""
     argument = graph.nodes_of_types("_Arg".__eq__)
     argument &= graph.function < 0
     given = np.flatnonzero(argument[graph.source] & ~graph.control)
@@ -212,7 +213,7 @@ def _extends_name(name: str, first: str) -> bool:
     return name.startswith(first) and name.startswith("_", len(first))
 
 
-# Labels of loop arguments: name a carried value after its initial value, as TensorFlow only names its position.
+# Labels of loop arguments: a loop variable is named after its initial value, since TensorFlow only names its position.
 #
 # first_token ─▶ While     in the body: while_placeholder_1   drawn as: first_token
 

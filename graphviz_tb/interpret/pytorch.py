@@ -1,9 +1,9 @@
 """Graphs of PyTorch: `SummaryWriter.add_graph` traces a module into a GraphDef with other conventions.
 
-Every number, list and parameter is a node there, sizes are computed by whole chains of nodes, and nodes are named after
-values ("530", "input.33"). To make a module read like its parts:
+Every number, list and parameter is a node, sizes are computed by chains of nodes, and nodes are named after values
+("530", "input.33"). So:
 
-- parameters, sizes, and whatever is computed or listed from these and constants alone are constants, drawn as marks;
+- parameters, sizes, and values and lists computed from these and constants alone are constants, drawn as marks;
 - an op is labelled by its kind, a constant by its value, a parameter by its name.
 """
 
@@ -85,11 +85,11 @@ def _find_plumbing_lists(graph: Graph, role: Bytes, plumbing: Bools) -> list[int
     into = np.flatnonzero(role[graph.target] >= PlumbingRole.CARRIER)
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         users[source].append(target)
-    # Inputs not known to be plumbing; at 0 a list is plumbing itself.
+    # Number of inputs not known to be plumbing; at 0 a list is plumbing.
     missing = {
         node: _count_written_inputs(graph, node) for node in np.flatnonzero(role >= PlumbingRole.CARRIER).tolist()
     }
-    # Computed from a parameter: listing or reshaping weights is plumbing, adding to them is work.
+    # Nodes computed from a parameter: listing or reshaping weights is plumbing, adding to them is work.
     heavy = {node for node in users if role[node] == PlumbingRole.PARAMETER}
     made = [node for node, count in missing.items() if not count]
     # Kahn's order, from nodes that are plumbing by type.
@@ -113,7 +113,7 @@ def _count_written_inputs(graph: Graph, node: int) -> int:
 
 
 def label_pytorch_nodes(graph: Graph) -> dict[int, str]:
-    """Return the label of each node whose name says less: kinds for ops, values for constants, names for parameters."""
+    """Return labels: kinds for ops, values for constants, names for parameters."""
     labels: dict[int, str] = {}
     for node in range(len(graph.graph_def.node)):
         op = graph.op_types[graph.op[node]]

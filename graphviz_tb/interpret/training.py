@@ -2,9 +2,9 @@
 
 flow          gradients, ops that feed them, ops computed from them (see `find_training_flow`)
 model         ops that lead to a result, or feed a gradient or a summary
-copies        a separate forward pass with the model's weights that no gradient reaches
-loss          behind the last weights that gradients reach
-updates       ops computed from gradients or from the slots they write, with ops that only these use
+copies        a separate forward pass with the weights of the model that no gradient reaches
+loss          ops after the last weights that gradients reach
+updates       ops computed from gradients or from slots that these write, with ops that only updates use
 input         datasets, iterators, queues and readers, with ops that only these use
 bookkeeping   the rest: savers, initialisers, counters, tracing artifacts
 """
@@ -52,10 +52,10 @@ ORDER_DEPENDENT_OP = compile_on_use(
 
 
 def _find_custom_gradient_ops(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
-    """Return the ops computed only when a gradient comes in: what waits for one, its successors, and what in the same
-    scope only they and gradients use.
+    """Mark the ops that run only when a gradient arrives: ops that wait for one, their successors, and their inputs.
 
-    Before: `behind` are the nodes computed from gradients, `feeding` those that feed them.
+    The inputs are in the same scope, and only these ops and gradients use them. Before: `behind` are the nodes computed
+    from gradients, `feeding` the nodes that feed gradients.
     """
     ordered = np.array([bool(ORDER_DEPENDENT_OP.fullmatch(op)) for op in graph.op_types] or [False])[graph.op]
     # Control edges from nodes behind gradients to nodes that only feed them (see the drawing above).
@@ -86,13 +86,13 @@ BACKWARD_FUNCTION = compile_on_use(r"(__inference_)?__backward_.*|.*(body|cond)_
 
 
 def find_training_flow(graph: Graph) -> GradientFlow:
-    """Return the flow of gradients through a graph with its marks.
+    """Return the flow of gradients through a graph with marks.
 
-    After: no node is both forward and behind; what comes from gradients is behind, even if it feeds more gradients.
+    After: no node is both forward and behind; nodes computed from gradients are behind, even if they feed gradients.
     """
     scopes: dict[str, str] = {}
     named = np.zeros(len(graph), bool)
-    if any("gradient" in name for name in graph.name):  # else no scope need be made
+    if any("gradient" in name for name in graph.name):  # only saves time
         around = graph.node_scopes
         some = (name for name in around.names if name is not None and "gradient" in name)
         scopes = {name: scope for name in some if (scope := gradient_scope(f"{name}/"))}
@@ -100,7 +100,7 @@ def find_training_flow(graph: Graph) -> GradientFlow:
     gradient = _find_gradient_ops(graph, named)
     if not gradient.any():
         return GradientFlow(gradient, gradient, gradient, gradient, named)
-    # Gradients create lists that loops of the model fill: do not follow these edges.
+    # Edges from lists are not followed: gradients create lists that loops of the model fill.
     data = ~graph.control & ~graph.nodes_of_types(LIST_OPS.__contains__)[graph.source]
     source, target = graph.source[data], graph.target[data]
     behind, feeding = reachable_mask(gradient, source, target), reachable_mask(gradient, target, source)
@@ -138,8 +138,8 @@ def gradient_scope(name: str) -> str:
 def _differentiated_ops(graph: Graph, scopes: dict[str, str]) -> Iterator[int]:
     """Yield the ops of the main graph that have a scope of gradients.
 
-    `scopes` maps each scope inside a gradient scope to that scope. Losses are found this way: the gradient of a sum
-    does not need its value.
+    `scopes` maps each scope inside a gradient scope to that scope. This finds losses: the gradient of a sum does not
+    use its value.
     """
     index = graph.index[0]
     seen: set[str] = set()
@@ -187,8 +187,7 @@ def find_program_parts(graph: Graph, uses_weight: Bools) -> Bytes:
 
 
 def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
-    """Return the nodes that lead to a result, feed a gradient or a summary, or compute with weights; every node if none
-    does."""
+    """Mark the nodes that lead to a result, feed a gradient or a summary, or compute with weights; all if none does."""
     sink = graph.nodes_of_types(lambda op: has_role(op, *SINK_ROLES) or INITIALIZER_OP.match(op) or op in GROUP_OPS)
     summary = graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARY_WRITER_OP.match(op))
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
@@ -202,10 +201,10 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     ends[source[flow.between[target] | summary[target]]] = True
     ends[_unused_non_results(graph)] = False
     ends &= ~flow.behind & ~sink & ~summary & ~given
-    # A report of the variables that nobody set is not a result of the model.
+    # A report of uninitialized variables is not a result of the model.
     checks = graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE_CHECK))
     if checks.any():
-        # Nor is a variable's first value, if nobody set it yet: `initialized_value` asks, and takes one or the other.
+        # Neither is the branch of `initialized_value` that checks whether a variable is initialized.
         asking = np.zeros(len(graph), bool)
         asking[target[checks[source]]] = True
         asking &= graph.nodes_of_types(BRANCH_OPS.__contains__)
@@ -215,7 +214,7 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
         )
     open_edges = ~flow.behind[source]
     model = reachable_mask(ends, target[open_edges], source[open_edges])
-    # Ops that multiply by weights belong to the model, even if only a metric or a variable takes their results.
+    # Products with weights belong to the model, even if only a metric or a variable uses their results.
     weighs = np.zeros(len(graph), bool)
     weighs[target[graph.meaning.origin[source] >= 0]] = True
     weighs &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind
@@ -227,7 +226,7 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
 
 
 def _variable_read_nodes(graph: Graph) -> Bools:
-    """Return which nodes read a variable directly; an unused read is not an end of the model."""
+    """Mark the direct reads of variables; an unused read is not an end of the model."""
     read = graph.nodes_of_types(lambda op: op in ("ReadVariableOp", "Identity"))
     variable = graph.nodes_of_types(VARIABLE_OPS.__contains__)
     alone = np.zeros(len(graph), bool)
@@ -246,7 +245,7 @@ def _unused_non_results(graph: Graph) -> list[int]:
 
 
 def nodes_serving_only(graph: Graph, users: Bools, asked: Bools | None = None) -> Bools:
-    """Return the nodes used by nothing but `users`, directly or through such nodes; with `asked`, among these."""
+    """Mark the nodes that only `users` use, directly or through such nodes; only nodes in `asked`, if given."""
     found = np.zeros(len(graph), bool)
     if not users.any():
         return found
@@ -265,8 +264,7 @@ def nodes_serving_only(graph: Graph, users: Bools, asked: Bools | None = None) -
 
 
 def _ops_computed_from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
-    """Return the ops between variables that `updates` write and `others` do not read, and a variable that takes their
-    result.
+    """Mark the ops from slots (variables that `updates` write and `others` do not read) to the variables they update.
 
     Keras 3 writes the mean of gradients to a slot, reads it again, and computes the step from it.
     """
@@ -288,7 +286,7 @@ def _ops_computed_from_slots(graph: Graph, updates: Bools, others: Bools) -> Boo
 
 
 def _users_of_same_weights(graph: Graph, uses: Bools) -> Bools:
-    """Return which nodes use the value of a weight that ops of `uses` also use; a metric's counter does not count."""
+    """Mark the nodes that use a weight which nodes of `uses` also use."""
     origin = graph.meaning.origin
     taken = (origin[graph.source] >= 0) & ~graph.control
     trained = np.zeros(len(graph), bool)
@@ -299,10 +297,10 @@ def _users_of_same_weights(graph: Graph, uses: Bools) -> Bools:
 
 
 def find_evaluation_copies(graph: Graph, uses_weight: Bools) -> Bools:
-    """Return the evaluation copies: connected ops of the model that no gradient reaches, that multiply with trained
-    weights and take no result of the trained model.
+    """Mark the evaluation copies: connected ops of the model with trained weights that no gradient reaches.
 
-    Averages of weights (no product with them, a variable is written) and branches of the model are left out.
+    They use no result of the trained model. Averages of weights, which write a variable, and branches of the model are
+    left out.
     """
     flow = graph.meaning.flow()
     uses = uses_weight & flow.forward
@@ -312,7 +310,7 @@ def find_evaluation_copies(graph: Graph, uses_weight: Bools) -> Bools:
         & others
         & _users_of_same_weights(graph, uses)
     )
-    # Most graphs have none: do not compute their model.
+    # Most graphs have none; then the model is not computed.
     others &= layers.any() and graph.meaning.model()
     if not (layers & others).any():
         return np.zeros(len(graph), bool)

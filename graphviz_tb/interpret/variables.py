@@ -1,8 +1,8 @@
 """Classify the variables of a program and list the ops that use each.
 
-parameter   what the model computes with, each once, however many nodes name it
+parameter   the model computes with it; counted once, however many nodes name it
 buffer      numbers of a module that its program does not count as parameters
-copy        an average of other parameters, what is assigned from them, a replica on another device
+copy        an average of other parameters, a value assigned from them, or a replica on another device
 state       optimizer slots and rates, counters, integers: only used for training and measuring
 """
 
@@ -45,31 +45,29 @@ from graphviz_tb.ops.signatures import weight_input_names
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-# A mapping that computes its values on first access.
-
 LazyValue = TypeVar("LazyValue")
 
 
 class LazyMapping(Mapping[int, LazyValue], Generic[LazyValue]):
-    """Values by number: the keys are known, `tell` computes a value on first access.
+    """A mapping with known keys; `compute` returns the value of a key on its first access.
 
     >>> squares = LazyMapping(range(3), lambda number: number * number)
     >>> squares[2], squares.get(3), len(squares)
     (4, None, 3)
     """
 
-    def __init__(self, keys: Iterable[int], tell: Callable[[int], LazyValue]) -> None:
+    def __init__(self, keys: Iterable[int], compute: Callable[[int], LazyValue]) -> None:
         self._known: dict[int, LazyValue | None] = dict.fromkeys(keys)  # None: not computed yet
-        self._tell = tell
+        self._compute = compute
 
     def __getitem__(self, key: int) -> LazyValue:
         value = self._known[key]
         if value is None:
-            value = self._known[key] = self._tell(key)
+            value = self._known[key] = self._compute(key)
         return value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle all values as a dict: `tell` need not be picklable."""
+        """Pickle all values as a dict: `compute` need not be picklable."""
         return dict, (dict(self),)
 
     def get(self, key: int, default: Any = None) -> Any:
@@ -86,14 +84,14 @@ class LazyMapping(Mapping[int, LazyValue], Generic[LazyValue]):
         return len(self._known)
 
 
-# Shapes of weights: as declared by constants, handles and arguments, or else implied by their users.
+# Shapes of weights: declared by constants, handles and arguments, or else implied by their users.
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue
 
     Attributes = Mapping[str, AttrValue]
 
-LOOKUP_OP = "ResourceGather"
+RESOURCE_LOOKUP_OP = "ResourceGather"
 
 
 def _constant_value_shape(attrs: Attributes) -> Shape:
@@ -109,8 +107,8 @@ def _handle_shape(attrs: Attributes) -> Shape:
 
 
 def _shapes_implied_by_uses(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
-    """Return shapes of variables by handle: of an assigned value, else, with unknown rows, of what a lookup returns."""
-    works = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == LOOKUP_OP)
+    """Return shapes of variables by handle: of assigned values, else of tables with an unknown number of rows."""
+    works = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == RESOURCE_LOOKUP_OP)
     into = np.flatnonzero(works[graph.target] & ~graph.control)
     given: dict[int, dict[int, int]] = {}
     # Inputs of each op by slot: 0 the handle, 1 the value or the indices.
@@ -122,7 +120,7 @@ def _shapes_implied_by_uses(graph: Graph, handles: Collection[int]) -> dict[int,
         if not {0, 1} <= slots.keys() or (handle := int(graph.source[slots[0]])) not in handles:
             continue
         second = _stated_output_shape(graph, int(graph.source[slots[1]]), graph.keys[graph.key[slots[1]]])
-        if graph.op_types[graph.op[user]] == LOOKUP_OP:
+        if graph.op_types[graph.op[user]] == RESOURCE_LOOKUP_OP:
             looked[handle] = _table_shape(_stated_output_shape(graph, user, "0"), second)
         elif second is not None:
             assigned[handle] = second
@@ -248,8 +246,10 @@ def _declared_weight_facts(graph: Graph, maker: int) -> tuple[str, str, Shape]:
 
 
 def _resource_of(graph: Graph, node: int) -> str:
-    """The variable behind a handle as TensorFlow finds it when it runs: by the shared name, else that of the node. The
-    name from the program is not unique: several variables of a program may have one."""
+    """Return the name by which TensorFlow finds the variable of a handle: the shared name, else that of the node.
+
+    The name in the program is not unique.
+    """
     definition = graph.node_def(node)
     shared = definition.attr["shared_name"].s if definition is not None and "shared_name" in definition.attr else b""
     return graph.name[node] if shared in (b"", ANONYMOUS_HANDLE) else shared.decode("utf-8", "replace")
@@ -278,7 +278,7 @@ def _handle_dtype(attrs: Attributes) -> str:
 
 
 def _attribute_dtype_name(attrs: Attributes, key: str) -> str:
-    """Return a dtype by its attribute; one that TensorFlow lacks is a text."""
+    """Return the dtype in an attribute; a dtype that TensorFlow does not have is a text."""
     if key not in attrs:
         return ""
     return _numpy_dtype_name(attrs[key].type) or attrs[key].s.decode("utf-8", "replace")
@@ -318,10 +318,10 @@ class VariableTable(NamedTuple):
     rows: list[Variable]
     users: Mapping[int, list[int]]
     writers: Mapping[int, list[int]]
-    turned: Mapping[int, Shape]  # nodes that give a weight once more: in another shape, as an argument of a function
+    alias_shapes: Mapping[int, Shape]  # further nodes with the value of a variable: reshaped, or arguments of functions
 
     def shapes_by_node(self) -> dict[int, Shape]:
-        return {row.node: row.shape for row in self.rows} | dict(self.turned)
+        return {row.node: row.shape for row in self.rows} | dict(self.alias_shapes)
 
 
 def classify_variables(graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> tuple[Variable, ...]:
@@ -336,7 +336,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     reads = _reads_by_variable(graph, carried)
     seen: set[str] = set()
     table: list[Variable] = []
-    turned: dict[int, Shape] = {}
+    alias_shapes: dict[int, Shape] = {}
     graph.decode_together(list(handles))
     for node in sorted(handles):
         is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANT_OPS
@@ -347,7 +347,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
             # Several handles of one resource are one variable.
             if (resource := _resource_of(graph, node)) in seen:
                 if graph.op_types[graph.op[node]] == PARAMETER_OP:
-                    turned[node] = shape
+                    alias_shapes[node] = shape
                 continue
             seen.add(resource)
         if shape is None or not dtype:
@@ -362,8 +362,8 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     ]
     shape_of = {variable.node: variable.shape for variable in known}
     passed = [(argument, made[0]) for argument, made in carried.bound.items() if len(made) == 1]
-    turned |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
-    return VariableTable(known, users, writers, turned)
+    alias_shapes |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
+    return VariableTable(known, users, writers, alias_shapes)
 
 
 def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
@@ -377,15 +377,15 @@ def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[in
 
 def _dtype_and_shape_of_reads(graph: Graph, reads: Sequence[int]) -> tuple[str, Shape]:
     """Return the first known dtype and the first known shape among some reads."""
-    said = [_read_output_facts(graph.node_def(node)) for node in reads]
-    dtype = next((dtype for dtype, _ in said if dtype), "")
-    return dtype, next((shape for _, shape in said if shape is not None), None)
+    stated = [_read_output_facts(graph.node_def(node)) for node in reads]
+    dtype = next((dtype for dtype, _ in stated if dtype), "")
+    return dtype, next((shape for _, shape in stated if shape is not None), None)
 
 
 def _users_and_writers(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Return, for each variable, the ops that take its value, and those that write it, in file order."""
     origin = carried.origin
-    # Past nodes that only pass the value on.
+    # Edges from the last node that only passes the value on.
     edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
     users: dict[int, list[int]] = {}
     writers: dict[int, list[int]] = {}
@@ -453,10 +453,12 @@ class VariableClassifier:
                 yield variable if trainable is variable.trainable else replace(variable, trainable=trainable)
 
     def is_trainable(self, variable: Variable) -> bool | None:
-        """Return whether training changes a parameter: by the file's mark, else by its updates; None in a graph that
-        does not train, except for statistics."""
-        if (said := _stated_trainable(self.graph, variable.node)) is not None:
-            return said
+        """Return whether training changes a parameter; None if the file does not say, and the graph does not train.
+
+        The mark in the file decides, else the updates; moving statistics are never trained.
+        """
+        if (stated := _stated_trainable(self.graph, variable.node)) is not None:
+            return stated
         if ("moving_" in variable.name and MOVING_STATISTIC.search(variable.name)) or variable.node in self.roles:
             return False
         return self.is_trained_variable(variable.node) if self.learning and not self.constant[variable.node] else None
@@ -469,29 +471,29 @@ class VariableClassifier:
         return any(found and not self.learning.isdisjoint(found) for found in made_of)
 
     def users_in_model(self, variable: int) -> list[int]:
-        """Return the ops of the model that take the value of a variable."""
+        """Return the ops of the model that use the value of a variable."""
         return [user for user in self.users.get(variable, ()) if self.of_model[user]]
 
     def is_training_state(self, variable: Variable) -> bool:
         """Return whether a variable is only used for training or measuring."""
         node = variable.node
         if self.constant[node]:
-            # Statistics that normalise inputs are measured or given; Keras counts them in some models.
+            # Statistics that normalise inputs are not trained; Keras counts them in some models.
             return node in self.roles
         if self.given[node]:
-            return False  # whole numbers too: quantised ones
+            return False  # integers too, since weights may be quantised
         if INTEGER_DTYPE.fullmatch(variable.dtype):
             return True
         users, writers = self.users.get(node, ()), self.writers.get(node, ())
         if not self.graph.meaning.variable[node] and all(self.trains[user] for user in users):
             return True  # passed in, and used by the optimizer alone
         if self.users_in_model(node):
-            # Sums of metrics, of any shape, without gradients; and single numbers that are counted up.
+            # Sums of metrics, of any shape, without gradients; and counters.
             if self.any_op_trains(writers):
                 return False
             return self.accumulates(node) or (variable.shape == () and any(map(self.is_increment, writers)))
         if self.accumulates(node) and not self.any_op_trains(writers):
-            return True  # what a metric sums, though nobody asks for the sum
+            return True  # the sum of a metric that nothing reads
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of `ApplyAdam` is the trained variable
         # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
@@ -503,15 +505,14 @@ class VariableClassifier:
         return any(self.trains[op] for op in ops)
 
     def accumulates(self, variable: int) -> bool:
-        """Return whether values computed without a variable are added to it. (A moving average, in contrast, moves to
-        new values by a share of the difference.)"""
+        """Return whether only values computed without a variable are added to it, unlike to a moving average."""
         adding = [writer for writer in self.writers.get(variable, ()) if self.adds[writer]]
         return bool(adding) and all(
             (found := self.variables_assigned_from(writer)) is None or variable not in found for writer in adding
         )
 
     def is_made_of_slots(self, variable: int) -> bool:
-        """Return whether all values assigned to a variable come from slots of an optimizer, as their maximum does."""
+        """Return whether all values assigned to a variable come from slots of an optimizer (their maximum)."""
         made_of = [self.variables_assigned_from(writer) for writer in self.writers.get(variable, ())]
         sources = set().union(*(found or () for found in made_of)) - {variable}
         if not sources or None in made_of:
@@ -572,7 +573,7 @@ class VariableClassifier:
         return self._sources[self._begin[node] : self._begin[node + 1]]
 
     def is_replica_copy(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
-        """Return whether all users in the model are of a replica whose first copy uses a different variable of the same
+        """Return whether all users in the model are in a replica whose first copy uses another variable of this
         shape."""
         users = self.users_in_model(variable.node)
         makers = [self.twin_parameters(user, parameters).get(variable.shape, set()) for user in users]
@@ -583,7 +584,7 @@ class VariableClassifier:
         if user not in self._twin_parameters:  # once: an op may use thousands, and its name may be long
             found = self._twin_parameters[user] = {}
             name = self.graph.name[user]
-            # The question before only saves time, as that before `MOVING_STATISTIC`.
+            # Asking first only saves time.
             first = REPLICA_SCOPE.sub("", name) if "replica_" in name else name
             twin = self.graph.index[int(self.graph.function[user]) + 1].get(first, -1) if first != name else -1
             if twin >= 0:

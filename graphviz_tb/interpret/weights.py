@@ -1,8 +1,8 @@
 """Weights: variables and frozen constants that become marks next to the ops that use them.
 
-find        makers of weights: a variable, its handle, an argument bound to one, a constant in a weight slot
+find        origins of weights: a variable, its handle, an argument bound to one, a constant in a weight slot
 propagate   reads, identities and casts pass the value on
-name        the variable as the program calls it, through nested calls
+name        the name of the variable in the program, through nested calls
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from graphviz_tb.caches import compile_on_use
 from graphviz_tb.graphs.tensors import constant_tensor
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.constant_weights import (
-    MadeOfConstants,
-    biases_of_one,
+    ConstantExpressions,
     computed_kernels,
+    constant_biases,
+    constant_first_factors,
     constants_joined_to_data,
     doubtful_constants,
-    first_factors,
     kernels_behind,
-    multiplying_masks,
-    opaque_holders,
+    mask_constants,
+    opaque_ops_with_numbers,
     projections_of_inputs,
 )
 from graphviz_tb.interpret.frozen_reads import (
     FrozenReads,
     find_frozen_reads,
     is_stored,
+    looked_up_tables,
     spread_along_edges,
-    tables_looked_up,
 )
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, sorted_value_range
@@ -62,12 +62,12 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import has_framework
 
-# Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
+# Weights of frozen graphs in ops that are not listed with a weight: an added bias, a multiplied scale or slope.
 #
 #     x ─▶ Conv2D [5, 5, 1, 56] ─▶ Add [56] ─▶ … ─▶ Mul [56]
 #
-# Each holds one number per channel of the preceding convolution or product. Follow the channel count from there through
-# ops that keep it.
+# Each has one number per channel of the preceding convolution or product. The channel count is followed through ops
+# that keep it.
 
 CHANNEL_JOINING_OPS = ADD_OPS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # combine an operand with one number per channel
 CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
@@ -75,16 +75,16 @@ CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
     "Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean",
     "Erf", "Pow", "Rsqrt", "Sqrt", "SquaredDifference", "StopGradient",
 }  # fmt: skip
-WIDTH_GIVING_OPS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS
+CHANNEL_MAPPING_OPS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS
 KERNEL_SLOT = 1  # input slot
 
 
 def _find_channel_weights(
     graph: Graph, origin: Ints, behind: Callable[[int], Iterable[int]] | None = None
 ) -> list[int]:
-    """Return the constants that are combined with the result of a convolution or product, one number for each channel.
+    """Return the constants with one number per channel that are combined with the result of a convolution or product.
 
-    Its kernel must be a constant. `origin` is, for each node, the constant whose value it passes on, -1 for none;
+    The kernel must be a constant. `origin` is, for each node, the constant whose value it passes on, -1 for none;
     `behind` returns the constants behind a value.
     """
     keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
@@ -106,7 +106,7 @@ def _find_channel_weights(
         if target in width and _is_one_per_channel(_constant_sizes(graph, constant), width[target]):
             found.append(constant)
     if behind is not None:
-        # Scale, mean and variance, worked into one factor and one summand before they meet the data.
+        # Scale, mean and variance may be combined to one factor and one addend before they meet the data.
         edges = np.flatnonzero(joins[graph.target] & ~graph.control & (origin[graph.source] < 0))
         for target, source in zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True):
             if target in width:
@@ -118,7 +118,7 @@ def _find_channel_weights(
 
 def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
     """Return the output channels of each convolution and product with a constant kernel."""
-    convolves = graph.nodes_of_types(WIDTH_GIVING_OPS.__contains__)
+    convolves = graph.nodes_of_types(CHANNEL_MAPPING_OPS.__contains__)
     edges = np.flatnonzero(
         convolves[graph.target] & (graph.slot == KERNEL_SLOT) & ~graph.control & (origin[graph.source] >= 0)
     )
@@ -131,7 +131,7 @@ def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
             channels[target] = kernel[-1] * kernel[-2]
             continue
         turned = _has_transposed_kernel(graph, target, int(constant), origin)
-        if not (turned and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):  # reshaped: its rows are several of its sizes
+        if not (turned and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):  # reshaped: its rows combine several axes
             channels[target] = kernel[-2] if turned else kernel[-1]
     return channels
 
@@ -146,7 +146,7 @@ def _row_widths_of_tables(graph: Graph, origin: Ints) -> dict[int, int]:
 
 
 def _has_transposed_kernel(graph: Graph, product: int, constant: int, origin: Ints) -> bool:
-    """Return whether a product takes its kernel transposed, by its attribute or by an op in between."""
+    """Return whether a product transposes its kernel, by an attribute or by an op in between."""
     definition = graph.node_def(product)
     by_attribute = definition is not None and any(
         definition.attr[key].b for key in TRANSPOSE_ATTRS if key in definition.attr
@@ -165,8 +165,7 @@ def _node_inputs(graph: Graph, node: int) -> list[int]:
 
 
 def _channel_keeping_users(graph: Graph, keeps: Bools, products: Collection[int]) -> dict[int, list[int]]:
-    """Return, by node, the users of its value that keep its channels, including the reshape that restores dimensions
-    merged for one of the `products`."""
+    """Return, by node, the users that keep the channels of its value; a reshape after one of `products` does, too."""
     made = np.zeros(len(graph), bool)
     made[list(products)] = True
     back = made[graph.source] & (graph.slot == 0) & graph.nodes_of_types(RESHAPE_OPS.__contains__)[graph.target]
@@ -197,9 +196,9 @@ def _is_one_per_channel(sizes: Sequence[int], width: int) -> bool:
     return prod(sizes) == width and width in sizes
 
 
-# Mean and variance of Keras's Normalization layer, which no graph has as variables.
+# Mean and variance of Keras's Normalization layer.
 #
-# Once adapted, Keras passes them to the graph as constants (`finalize_state` in keras/src/layers/preprocessing/
+# Keras passes them to the graph as constants, not as variables (`finalize_state` in keras/src/layers/preprocessing/
 # normalization.py), broadcast to the rank of the input: y = (x - mean) / max(√variance, ε).
 
 NORMALIZATION_OPS = ("Sub", "Sqrt", "Maximum", "RealDiv")
@@ -258,9 +257,9 @@ FROZEN_READ = compile_on_use(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a 
 class ValueOrigins:
     """The origins of values.
 
-    `origin` is, for each node, the node whose value it passes on: itself for a source, -1 for others. `bound` are the
-    sources that calls pass to an argument; `roles` the role of a constant in its layer if only its use shows it;
-    `doubtful` are possible weights that are not counted.
+    `origin` is, for each node, the node whose value it passes on: itself for a source, -1 for none. `bound` are the
+    sources that calls pass to each argument, `roles` the roles of constants that only their use shows, and `doubtful`
+    possible weights that are not counted.
     """
 
     origin: Ints
@@ -278,27 +277,27 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     if graph.is_value_trace:
         return ValueOrigins(none, {})
     if not graph.is_exported and not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
-        return ValueOrigins(none, {}, doubtful=tuple(opaque_holders(graph)))
+        return ValueOrigins(none, {}, doubtful=tuple(opaque_ops_with_numbers(graph)))
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
     through = PASS_THROUGH_OPS | frozenset(filter(_passes_weight, graph.op_types))
     origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none), through)
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
-    # A variable is one wherever it goes; a constant only where it is used as one.
+    # A variable is always a weight; a constant only if it is used like one.
     reads = find_frozen_reads(graph, bindings)
     # If reads show which constants were variables, or there are variables, a number in the code is not a weight.
     literal = (reads.distinguish_weights and not reads.stripped) or bool((origin >= 0).any())
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
-    may_lack = made
+    may_keep_more = made
     if graph.is_exported:
         # Only an exported program computes constants from weights, and has results of the whole model.
-        may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
-    # There the file says that the model has further variables, unused by the graph.
-    lacking = graph.nodes_having(KEEPS_MORE_ATTR, np.flatnonzero(may_lack).tolist())
-    doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
+        may_keep_more = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
+    # The file marks nodes if the model has further variables that the graph does not use.
+    keeping_more = graph.nodes_having(KEEPS_MORE_ATTR, np.flatnonzero(may_keep_more).tolist())
+    doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_ops_with_numbers(graph), *keeping_more]
     origin = np.where(origin < 0, kept, origin)
     bound = _origins_by_argument(origin, bindings)
     return ValueOrigins(_extend_into_functions(graph, origin, bindings, through), bound, roles, tuple(doubtful))
@@ -308,15 +307,15 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 
 
 def _passes_weight(op: str) -> bool:
-    """Return whether an op of an exported program passes the numbers of a weight on, maybe reshaped."""
+    """Return whether an op of an exported program passes the numbers of a weight on, perhaps reshaped."""
     return has_framework(op) and has_role(op, *PASSING_ROLES)
 
 
-# Find the ops that make weights.
+# Find the origins of weights.
 
 
 def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
-    """Return variables, and the arguments and placeholders used as handles of variables, here or in a call."""
+    """Mark variables, and the arguments and placeholders used as handles of variables, here or in a called function."""
     made = graph.nodes_of_types(VARIABLE_OPS.__contains__)
     handed = np.flatnonzero(graph.nodes_of_types(ARGUMENT_OPS.__contains__))
     if not len(handed):
@@ -330,7 +329,7 @@ def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
     givers: dict[int, list[int]] = {}
     for source, argument in bindings:
         givers.setdefault(argument, []).append(source)
-    # Outwards: a handle inside a function is a handle where the function is called.
+    # An argument that is a handle in a function is a handle in its callers.
     made[list(reachable_from(handles, lambda inner: arguments.intersection(givers.get(inner, ()))))] = True
     return made
 
@@ -375,7 +374,7 @@ def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
     return list(pairs)
 
 
-# Propagate their numbers along the flow.
+# Propagate origins along the flow.
 
 
 def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PASS_THROUGH_OPS) -> Ints:
@@ -391,7 +390,7 @@ def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PAS
 def _extend_into_functions(
     graph: Graph, origin: Ints, bindings: list[tuple[int, int]], through: frozenset[str]
 ) -> Ints:
-    """Return origins with arguments to which every call passes a weight; of loops none, since a turn may change it."""
+    """Return origins with arguments to which every call passes a weight, except those of loops, which may change it."""
     op_of_call = [graph.op_types[graph.op[call.node]] for call in graph.calls]
     calls = zip(graph.calls, op_of_call, strict=True)
     other = {call.function for call, op in calls if call.attr and not has_role(op, Role.CALL, Role.LAUNCH)}
@@ -426,19 +425,18 @@ def _frozen_weight_origins(
     reads: FrozenReads,
     literal: bool,
 ) -> Ints:
-    """Return the origins of former variables: constants in a weight's place, here or in a called function, that are
-    read as one or have a role.
+    """Return the origins of former variables: constants that are read, have a role, or are in a weight slot.
 
-    `origin` covers the values of constants and of `variables`; `bindings` come from `_bind_call_arguments`. With
-    `literal`, a constant that nothing reads is not a variable, whatever its place.
+    `origin` are the origins of constants, `variables` those of variables; `bindings` come from `_bind_call_arguments`.
+    With `literal`, a constant that nothing reads is not a variable, unless it is a looked-up table.
     """
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
     placed = weight_slot_edges(graph) & (origin[graph.source] >= 0)
     placed &= ~_edges_multiplied_by_weight(graph, known) | known[graph.source]
-    # "w/read" and the like: with such a name even a single number is a weight.
-    read_alone = {*distinct_values(graph.source[read]).tolist(), *roles}  # however few numbers
+    # With a read like "w/read" even a single number is a weight.
+    read_alone = {*distinct_values(graph.source[read]).tolist(), *roles}
     given = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
     certain = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
     # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
@@ -449,39 +447,39 @@ def _frozen_weight_origins(
     if not literal:
         likely, one_per_channel = _weights_by_use(graph, origin, turned, likely)
         if not len(read):
-            read_alone |= {*one_per_channel, *biases_of_one(graph, origin)}
+            read_alone |= {*one_per_channel, *constant_biases(graph, origin)}
     weights = [node for node in sorted(set(likely)) if _has_min_elements(graph, node, 1 if node in read_alone else 2)]
     if literal:
-        tables = tables_looked_up(graph, origin)
+        tables = looked_up_tables(graph, origin)
         weights = [node for node in weights if node in read_alone or node in tables]
     if reads.distinguish_weights:
         weights = [*{*weights, *reads.read.tolist()}]
     kept = np.zeros(len(graph), bool)
     kept[weights] = True
-    # Only the path to a weight slot is a weight: other results of the constant stay ops.
+    # Only the path to a weight slot is a weight; other users of the constant stay ops.
     leads = _nodes_feeding_only_weights(graph, turned, moved) & kept[turned]
     direct = (origin >= 0) & kept[origin]
     return np.where(direct, origin, np.where(leads, turned, np.int32(-1)))
 
 
 def _weights_by_use(graph: Graph, origin: Ints, turned: Ints, likely: list[int]) -> tuple[list[int], list[int]]:
-    """Return the constants that are used as weights, including `likely` ones but not false matches; and those with one
-    number for each channel of their partner."""
-    made = MadeOfConstants(graph)
-    kernels = kernels_behind(graph, made)
+    """Return the constants that are used like weights, `likely` ones included, and those with one number per
+    channel."""
+    values = ConstantExpressions(graph)
+    kernels = kernels_behind(graph, values)
     by_width = _find_channel_weights(
-        graph, turned, lambda node: made.constants_behind([node]) if made.made[node] else ()
+        graph, turned, lambda node: values.constants_behind([node]) if values.is_constant[node] else ()
     )
-    one_per_channel = [*by_width, *constants_joined_to_data(graph, made)]
+    one_per_channel = [*by_width, *constants_joined_to_data(graph, values)]
     found = [*likely, *kernels, *one_per_channel]
-    apart = first_factors(graph, made, origin) | multiplying_masks(graph, made, found)
+    apart = constant_first_factors(graph, values, origin) | mask_constants(graph, values, found)
     apart |= computed_kernels(graph, kernels, kernels)
-    apart |= projections_of_inputs(graph, made)
+    apart |= projections_of_inputs(graph, values)
     return [node for node in found if node not in apart], one_per_channel
 
 
 def _nodes_feeding_only_weights(graph: Graph, turned: Ints, moved: Bools) -> Bools:
-    """Return the nodes that pass a constant, transposed or reshaped, to a weight slot and to nothing else."""
+    """Mark the nodes that pass a constant, transposed or reshaped, only to weight slots."""
     leads = np.zeros(len(graph), bool)
     leads[graph.source[moved]] = True
     data = ~graph.control
@@ -525,8 +523,7 @@ def weight_slot_edges(graph: Graph) -> Bools:
 
 
 def _edges_multiplied_by_weight(graph: Graph, known: Bools) -> Bools:
-    """Return which edges bring the first factor of a product whose second is a weight, as the zero state of a recurrent
-    cell."""
+    """Mark the edges to the first factor of products with a weight, such as the zero state of a recurrent cell."""
     products = graph.nodes_of_types(MATRIX_PRODUCT_OPS.__contains__)[graph.target] & ~graph.control
     weighed = np.zeros(len(graph), bool)
     weighed[graph.target[products & (graph.slot == 1) & known[graph.source]]] = True
@@ -560,21 +557,20 @@ def _has_min_elements(graph: Graph, node: int, least: int) -> bool:
 
 
 def _origins_by_argument(origin: Ints, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
-    """Return, for each argument, the makers that calls pass to it through nested calls, at most two; never an
-    argument."""
+    """Return, for each argument, the origins that calls pass to it, through nested calls; at most two."""
     takers: dict[int, list[int]] = {}
     for source, argument in bindings:
         if origin[source] >= 0:
             takers.setdefault(int(origin[source]), []).append(argument)
     by_node: dict[int, tuple[int, ...]] = {}
-    # The value passed may be an argument itself: start at makers that no call passes.
+    # The value passed may be an argument itself: start at origins that no call passes.
     given = {argument for arguments in takers.values() for argument in arguments}
     waiting = [(maker, maker) for maker in takers if maker not in given]
     while waiting:
         node, maker = waiting.pop()
         for argument in takers.get(node, ()):
             known = by_node.get(argument, ())
-            # At most two makers per argument, so every binding is followed at most twice.
+            # At most two origins per argument, so every binding is followed at most twice.
             if maker not in known and len(known) < 2:
                 by_node[argument] = (*known, maker)
                 waiting.append((argument, maker))

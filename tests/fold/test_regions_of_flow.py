@@ -166,9 +166,9 @@ def test_where_no_more_may_be_looked_at_the_order_alone_counts() -> None:
     # two chains of three: two branches, or six boxes
     dag = wired(6, *chain(0, 3), *chain(3, 6))
     assert [box.ops for box in _fold_flow(dag, context(), 16)] == [3, 3]
-    assert [box.ops for box in _fold_flow(dag, context(), 16, deep=12)] == [3, 3]
+    assert [box.ops for box in _fold_flow(dag, context(), 16, depth=12)] == [3, 3]
     assert [box.ops for box in _fold_flow(dag, context(budget=5), 16)] == [1] * 6
-    assert [box.ops for box in _fold_flow(dag, context(), 16, deep=13)] == [1] * 6
+    assert [box.ops for box in _fold_flow(dag, context(), 16, depth=13)] == [1] * 6
     assert [box.name for box in _fold_flow(wired(2, (1, 0)), context(budget=0), 16)] == ["b1", "b0"]
 
 

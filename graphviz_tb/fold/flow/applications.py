@@ -1,12 +1,11 @@
-"""Networks that are applied to several tensors with the same weights: heads of a detector on the levels of a pyramid
-(Lin et al. 2017).
+"""Networks applied to several tensors with the same weights: detector heads on a feature pyramid (Lin et al. 2017).
 
     p3 ─▶ conv w1 ─▶ conv w2 ─╮
     p4 ─▶ conv w1 ─▶ conv w2 ─┼▶ concat        one stack of three, side by side
     p5 ─▶ conv w1 ─▶ conv w2 ─╯
 
-Layers with a kernel that several ops use are joined along the flow, with what is between them. Pieces with the same
-kernels are applications of one network. The steps of a recurrent network feed each other, and are one piece.
+Layers with a shared kernel are joined along the flow, with the boxes between them. Pieces with equal kernels are
+applications of one network. The steps of a recurrent network feed each other, so they are one piece.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.fold.flow.regions import fold_branch
 from graphviz_tb.graphs.traversal import topological_order, union_root
 
-MIN_APPLICATIONS = 3  # of two, both are shown
-MIN_KERNELS = 2  # of a network: a single layer is a separate box
+MIN_APPLICATIONS = 3  # two are shown separately
+MIN_KERNELS = 2  # a single layer is not a network
 
 
 def stack_applications(dag: Dag, context: FoldContext) -> Dag:
-    """Stack the applications of one network, side by side; the level as it is if that would close a cycle."""
+    """Stack the applications of each network sideways; return the level unchanged if that would close a cycle."""
     kernels = [context.widths.shared_kernels(box) for box in dag.boxes]
     if not any(kernels):
         return dag
@@ -58,7 +57,7 @@ def _applied_pieces(dag: Dag, kernels: list[frozenset[int]], context: FoldContex
             for root in roots:
                 head[root] = box
     pieces: dict[int, list[int]] = {}
-    leading: set[int] = set()  # to a shared kernel, or to an end
+    leading: set[int] = set()  # boxes that lead to a shared kernel, or to an end
     for box in reversed(kept):
         if kernels[box] or not dag.after[box] or not leading.isdisjoint(dag.after[box]):
             leading.add(box)
@@ -67,8 +66,7 @@ def _applied_pieces(dag: Dag, kernels: list[frozenset[int]], context: FoldContex
 
 
 def _in_one_order(dag: Dag, members: list[int], context: FoldContext) -> list[int]:
-    """Sort a piece, in order of the flow, by what leads to each box within it: ends of one depth have one order in
-    all pieces, whatever their order in the file."""
+    """Sort the boxes of a piece by the structure of their ancestors in it, so that equal pieces have equal order."""
     code: dict[int, int] = {}
     for member in members:
         leading = sorted(code[source] for source in dag.before[member] if source in code)

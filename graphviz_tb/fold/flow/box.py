@@ -16,12 +16,17 @@ MIN_STACK_OPS = 3  # smaller structures are not worth a stack
 
 @dataclass(slots=True, eq=False)
 class FlowBox:
-    """A row of the hierarchy, or boxes that are drawn as one.
+    """A row of the hierarchy, or a group of boxes that is drawn as one.
 
-    `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
-    inputs that nobody else uses, drawn next to their consumer. The members of a stack are its repetitions; `unit` is
-    the symbol of one. `inside` is equal for groups by name with equal content and inner wiring, whatever feeds them;
-    None for other boxes. `op` is the op type of a row that is an op.
+    symbol    equal for boxes of equal structure
+    ops       number of ops inside, feeders included
+    members   boxes of a group; the repetitions of a stack
+    feeders   small inputs that nothing else uses, drawn next to the box
+    unit      symbol of one repetition of a stack
+    sideways  the members of the stack are parallel
+    scope     a row that is a scope
+    inside    for groups by name: equal for equal content and inner wiring, whatever feeds them
+    op        op type of a row that is an op
     """
 
     name: str
@@ -39,17 +44,17 @@ class FlowBox:
 
     @property
     def is_repetition(self) -> bool:
-        """Return whether its members are repetitions of one structure."""
+        """Return whether it is a stack: its members are repetitions of one structure."""
         return self.unit >= 0
 
     @property
     def ops_per_repetition(self) -> float:
-        """Ops of one repetition of a stack; of the box itself otherwise."""
+        """Number of ops in one repetition of a stack, or in any other box."""
         return self.ops / len(self.members) if self.is_repetition else self.ops
 
     @property
     def child_count(self) -> int:
-        """Number of children it adds to a group: itself and its feeders."""
+        """Number of children that it adds to a group: itself and its feeders."""
         return 1 + sum([feeder.child_count for feeder in self.feeders]) if self.feeders else 1
 
     def first_row(self) -> FlowBox:
@@ -72,7 +77,6 @@ class SymbolTable:
         self.known: dict[Hashable, int] = {}
 
     def symbol_of(self, *key: Hashable) -> int:
-        """Return the number of `key`."""
         return self.known.setdefault(key, len(self.known))
 
 
@@ -83,7 +87,7 @@ def make_group(
 
 
 def make_stack(symbols: SymbolTable, members: Sequence[FlowBox], unit: int, sideways: bool = False) -> FlowBox:
-    """Make a stack of repetitions of one structure."""
+    """Make a stack of repetitions; `unit` is the symbol of one."""
     box = make_group(
         GroupOrigin.REPEAT, members, symbols.symbol_of("stack", unit, len(members), sideways), sideways=sideways
     )
@@ -117,7 +121,7 @@ def copy_groups_onto(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequ
 
 
 def _copy_over(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
-    """Copy groups over other boxes: `other` maps the `id` of a box of the level to its replacement."""
+    """Copy groups; `other` maps the `id` of a box of the level to its replacement."""
     return [known if (known := other.get(id(box))) else _copy_group(box, other) for box in boxes]
 
 
@@ -135,9 +139,10 @@ MAX_ENTRY_READERS = 3  # boxes that may read a single outside source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dag:
-    """`before[v]` are the boxes that feed box `v`, by slot, each once; `after[v]` those that use it.
+    """Boxes and the flow between them.
 
-    `outside[v]` are its sources (by `id`) left out when the graph was cut from a larger one; None for a whole level.
+    `before[v]` are the boxes that feed box `v`, by slot, each once; `after[v]` are its users. `outside[v]` are its
+    sources (by `id`) outside a part of a level; None for a whole level.
     """
 
     boxes: list[FlowBox]
@@ -163,8 +168,10 @@ def make_dag(boxes: list[FlowBox], before: list[list[int]], outside: list[list[i
 
 
 def sub_dag(dag: Dag, ids: Sequence[int]) -> Dag:
-    """Return the graph of some boxes, in the given order. Sources further out are kept if all is fed from a single
-    one."""
+    """Return the graph of some boxes, in this order.
+
+    Sources outside of `dag` are kept only if the boxes have a single outside source.
+    """
     index = {box: place for place, box in enumerate(ids)}
     before = [[index[source] for source in dag.before[box] if source in index] for box in ids]
     outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in index] for box in ids]
@@ -175,9 +182,9 @@ def sub_dag(dag: Dag, ids: Sequence[int]) -> Dag:
 
 
 def wiring_key(dag: Dag, ids: Sequence[int]) -> WiringKey:
-    """Return a key that is equal for equal structures, in one order, with equal wiring, also from outside.
+    """Return a key that is equal for boxes of equal structure and order with equal wiring, also from outside.
 
-    For each box: its symbol and the numbers of its sources (positions in `ids`, then outside ones as they appear).
+    For each box: its symbol and the numbers of its sources: positions in `ids`, then outside sources as they appear.
     """
     number = {box: place for place, box in enumerate(ids)}
     key = [
@@ -199,8 +206,7 @@ def has_single_entry(outside: Sequence[Sequence[int]]) -> bool:
 
 
 def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
-    """Put each group's box in the place of its first member; its inputs are in the order in which members are
-    listed."""
+    """Put the box of each group in the place of its first member; its inputs are in the order of `members`."""
     owner = list(range(len(dag)))
     boxes = list(dag.boxes)
     listed: list[int] = []

@@ -1,12 +1,12 @@
-"""Ops that a paper draws as one box: norms, activations, rotary embeddings, attention, found by their structure.
+"""Find ops that a paper draws as one box by their structure: norms, activations, rotary embeddings, attention.
 
     x ─┬─▶ Square ─▶ Mean ─▶ Add ─▶ Rsqrt ─┐            x ─┬─▶ Slice ─▶ Neg ─┐          ┌─ sin
        └──────────────────────────────────▶ Mul ─▶        ├─▶ Slice ────────▶ Concat ─▶ Mul ─▶ Add ─▶
                                                            └─▶ Mul ──────────────────────────▲
                                                                 ▲─ cos
 
-An idiom changes one tensor and has one end, where each path that enters it leaves it: so it is convex. What only it
-uses besides, such as the tables of positions, is part of it.
+An idiom transforms one tensor and has one end, where all paths through it leave: so it is convex. Inputs that nothing
+else uses, such as tables of positions, are part of it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, plain_op_name
 
 MAX_IDIOM_BOXES = 48
-MIN_OTHER_BOXES = 3  # of a level: with fewer, the group around it is the idiom
+MIN_BOXES_OUTSIDE_IDIOM = 3  # boxes of the level; with fewer, the group around it is the idiom
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 MAX_OPS_BEFORE_MEAN = 4  # cast, square
-MAX_BOXES_BEHIND = 8  # a root: multiply by the scale, by the tensor, subtract the mean, add; a softmax: cast, drop
-MAX_SOFTMAX_OPS = 10  # of a scope, as that of a layer
+MAX_BOXES_AFTER_START = (
+    8  # after a root: multiply by scale and tensor, subtract the mean, add; after a softmax: cast, drop
+)
+MAX_SOFTMAX_SCOPE_OPS = 10  # ops of a scope that is a softmax, such as a layer
 PASSING_OPS = REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
 ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | PASSING_OPS
 # Op types of all frameworks, in small letters and without underscores.
@@ -59,20 +61,20 @@ SUM_TYPES = frozenset(("sum", "reducesum", "reducesumsquare"))
 LENGTH_TYPES = frozenset(("norm", "linalgvectornorm", "reducel2"))
 POWER_TYPES = frozenset(("square", "pow", "sqrt", "rsqrt", "reducesumsquare"))
 BOUND_TYPES = frozenset(("maximum", "clampmin", "clamp", "clip", "max", "expand", "expandas"))
-PARTING_TYPES = frozenset(
+SPLIT_TYPES = frozenset(
     (
         "slice", "stridedslice", "split", "unsafesplit", "splitv", "splitwithsizes", "unpack", "unbind", "chunk",
         "unsafechunk", "select", "listunpack",
     )
 )  # fmt: skip
 REPEATING_TYPES = frozenset(("expand", "repeatinterleave"))
-JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
+JOIN_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
 SIGMOID_TYPES = frozenset(("sigmoid", "logistic"))
 GATE_TYPES = SIGMOID_TYPES | {"tanh", "erf", "erfc"}
 COMPLEX_TYPES, FROM_COMPLEX_TYPES = frozenset(("complex", "viewascomplex")), frozenset(("real", "imag", "viewasreal"))
 WAVE_TYPES = {"cos", "sin"}
 PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
-ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
+ROTARY_TYPES = SPLIT_TYPES | JOIN_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
 
 Finder = Callable[[Dag, FoldContext], Iterator[list[int]]]
 
@@ -80,16 +82,16 @@ Finder = Callable[[Dag, FoldContext], Iterator[list[int]]]
 def fold_idioms(dag: Dag, context: FoldContext) -> Dag:
     """Fold each norm, activation, rotary embedding, pair of sinusoids and attention of a level to one box."""
     for find, how in FINDERS:
-        dag = fold_found(dag, context, find, how)
+        dag = fold_matches(dag, context, find, how)
     return dag
 
 
-def fold_found(dag: Dag, context: FoldContext, find: Finder, how: GroupOrigin) -> Dag:
-    """Fold what a finder yields to one box each, unless it is nearly the whole level."""
+def fold_matches(dag: Dag, context: FoldContext, find: Finder, how: GroupOrigin) -> Dag:
+    """Fold each list of boxes that `find` yields to one box, unless it is nearly the whole level."""
     groups = [
         _make_idiom(dag, members, context, how)
         for members in find(dag, context)
-        if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_OTHER_BOXES
+        if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_BOXES_OUTSIDE_IDIOM
     ]
     return contract_groups(dag, groups)
 
@@ -98,7 +100,7 @@ def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: Gro
     """Return the members of an idiom along the flow, and its box."""
     inner = sub_dag(dag, members)
     order = context.order(inner)
-    # A cell takes the same state as input too, or what another one gives.
+    # The outside inputs of a cell do not matter: the first may use one initial state twice.
     alone = replace(inner, outside=None) if how in CELL_ORIGINS else inner
     symbol = context.symbols.symbol_of(how, *box_tokens(alone, order, context.symbols))
     boxes = [inner.boxes[number] for number in order.line]
@@ -106,11 +108,11 @@ def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: Gro
     return [members[number] for number in order.line], make_group(how, boxes, symbol, name)
 
 
-# What is between a tensor and an end.
+# The boxes between a tensor and an end.
 
 
 class _Region:
-    """The boxes before an end, as far as they may be part of an idiom."""
+    """The ancestors of a box (`end`) that may be parts of an idiom, nearest first."""
 
     def __init__(self, dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> None:
         self.dag, self.end = dag, end
@@ -123,8 +125,7 @@ class _Region:
         self.boxes = list(found)
 
     def derived_from(self, start: int) -> set[int]:
-        """Return the boxes on the paths from a box to the end; none if one of them feeds others too, or if a box on the
-        way is not a part of the region."""
+        """Return the boxes on all paths from `start` to the end; empty if a path leaves the region."""
         inside, found, todo = set(self.boxes), set[int](), [start]
         while todo:
             new = inside.intersection(self.dag.after[todo.pop()]) - found - {start}
@@ -135,14 +136,14 @@ class _Region:
         return found
 
     def inputs_of(self, derived: set[int], start: int) -> set[int]:
-        """Return what feeds derived boxes besides the start."""
+        """Return the other inputs of boxes derived from `start`."""
         return {source for box in derived for source in self.dag.before[box]} - derived - {start}
 
 
-def _with_own_sources(
+def _with_private_sources(
     dag: Dag, members: set[int], start: int, is_part: Callable[[FlowBox], bool], beside: Set[int] = frozenset()
 ) -> list[int]:
-    """Return boxes and those before them that only they use, or those `beside` them, the start left out."""
+    """Return boxes and their ancestors, except `start`, that nothing else uses; users in `beside` do not count."""
     inside = set(members)
     todo = sorted(inside)
     while todo and len(inside) < MAX_IDIOM_BOXES:
@@ -158,11 +159,14 @@ def _with_own_sources(
 
 
 def _constant_norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each norm whose statistics are weights, as the batch norms of a trained model: what computes with weights
-    alone, a root among it, and the ops that scale and shift with the result."""
+    """Yield each norm whose statistics are weights, such as the batch norms of a trained model.
+
+    Its boxes are ops computed from weights alone, with a root among them, and the ops that scale and shift by the
+    result.
+    """
     if not any(box.op in VARIANCE_ROOT_OPS for box in dag.boxes):
         return
-    inside = [context.widths.is_made_of_weights(box) for box in dag.boxes]
+    inside = [context.widths.is_computed_from_weights(box) for box in dag.boxes]
     pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
     for made in weak_components(len(dag), pairs):
         if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
@@ -172,8 +176,10 @@ def _constant_norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _scaling_chain(dag: Dag, made: Sequence[int], of_weights: Sequence[bool]) -> list[int]:
-    """Return the ops that scale and shift with what is `made` of weights; none if others use it, or if they take what
-    else is made `of_weights`."""
+    """Return the elementwise ops that scale and shift one tensor by values computed from weights (`made`).
+
+    Empty if other ops use these values, or if the tensor itself is computed from weights (`of_weights`).
+    """
     own = set(made)
     users = {user for box in made for user in dag.after[box]} - own
     if not 0 < len(users) <= MAX_SCALING_OPS or not all(is_elementwise(dag.boxes[user].op) for user in users):
@@ -188,8 +194,7 @@ def _scaling_chain(dag: Dag, made: Sequence[int], of_weights: Sequence[bool]) ->
 
 
 def _norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each norm that takes its statistics from the tensor that it scales: a mean, a root, and what scales and
-    shifts with weights after them."""
+    """Yield each norm that computes the statistics of its input: a mean, a root, and the ops that scale and shift."""
     taken: set[int] = set()
     for root, box in enumerate(dag.boxes):
         if box.op in VARIANCE_ROOT_OPS and root not in taken:
@@ -200,10 +205,10 @@ def _norms(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _norm_of_root(dag: Dag, root: int, context: FoldContext) -> list[int]:
-    """Return the largest norm that has a root in it; none if the root belongs to no norm."""
+    """Return the largest norm that contains a root; empty if there is none."""
     best: list[int] = []
     for end in _boxes_behind(dag, root, _is_norm_part):
-        if len(dag.before[end]) > 1 or (best and context.widths.parameters(dag.boxes[end])):
+        if len(dag.before[end]) > 1 or (best and context.widths.parameter_count(dag.boxes[end])):
             best = _norm_before(_Region(dag, end, _is_norm_part), root, context) or best
     return best
 
@@ -213,15 +218,17 @@ def _boxes_behind(dag: Dag, start: int, is_part: Callable[[FlowBox], bool]) -> l
     found, todo = {start: None}, [start]
     for box in todo:
         for user in dag.after[box]:
-            if user not in found and len(found) <= MAX_BOXES_BEHIND and is_part(dag.boxes[user]):
+            if user not in found and len(found) <= MAX_BOXES_AFTER_START and is_part(dag.boxes[user]):
                 found[user] = None
                 todo.append(user)
     return todo[1:]
 
 
 def _norm_before(region: _Region, root: int, context: FoldContext) -> list[int]:
-    """Return the boxes of the largest norm that ends where a region does: from a tensor that goes two ways, one through
-    a mean and a root, to the product of both."""
+    """Return the boxes of the largest norm that ends where a region does; empty if there is none.
+
+    Two paths lead from its input to the end, one of them through a mean and a root.
+    """
     dag = region.dag
     means = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in MEAN_TYPES]
     best: list[int] = []
@@ -229,18 +236,18 @@ def _norm_before(region: _Region, root: int, context: FoldContext) -> list[int]:
         derived = region.derived_from(start)
         sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
         parted = root in derived and len(derived.intersection(dag.after[start])) > 1
-        if not parted or not all(map(context.widths.is_made_of_weights, sides)):
+        if not parted or not all(map(context.widths.is_computed_from_weights, sides)):
             continue
         ways = (derived | {start}).intersection(dag.before[region.end])
         sums = start in ways and dag.boxes[region.end].op in ADD_OPS
-        joins = len(ways) > 1 or context.widths.parameters(dag.boxes[region.end])
+        joins = len(ways) > 1 or context.widths.parameter_count(dag.boxes[region.end])
         if joins and not sums and derived.intersection(means) and len(derived) > len(best):
-            best = _with_own_sources(dag, derived, start, context.widths.is_made_of_weights)
+            best = _with_private_sources(dag, derived, start, context.widths.is_computed_from_weights)
     return best
 
 
 def _sources_in_line(dag: Dag, box: int) -> list[int]:
-    """Return the boxes before a mean, nearest first, each the only one before the next."""
+    """Return the ancestors of a box in a chain of ops with one input each, nearest first."""
     found = [box]
     while len(dag.before[found[-1]]) == 1 and len(found) <= MAX_OPS_BEFORE_MEAN:
         found += dag.before[found[-1]]
@@ -261,7 +268,7 @@ def _is_norm_type(op: str) -> bool:
 
 
 def _activations(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each activation of several ops: a tensor, scaled by numbers, times a function of itself."""
+    """Yield each activation of several ops: the product of a tensor and a function (sigmoid, tanh, erf) of it."""
     taken: set[int] = set()
     for gate, box in enumerate(dag.boxes):
         if plain_op_name(box.op) in GATE_TYPES and gate not in taken:
@@ -272,15 +279,15 @@ def _activations(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _activation_of_gate(dag: Dag, gate: int, context: FoldContext) -> list[int]:
-    """Return the boxes of the activation that has a gate in it; none if the gate belongs to no activation."""
+    """Return the boxes of the activation around a sigmoid, tanh or erf; empty if there is none."""
 
     def is_part(box: FlowBox) -> bool:
         known = bool(box.op) and (is_elementwise(box.op) or box.op in IDENTITY_OPS)
-        return known and not context.widths.parameters(box)
+        return known and not context.widths.parameter_count(box)
 
     best: list[int] = []
     for end in _boxes_behind(dag, gate, is_part):
-        if best:  # what scales the result
+        if best:  # an op that scales the result
             if len(dag.before[end]) > 1 or dag.boxes[end].op not in MULTIPLY_OPS or dag.before[end][0] != best[-1]:
                 break
             best = [*best, end]
@@ -289,7 +296,7 @@ def _activation_of_gate(dag: Dag, gate: int, context: FoldContext) -> list[int]:
             for start in dict.fromkeys(source for box in region.boxes for source in dag.before[box]):
                 derived = region.derived_from(start)
                 gates = sum(plain_op_name(dag.boxes[box].op) in GATE_TYPES for box in derived)
-                alone = gate in derived and gates == 1 and not _parts(dag.boxes[start], context)
+                alone = gate in derived and gates == 1 and not _splits_tensor(dag.boxes[start], context)
                 if alone and not region.inputs_of(derived, start):
                     best = [*sorted(derived - {end}), end]
                     break
@@ -298,24 +305,23 @@ def _activation_of_gate(dag: Dag, gate: int, context: FoldContext) -> list[int]:
     return best
 
 
-def _parts(box: FlowBox, context: FoldContext) -> bool:
-    """Return whether a box takes a tensor apart, so that two that it gives are not one."""
-    return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else context.types.type_counts(box)))
+def _splits_tensor(box: FlowBox, context: FoldContext) -> bool:
+    """Return whether a box splits a tensor, so that its users may have different inputs."""
+    return any(plain_op_name(op) in SPLIT_TYPES for op in ([box.op] if box.op else context.types.type_counts(box)))
 
 
 # Unit vectors.
 
 
 def _unit_vectors(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each division of a tensor by its length: the root of the sum of its squares, or an op that measures it."""
+    """Yield each division of a tensor by its L2 norm: the root of the sum of squares, or one op."""
     for measure, box in enumerate(dag.boxes):
         if plain_op_name(box.op) in SUM_TYPES | LENGTH_TYPES and (members := _division_by(dag, measure, context)):
             yield members
 
 
 def _division_by(dag: Dag, measure: int, context: FoldContext) -> list[int]:
-    """Return the boxes from a tensor to its quotient with its length, which a sum or an op measures; none if nothing is
-    divided."""
+    """Return the boxes that divide a tensor by its L2 norm, which `measure` computes; empty if there is no division."""
     starts = _sources_in_line(dag, measure)
     for end in _boxes_behind(dag, measure, _is_length_part):
         divided = [start for start in starts if start in dag.before[end] and len(dag.before[end]) > 1]
@@ -323,13 +329,17 @@ def _division_by(dag: Dag, measure: int, context: FoldContext) -> list[int]:
             region = _Region(dag, end, _is_length_part)
             derived = region.derived_from(start)
             sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
-            if measure in derived and _is_length(dag, derived) and all(map(context.widths.is_made_of_weights, sides)):
-                return _with_own_sources(dag, derived, start, context.widths.is_made_of_weights)
+            if (
+                measure in derived
+                and _is_length(dag, derived)
+                and all(map(context.widths.is_computed_from_weights, sides))
+            ):
+                return _with_private_sources(dag, derived, start, context.widths.is_computed_from_weights)
     return []
 
 
 def _is_length(dag: Dag, derived: set[int]) -> bool:
-    """Return whether boxes square a tensor and take a root, or measure its length in one op."""
+    """Return whether boxes compute an L2 norm: squares and a root, or one op."""
     kinds = [plain_op_name(dag.boxes[box].op) for box in derived]
     squared = any(dag.boxes[box].op in MULTIPLY_OPS and len(dag.before[box]) == 1 for box in derived)
     steps = squared + sum(kind in POWER_TYPES for kind in kinds)
@@ -344,16 +354,16 @@ def _is_length_part(box: FlowBox) -> bool:
 
 
 def _rotary_embeddings(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each rotation of a tensor: its halves, or pairs of its elements, change places, one with another sign, and
-    both are multiplied with tables and added."""
+    """Yield each rotary embedding: halves or pairs of a tensor change places, one is negated, and both are multiplied
+    by tables and added."""
     types = {plain_op_name(box.op) for box in dag.boxes if box.op}
-    if not types & (JOINING_TYPES | FROM_COMPLEX_TYPES) or not types & (PARTING_TYPES | COMPLEX_TYPES):
+    if not types & (JOIN_TYPES | FROM_COMPLEX_TYPES) or not types & (SPLIT_TYPES | COMPLEX_TYPES):
         return
     found: dict[int, list[int]] = {}  # by end
     for end in topological_order(dag.after):
         if _may_end_rotary(dag, end) and (members := _rotary_before(_Region(dag, end, _is_rotary_part), context)):
             found[end] = members
-    # The last end of each: what is only parted and joined again is part of the rotation.
+    # Keep the last end of each rotation: splits and joins before it are part of it.
     taken: set[int] = set()
     for members in reversed(found.values()):
         if taken.isdisjoint(members):
@@ -362,45 +372,48 @@ def _rotary_embeddings(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _may_end_rotary(dag: Dag, end: int) -> bool:
-    """Return whether a rotation may end in a box: a sum, what joins two halves, or what puts pairs in turn."""
+    """Return whether a rotation may end in a box: a sum, a join of halves, or a reshape of stacked pairs."""
     if dag.boxes[end].op in REARRANGE_OPS:
-        return any(_puts_in_pairs(dag, source) for source in dag.before[end])
-    return dag.boxes[end].op in ADD_OPS or plain_op_name(dag.boxes[end].op) in JOINING_TYPES | FROM_COMPLEX_TYPES
+        return any(_stacks_pairs(dag, source) for source in dag.before[end])
+    return dag.boxes[end].op in ADD_OPS or plain_op_name(dag.boxes[end].op) in JOIN_TYPES | FROM_COMPLEX_TYPES
 
 
-def _puts_in_pairs(dag: Dag, box: int) -> bool:
+def _stacks_pairs(dag: Dag, box: int) -> bool:
     """Return whether a box joins tensors along a new axis."""
     kind = plain_op_name(dag.boxes[box].op)
-    joins = kind in JOINING_TYPES and all(dag.boxes[source].op in UNIT_AXES_OPS for source in dag.before[box])
+    joins = kind in JOIN_TYPES and all(dag.boxes[source].op in UNIT_AXES_OPS for source in dag.before[box])
     return joins or kind in PAIRING_TYPES
 
 
 def _rotary_before(region: _Region, context: FoldContext) -> list[int]:
     """Return the boxes of a rotation that ends where a region does."""
     dag = region.dag
-    parting = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in PARTING_TYPES | COMPLEX_TYPES]
+    parting = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in SPLIT_TYPES | COMPLEX_TYPES]
     for start in dict.fromkeys(source for box in parting for source in dag.before[box]):
         if _rotates(dag, derived := region.derived_from(start), start):
-            return _with_own_sources(dag, derived, start, lambda box: _may_be_table(box, context))
+            return _with_private_sources(dag, derived, start, lambda box: _may_be_table(box, context))
     return []
 
 
 def _rotates(dag: Dag, derived: set[int], start: int) -> bool:
-    """Return whether the boxes between a tensor and an end rotate it: its parts are multiplied with tables that do not
-    depend on it, one part is negated, and the products are added."""
+    """Return whether the boxes between a tensor and an end rotate it.
+
+    Its parts are multiplied by tables that do not depend on it, one part is negated, and the products are added; or the
+    product is complex.
+    """
     types = Counter(plain_op_name(dag.boxes[box].op) for box in derived)
     products = [box for box in derived if dag.boxes[box].op in MULTIPLY_OPS]
     inside = derived | {start}
     if any(len(inside.intersection(dag.before[box])) > 1 for box in products):
         return False
     others = {box for box in derived if not inside.issuperset(dag.before[box])} - {*products}
-    if not all(dag.boxes[box].op in REARRANGE_OPS for box in others):  # which take a shape
+    if not all(dag.boxes[box].op in REARRANGE_OPS for box in others):  # whose other input is a shape
         return False
     turns = types.keys() & COMPLEX_TYPES and types.keys() & FROM_COMPLEX_TYPES and products
     signs = sum(types[kind] for kind in SUBTRACT_TYPES)
     sums = sum(dag.boxes[box].op in ADD_OPS for box in derived)
-    joins = sum(types[kind] for kind in JOINING_TYPES)
-    parts = sum(len(dag.after[box]) for box in derived if plain_op_name(dag.boxes[box].op) in PARTING_TYPES)
+    joins = sum(types[kind] for kind in JOIN_TYPES)
+    parts = sum(len(dag.after[box]) for box in derived if plain_op_name(dag.boxes[box].op) in SPLIT_TYPES)
     return bool(turns) or bool(len(products) > 1 and signs and sums and joins and parts > 1)
 
 
@@ -414,10 +427,12 @@ def _is_rotary_type(op: str) -> bool:
 
 
 def _may_be_table(box: FlowBox, context: FoldContext) -> bool:
-    """Return whether a box may compute the tables of a rotation: no input, and nothing with weights, unless it only
-    passes on what is stored (frequencies)."""
+    """Return whether a box may compute the tables of a rotation: no program input, and no layer with weights.
+
+    It may pass on stored frequencies.
+    """
     # A product without weights counts one parameter.
-    few = box.op in PASSING_OPS or context.widths.parameters(box) < 2
+    few = box.op in PASSING_OPS or context.widths.parameter_count(box) < 2
     return few and box.op not in INPUT_OPS and not box.scope
 
 
@@ -425,7 +440,7 @@ def _may_be_table(box: FlowBox, context: FoldContext) -> bool:
 
 
 def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield the sine and cosine of the same angles, what only leads to these, and what joins or passes them on."""
+    """Yield the sine and cosine of the same angles, with the ops that compute the angles and join the results."""
     waves: dict[tuple[int, ...], list[int]] = {}
     for number, box in enumerate(dag.boxes):
         if plain_op_name(box.op) in WAVE_TYPES:
@@ -433,25 +448,24 @@ def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     for sources, ends in waves.items():
         if not sources or {plain_op_name(dag.boxes[end].op) for end in ends} != WAVE_TYPES:
             continue
-        members = {*ends, *(box for end in ends for box in _passed_on(dag, end))}
+        members = {*ends, *(box for end in ends for box in _pass_through_chain(dag, end))}
         users = {user for member in members for user in dag.after[member]} - members
-        if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOINING_TYPES:
+        if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOIN_TYPES:
             members |= users
-        # A mask may take the same positions.
+        # A mask may use the same positions.
         before = reachable_from(members, dag.before.__getitem__)
         masks = {number for number, box in enumerate(dag.boxes) if box.how == GroupOrigin.INDEX} - before
-        yield _with_own_sources(dag, members, -1, lambda box: _may_be_table(box, context), masks)
+        yield _with_private_sources(dag, members, -1, lambda box: _may_be_table(box, context), masks)
 
 
-def _passed_on(dag: Dag, box: int) -> list[int]:
-    """Return the chain of ops behind one that pass its elements on, or scale them, each the only user of the one
-    before."""
+def _pass_through_chain(dag: Dag, box: int) -> list[int]:
+    """Return the chain of ops after a box that split, scale or rearrange its result, each the only user of the last."""
     found = [box]
-    while len(dag.after[found[-1]]) == 1 and len(found) < MAX_BOXES_BEHIND:
+    while len(dag.after[found[-1]]) == 1 and len(found) < MAX_BOXES_AFTER_START:
         user = dag.after[found[-1]][0]
         kind = dag.boxes[user].op
         if len(dag.before[user]) > 1 or not (
-            kind in PASSING_OPS or kind in MULTIPLY_OPS or plain_op_name(kind) in PARTING_TYPES
+            kind in PASSING_OPS or kind in MULTIPLY_OPS or plain_op_name(kind) in SPLIT_TYPES
         ):
             break
         found.append(user)
@@ -462,15 +476,14 @@ def _passed_on(dag: Dag, box: int) -> list[int]:
 
 
 def _positions(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each table that is looked up by positions alone, with what makes these and what passes its rows on: a
-    position bias."""
+    """Yield each lookup of a table by positions (a position bias), with the ops that compute the positions."""
 
     def is_part(box: FlowBox) -> bool:
         return not box.scope and box.op not in INPUT_OPS and not context.types.maps_channels(box)
 
     for number, box in enumerate(dag.boxes):
         if box.op in EMBEDDING_LOOKUP_OPS and all(is_part(dag.boxes[source]) for source in dag.before[number]):
-            members = _with_own_sources(dag, {number, *_passed_on(dag, number)}, -1, is_part)
+            members = _with_private_sources(dag, {number, *_pass_through_chain(dag, number)}, -1, is_part)
             inside = [dag.boxes[member] for member in members]
             counts = any(held.how == GroupOrigin.INDEX or held.op in RANGE_OPS for held in inside)
             if counts and all({*members}.issuperset(dag.before[member]) for member in members):
@@ -481,7 +494,7 @@ def _positions(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _attention_scores(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each product of queries and keys with its softmax, which weighs values in another product."""
+    """Yield each attention: the product of queries and keys, its softmax, and the product with the values."""
     softmaxes = [number for number, box in enumerate(dag.boxes) if _is_softmax(box, context)]
     taken: set[int] = set()
     for softmax in softmaxes:
@@ -492,19 +505,19 @@ def _attention_scores(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
 
 
 def _fused_attention(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each op that is attention, with what splits heads only for it and what joins them again."""
+    """Yield each op that is an attention, with the ops that split and join its heads."""
     for number, box in enumerate(dag.boxes):
         if box.op and has_role(box.op, Role.ATTENTION):
-            yield _with_own_sources(dag, {number, *_passed_on(dag, number)}, -1, _splits_heads)
+            yield _with_private_sources(dag, {number, *_pass_through_chain(dag, number)}, -1, _splits_heads)
 
 
 def _splits_heads(box: FlowBox) -> bool:
-    """Return whether a box may take queries, keys and values apart, bring them to heads, or repeat those of a group."""
-    return box.op in PASSING_OPS or plain_op_name(box.op) in PARTING_TYPES | REPEATING_TYPES
+    """Return whether a box may split queries, keys and values into heads, or repeat those of a group."""
+    return box.op in PASSING_OPS or plain_op_name(box.op) in SPLIT_TYPES | REPEATING_TYPES
 
 
 def _attention_around(dag: Dag, softmax: int, context: FoldContext) -> list[int]:
-    """Return the boxes from the product before a softmax to the one behind it."""
+    """Return the boxes from the product before a softmax to the product after it; empty if there are none."""
 
     def is_part(box: FlowBox) -> bool:
         return _is_score_part(box, context) or is_plain_product(box, context)
@@ -523,23 +536,23 @@ def _attention_around(dag: Dag, softmax: int, context: FoldContext) -> list[int]
 
 
 def is_plain_product(box: FlowBox, context: FoldContext) -> bool:
-    """Return whether a box multiplies two tensors, neither a weight: an op, or a scope of one and what turns axes."""
-    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
+    """Return whether a box is a product of two tensors without weights: an op, or a scope that also transposes."""
+    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_SCOPE_OPS else Counter([box.op])
     products = sum(count for kind, count in kinds.items() if kind in BATCH_PRODUCT_OPS)
     plain = products == 1 and all(kind in BATCH_PRODUCT_OPS or kind in PASSING_OPS for kind in kinds)
-    return plain and context.widths.parameters(box) < 2  # it counts one itself
+    return plain and context.widths.parameter_count(box) < 2  # a product counts one itself
 
 
 def _is_softmax(box: FlowBox, context: FoldContext) -> bool:
-    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
+    kinds = context.types.type_counts(box) if box.scope and box.ops <= MAX_SOFTMAX_SCOPE_OPS else [box.op]
     return any(plain_op_name(op) == "softmax" for op in kinds)
 
 
 def _is_score_part(box: FlowBox, context: FoldContext) -> bool:
-    """Return whether a box may scale, mask, weigh or drop scores."""
+    """Return whether a box may scale, mask, normalize or drop attention scores."""
     if _is_softmax(box, context) or (box.op and (is_elementwise(box.op) or box.op in PASSING_OPS)):
         return True
-    drops = "dropout" in (box.op or box.name).lower() and box.ops <= MAX_SOFTMAX_OPS
+    drops = "dropout" in (box.op or box.name).lower() and box.ops <= MAX_SOFTMAX_SCOPE_OPS
     return drops or box.op in SELECT_OPS or plain_op_name(box.op) == "expand"
 
 

@@ -1,4 +1,4 @@
-"""Keep the limits of folding: no group too large, no stack of wrong members, no cycle that the level itself lacks."""
+"""Enforce the invariants of folding: the size of groups, the members of stacks, and no new cycles."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ from graphviz_tb.ops.roles import (
 
 # State shared by all steps of folding a level.
 
-TARGET_CHILDREN = 16  # boxes that can be taken in at once
+TARGET_CHILDREN = 16  # boxes that a reader sees at a glance
 MAX_FLOW_DEPTH = 12  # nested groups made by flow
 
 
-# Extra cost of a region that holds most of its level: in random wiring only a few boxes are peeled off at a time, and
-# each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
+# Extra cost of a region that holds most of its level: in random wiring each step peels off only a few boxes. Twelve
+# such regions of 1,600 boxes are within the budget.
 PEELING_COST = 10
 
 
 def level_budget(boxes: int) -> Meter:
-    """Return the budget of a level of so many boxes: each may be looked at once in any case."""
+    """Return the budget of a level: each box can be visited at least once."""
     return Meter(MAX_VISITED_BOXES + boxes)
 
 
@@ -57,9 +57,8 @@ def level_budget(boxes: int) -> Meter:
 class FoldContext:
     """Shared state of the steps that fold one level: its limits, its budget, and caches.
 
-    A group opens to `most` boxes, `soft` are the aim. `types` counts the ops in boxes, `widths` knows their channels.
-    Cached are the inside of equal regions (`known`), that of equal branches and their symbols (`branches`), and the
-    order of each graph (`orders`).
+    `most` is the limit of boxes in a group, `soft` the target. Caches: the content of equal regions (`known`), the
+    content and symbol of equal branches (`branches`), and the order of each graph (`orders`).
     """
 
     vocabulary: Vocabulary
@@ -89,17 +88,17 @@ class FoldContext:
 MAX_PLAIN_OPS = 200  # larger boxes stay outside segments
 MIN_SEGMENT_BOXES = 3  # boxes that are worth a segment
 MAX_PIECES = 12  # into which a level is cut
-CUT_SLACK = 0.4  # of a piece: distance of a cut from equal parts
-MAX_LAST_PIECE = 1.5  # length of the last piece in pieces; it is never below half a piece
+CUT_SLACK = 0.4  # distance of a cut from equal parts, in pieces
+MAX_LAST_PIECE = 1.5  # length of the last piece, in pieces; it is never below half a piece
 
 
 def narrow_to_limit(
     boxes: Sequence[FlowBox], context: FoldContext, limit: int, dag: Dag | None = None
 ) -> list[FlowBox]:
-    """Return at most `limit` boxes if stretches between groups can be folded; never more than `most`.
+    """Fold stretches of plain boxes to segments, to at most `limit` boxes if possible, and never more than `most`.
 
-    After: segments in place of stretches, in the same order. Where `dag` tells what feeds what, separate flows are in
-    no common segment: the end of an encoder, and the embedding of a decoder.
+    The order stays. If `dag` is given, separate flows have separate segments: the end of an encoder, and the embedding
+    of a decoder.
     """
     if total_child_count(boxes) <= limit:
         return list(boxes)
@@ -114,15 +113,18 @@ def narrow_to_limit(
             kept += _make_segments(part, context) if MIN_SEGMENT_BOXES <= len(part) < len(boxes) else part
         stretch = []
         kept += [box] if box else []
-    # Accept more than the aim, within the maximum: a few more boxes are better than arbitrary cuts.
+    # Accept more than the target, up to `most`: a few more boxes are better than arbitrary cuts.
     if total_child_count(kept) > limit and (total_child_count(kept) > context.most or limit >= context.most):
         return cut_into_segments(kept, context)
     return kept
 
 
 def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]:
-    """Return a stretch of boxes of a level in parts: each flow that begins in it and is worth a segment, and the rest,
-    which are branches of what is before, or mostly single boxes; in the order of their first boxes."""
+    """Split a stretch into the flows that begin in it and are worth a segment, and the rest, in the order of first
+    boxes.
+
+    The rest is one part, unless half of it is single boxes.
+    """
     place = {id(box): number for number, box in enumerate(stretch)}
     spot = [place.get(id(box), -1) for box in dag.boxes]
     pairs = [
@@ -138,12 +140,12 @@ def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]
 
 
 def total_child_count(boxes: Sequence[FlowBox]) -> int:
-    """Return the number of children that a group of these would have."""
+    """Return the number of children of a group of these boxes, feeders included."""
     return sum(box.child_count for box in boxes)
 
 
 def _make_segments(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
-    """Fold to one segment, or several if one would be too wide."""
+    """Fold boxes to one segment, or to several if one would be too wide."""
     return (
         [_make_segment(boxes, context)]
         if total_child_count(boxes) <= context.most
@@ -152,7 +154,6 @@ def _make_segments(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowB
 
 
 def _make_segment(boxes: Sequence[FlowBox], context: FoldContext) -> FlowBox:
-    """Fold a stretch to one box."""
     return make_group(GroupOrigin.SEGMENT, boxes, context.symbols.symbol_of("segment", *(box.symbol for box in boxes)))
 
 
@@ -168,7 +169,7 @@ def cut_into_segments(boxes: Sequence[FlowBox], context: FoldContext) -> list[Fl
 
 
 def _shorten_piece(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
-    """Cut a piece again if it is too wide itself."""
+    """Cut a piece again if it is too wide."""
     return (
         list(boxes)
         if total_child_count(boxes) <= context.soft or len(boxes) <= 2
@@ -177,12 +178,12 @@ def _shorten_piece(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowB
 
 
 def _cut_into_pieces(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[FlowBox]]:
-    """Cut into about `pieces` stretches of about equal length."""
+    """Cut boxes into about `pieces` stretches of about equal length."""
     size = len(boxes) / pieces
     stretches: list[Sequence[FlowBox]] = []
     done = 0
     while len(boxes) - done > MAX_LAST_PIECE * size:
-        # Cut before the box of least checksum near the wanted place: most edits do not change it.
+        # Cut before the box of least checksum near the target: most edits do not move it.
         # `MAX_LAST_PIECE` keeps it before the end.
         low, high = int(done + (1 - CUT_SLACK) * size), int(done + (1 + CUT_SLACK) * size)
         cut = min(range(max(low, done + 1), high + 1), key=lambda spot: _name_checksum(boxes[spot]))
@@ -198,7 +199,7 @@ def _name_checksum(box: FlowBox) -> int:
 
 # Limits of every group: members of a stack are single boxes, and no group has more boxes than allowed.
 
-RANGE_MEMBERS = 20  # members of a range: half the default limit of a group
+RANGE_MEMBERS = 20  # half the default limit of a group
 
 
 def enforce_limits(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
@@ -212,7 +213,7 @@ def _enforce_box_limits(box: FlowBox, context: FoldContext) -> FlowBox:
         return box
     members = enforce_limits(box.members, context)
     if box.is_repetition:
-        # A stack of blocks opens to one member, however many there are: a range would be shown in its place.
+        # A stack of blocks opens to one member, so it needs no ranges.
         parts = [as_stack_member(member) for member in members]
         blocks = any(part.members or part.scope for part in parts) and context.types.maps_channels(parts[0])
         box.members = parts if blocks else _split_into_ranges(parts, context)
@@ -224,7 +225,7 @@ def _enforce_box_limits(box: FlowBox, context: FoldContext) -> FlowBox:
 
 
 def as_stack_member(box: FlowBox) -> FlowBox:
-    """Return a box that can be a member of a stack: with feeders it becomes a group."""
+    """Return a box as a member of a stack: a box with feeders becomes a group."""
     if not box.feeders:
         return box
     feeders, box.feeders = box.feeders, []
@@ -243,7 +244,7 @@ def _split_into_ranges(members: Sequence[FlowBox], context: FoldContext) -> list
     return parts
 
 
-# Open groups that close a cycle which the level itself does not have.
+# Open groups that are on a cycle which the level itself does not have.
 #
 # Groups are convex in the flow by construction. Storage edges are not flow, but they are drawn, so all data edges are
 # checked once more, for all groups of a level together:
@@ -256,10 +257,10 @@ MAX_OPENING_ROUNDS = 50  # each opens at least one group; after these, all are o
 
 
 def open_cyclic_groups(boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges) -> list[FlowBox]:
-    """Open the groups of a level that are on a cycle not made by edges of children alone.
+    """Open the groups of a level that are on a cycle which its children alone do not have.
 
-    Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After: the
-    boxes of each group can be drawn along the data edges, apart from real cycles.
+    `count` is the number of children, `place` the position of each row, `edges` all data edges. After: the only cycles
+    in the data edges between boxes of a group are those of the children.
     """
 
     @cache  # only needed if the folded level has a cycle
@@ -267,7 +268,7 @@ def open_cyclic_groups(boxes: list[FlowBox], count: int, place: dict[int, int], 
         return _real_cycle_by_child(count, edges)
 
     for _ in range(MAX_OPENING_ROUNDS):
-        # Opening one group may close or break cycles elsewhere: repeat until none is left.
+        # Opening a group may close or break other cycles: repeat until none is left.
         cyclic = _cyclic_groups(boxes, count, place, edges, real_cycles)
         if not cyclic:
             return boxes
@@ -276,7 +277,7 @@ def open_cyclic_groups(boxes: list[FlowBox], count: int, place: dict[int, int], 
 
 
 def _real_cycle_by_child(count: int, edges: ChildEdges) -> list[int]:
-    """Return for each child the number of the cycle it is on, -1 for none."""
+    """Return the number of the cycle of each child, -1 for none."""
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
         after[source].append(target)
@@ -294,7 +295,7 @@ def _cyclic_groups(
     _, start, stop = lowest_common_owners(
         int32_column(parent), int32_column(depth), edges.source.astype(np.int32), edges.target.astype(np.int32)
     )
-    # Lifted to siblings; edges among rows alone need no check.
+    # Edges between siblings that are both rows need no check.
     beside_groups = np.zeros(len(parent), bool)
     beside_groups[parent[count:-1]] = True
     kept = beside_groups[int32_column(parent)[start]]
@@ -311,7 +312,7 @@ def _cyclic_groups(
         groups = [listed[member - count] for member in ring if member >= count]
         # A cycle that contains a real one is not made by the groups.
         if groups and not _spans_real_cycle(ring, listed, count, place, real_cycles()):
-            # Groups made along the flow close a cycle only through one made of names.
+            # Groups by flow are on a new cycle only because of a group by name.
             by_name = [box for box in groups if box.how == GroupOrigin.NAME]
             cyclic.update(id(box) for box in by_name or groups if box.how != GroupOrigin.LOOP)
     return cyclic
@@ -354,7 +355,7 @@ def _spans_real_cycle(
 
 
 def rows_inside(top: FlowBox, whole: Collection[GroupOrigin] = ()) -> list[FlowBox]:
-    """Return all rows inside, feeders as separate rows; groups made in one of the `whole` ways are not opened."""
+    """Return all rows inside a box, feeders as separate rows; groups of an origin in `whole` count as rows."""
     rows: list[FlowBox] = []
     todo = [top]
     while todo:
@@ -386,14 +387,11 @@ GIVEN_USERS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | EMBEDDI
 BY_FLOW = frozenset(
     {GroupOrigin.REGION, GroupOrigin.BRANCH, GroupOrigin.SEGMENT, GroupOrigin.STAGE, GroupOrigin.REPEAT}
 )
-MAX_SHOWN_INPUTS = 4  # of a level; more are a record
+MAX_SHOWN_INPUTS = 4  # inputs of a level; more are a record
 
 
 def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
-    """Take the inputs of a program out of groups made by flow. Nothing feeds these boxes, so no cycle closes.
-
-    In place: the groups lose them.
-    """
+    """Move the inputs of a program out of groups by flow, in place. Nothing feeds inputs, so no cycle closes."""
     fed = {level.rows[position] for position in level.edges.target.tolist()}
     held = [
         (top, group, member)
@@ -404,7 +402,7 @@ def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) 
     ]
     if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
         return boxes
-    # A mask that is made of an input is one box with it; a segment only has its length.
+    # A mask stays one box with its input; a segment has no such reason.
     freed = [
         (group, given)
         for top, group, given in held
@@ -425,7 +423,7 @@ def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) 
 
 
 def _groups_of_input(top: FlowBox) -> Iterator[FlowBox]:
-    """Yield the groups made by flow in a box that are no repetition, or the first one along the flow."""
+    """Yield the groups by flow in a box, except stacks; of a stack only those in its first repetition."""
     todo = [top]
     while todo:
         group = todo.pop()

@@ -1,8 +1,9 @@
 """Children of one group as boxes, with the flow between them, and the boxes off the flow.
 
-Control edges are not flow, nor are storage edges: from a variable's handle or a restored tensor, into an assignment
-or a saver. Children without flow move aside; so do, repeatedly, those that only feed storage: initialisers and
-savers. If these hold more than 30 % of a level's ops, the level is about storage, and its storage edges are flow.
+Control edges are not flow, and neither are storage edges: from a handle of a variable or a restored tensor, or into an
+assignment or a saver. Children without flow move aside; so do, repeatedly, children that only feed storage, such as
+initialisers. If these are more than 30 % of the ops of a level, the level is about storage, and its storage edges are
+flow.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ from graphviz_tb.ops.roles import (
 
 @dataclass(slots=True, eq=False)
 class FlowSorting:
-    """Boxes of a level, and what is known of them so far.
+    """The boxes of a level, while they are sorted into flow and aside.
 
     before, after   flow between `boxes`
     variable        which boxes are variables
     away            boxes that move aside
-    busy            scopes in `away` that close cycles
-    stored          boxes in `away` that only feed storage or are storage
+    busy            scopes in `away` that closed cycles
+    stored          boxes in `away` that are storage, or only feed it
     rings           remaining cycles
     back            edges that make each control flow v1 loop one cycle (see `loop_closing_edges`)
     """
@@ -82,14 +83,15 @@ class FlowSorting:
         return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
     def set_storage_aside(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
-        """Set aside boxes that feed only storage, also through others; `feeding` boxes feed it, `stores` hold it."""
+        """Set aside boxes that only feed storage, directly (`feeding`) or through others, and the storage
+        (`stores`)."""
         # Remaining users of each box in the flow; at 0 it feeds storage only.
         left = (
             [len(self.flow_users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
         )
         for box in {source for busy in self.busy for source in self.before[busy]}:
             left[box] += 1
-        # A busy scope of a cycle feeds the flow: what feeds it is flow too.
+        # A busy scope is part of the flow, and so are its inputs.
         ends = [box for box in self.away if box not in self.busy]
         feeds = set(feeding).union(source for box in ends for source in self.before[box])
         todo = sorted(box for box in feeds if box not in self.away and not left[box])
@@ -102,7 +104,7 @@ class FlowSorting:
                     left[source] -= 1
                     if not left[source] and source not in self.away:
                         stored.add(source)
-            todo = sorted(stored)  # in rounds: each takes what only fed the previous ones
+            todo = sorted(stored)  # boxes that only feed the previous ones
         self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
 
     def set_unconnected_aside(self) -> None:
@@ -130,22 +132,22 @@ def _start_sorting(boxes: Sequence[FlowBox], source: Longs, target: Longs, varia
     return FlowSorting(boxes, before, after, variable)
 
 
-# Break cycles in the flow of a level: a single busy box that closes them moves aside, other cycles become one box.
+# Break cycles in the flow of a level: a hub moves aside, any other cycle becomes one box.
 #
-# A hub, such as a shared state or a saver, has far more neighbours than the rest of its cycle. Without it the rest is
+# A hub, such as a shared state or a saver, has far more neighbours than the rest of its cycle. Without it, the rest is
 # mostly acyclic and can be folded along its flow.
 
-MIN_HUB_RATIO = 3  # neighbours of a hub, to the median of its cycle
-MAX_HUB_ROUNDS = 12  # a level that needs more keeps its cycles
+MIN_HUB_RATIO = 3  # neighbours of a hub, relative to the median of its cycle
+MAX_HUB_ROUNDS = 12  # cycles left after these become boxes
 
 
 def _break_flow_cycles(level: FlowSorting, asked: Callable[[int], bool]) -> None:
-    """Move hubs of cycles aside, and requested series on cycles (`asked`); record the remaining cycles."""
+    """Move hubs of cycles and requested series (`asked`) on cycles aside; record the remaining cycles."""
     looping = {box for pair in level.back for box in pair}
     for _ in range(MAX_HUB_ROUNDS):
         level.rings = _remaining_cycles(level)
         hubs = {box for ring in level.rings for box in ring if asked(box)}
-        # A control flow v1 loop becomes one box, whatever hubs it has.
+        # A loop of control flow v1 becomes one box, even with a hub.
         plain = [ring for ring in level.rings if looping.isdisjoint(ring)]
         hubs |= {hub for ring in plain if (hub := _find_hub(ring, level)) is not None}
         if not hubs:
@@ -175,25 +177,23 @@ def _find_hub(ring: list[int], level: FlowSorting) -> int | None:
 
 
 def _make_loop_box(boxes: list[FlowBox], symbols: SymbolTable) -> FlowBox:
-    """Fold a cycle to one box."""
     return make_group(GroupOrigin.LOOP, boxes, symbols.symbol_of("loop", *sorted(box.symbol for box in boxes)), "loop")
 
 
-# Feeders: small inputs that only one box uses are drawn next to it and count as part of it.
+# Feeders: small inputs with one user are drawn next to it and count as part of it.
 
 VALUE_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS
 RUN_INPUT_OPS = INPUT_OPS | NEXT_ELEMENT_OPS  # program inputs
-MAX_FEEDER_OPS = 4  # a constant, a shape or a cast, with all that feeds it
-MAX_FEEDERS = 16  # per box; with more (a saver, a concatenation) it is a place where paths meet
+MAX_FEEDER_OPS = 4  # a constant, a shape or a cast, with all its inputs
+MAX_FEEDERS = 16  # per box; with more (a saver, a concatenation) its inputs are paths of the level
 
 
 def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
     """Join feeders to their consumers.
 
-    After: a box fed by feeders only, of at most four ops together with them, is part of its only consumer. The rows in
-    `layers` are never feeders, however small: an embedding stays a box. If all inputs of a box are feeders, one stays
-    in the flow, the first that is not a mere value. If no other input brings program inputs, the first feeder that does
-    stays too (a mask made of constants is not a beginning).
+    A feeder is a box of at most four ops, with all its ancestors, that has one user. Rows in `layers` are never
+    feeders: an embedding stays a box. If all inputs of a box are feeders, the first that is not a value stays in the
+    flow. If no other input depends on program inputs, the first feeder that does stays.
     """
     depth = box_depths(dag)
     along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before users
@@ -224,7 +224,7 @@ def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
 
 
 def _find_small_trees(dag: Dag, layers: Set[int], along: list[int]) -> set[int]:
-    """Return boxes that are small enough, with all that feeds them, to be feeders."""
+    """Return boxes that are small enough, with all their ancestors, to be feeders."""
     ops = [box.ops for box in dag.boxes]
     small: set[int] = set()
     for number in along:
@@ -237,9 +237,9 @@ def _find_small_trees(dag: Dag, layers: Set[int], along: list[int]) -> set[int]:
 
 
 def _fed_by_types(dag: Dag, types: Set[str], along: list[int], stop: Set[str] = frozenset()) -> list[bool]:
-    """Return which boxes are of these types, or fed by one that is. Types in `stop` pass nothing on.
+    """Return which boxes have one of these types, or depend on a box that has; boxes of types in `stop` do not depend.
 
-    A variable that is read is not a program input, though its handle may be passed in.
+    The read of a variable is not a program input, though its handle may be one.
     """
     found = [box.op in types for box in dag.boxes]
     for number in along if any(found) else ():
@@ -256,7 +256,7 @@ def _feeder_tree(dag: Dag, feeder: int) -> list[int]:
 
 
 def _attach_feeders(dag: Dag, number: int, feeders: list[int], symbols: SymbolTable) -> FlowBox:
-    """Return the consumer with its feeders. They change the symbol of an op, but not that of a scope."""
+    """Return a copy of a box with feeders, which change the symbol of an op, but not of a scope."""
     box, held = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
     made = FlowBox(
         box.name,
@@ -277,26 +277,26 @@ def _attach_feeders(dag: Dag, number: int, feeders: list[int], symbols: SymbolTa
     return made
 
 
-# Masks, positions and shapes: index arithmetic of one consumer, or shared by several, becomes one box.
+# Masks, positions and shapes: index arithmetic becomes one box.
 #
-# Index ops with the same set of users outside the index arithmetic are grouped. Such a group is convex: every op on a
-# path between two of its members has the same users.
+# Index ops with one set of users outside the index arithmetic are a group. It is convex: every op on a path between two
+# members has the same users.
 
-MAX_PLAIN_LEVEL = 8  # boxes; a smaller level is readable as it is
+MAX_PLAIN_LEVEL = 8  # boxes; smaller levels need no boxes for index arithmetic
 MAX_INDEX_USERS = 64  # per box
 
 
 # Joins that repeat the inputs of an earlier one.
 #
-# x ─▶ join₁ ─▶ f₁ ─▶ join₂ ─▶ f₂ ─▶ join₃         join₂ takes x and f₁, join₃ takes x, f₁ and f₂
+# x ─▶ join₁ ─▶ f₁ ─▶ join₂ ─▶ f₂ ─▶ join₃         the inputs of join₂ are x and f₁, those of join₃ x, f₁ and f₂
 #
-# What an earlier join takes too leads to the later one through it, so these edges say nothing of the order.
+# Inputs of an earlier join also reach the later one through it, so these edges add nothing to the order.
 
 MIN_JOINED, MAX_STEPS_BETWEEN_JOINS = 2, 32  # inputs that two joins share; boxes between them
 
 
 def drop_repeated_inputs(dag: Dag) -> Dag:
-    """Leave out the inputs that a box shares with an earlier one of its op type that leads to it."""
+    """Drop inputs that a box shares with the previous box of its op type, if that leads to it."""
     latest: dict[str, int] = {}
     before = list(dag.before)
     for number in topological_order(dag.after):
@@ -313,7 +313,7 @@ def drop_repeated_inputs(dag: Dag) -> Dag:
 
 
 def _leads_to(dag: Dag, start: int, ends: Sequence[int]) -> bool:
-    """Return whether a box is a few boxes before some others, or one of these."""
+    """Return whether a box is one of `ends`, or a near ancestor of one."""
     seen, todo = set(ends), list(ends)
     while todo and start not in seen and len(seen) < MAX_STEPS_BETWEEN_JOINS:
         new = [source for source in dag.before[todo.pop(0)] if source not in seen]
@@ -323,8 +323,10 @@ def _leads_to(dag: Dag, start: int, ends: Sequence[int]) -> bool:
 
 
 def fold_running_sums(dag: Dag, symbols: SymbolTable) -> Dag:
-    """Fold a chain of additions, each the only use of the one before it and of what it adds to that, to one box: the
-    skips of WaveNet (van den Oord et al. 2016) are one sum of what all blocks give."""
+    """Fold a chain of additions to one box if nothing else uses their inputs.
+
+    The skips of WaveNet (van den Oord et al. 2016) are one sum of the outputs of all blocks.
+    """
     adds = [box.op in ADD_OPS and len(dag.before[number]) == 2 for number, box in enumerate(dag.boxes)]
     after = [users[0] if len(users) == 1 and adds[users[0]] else -1 for users in dag.after]
     chains: dict[int, list[int]] = {}  # by their last addition
@@ -345,8 +347,7 @@ def fold_running_sums(dag: Dag, symbols: SymbolTable) -> Dag:
 
 
 def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, context: FoldContext) -> Dag:
-    """Fold index arithmetic (`rows`) with the same users on the level, direct or through other such rows, to one
-    box."""
+    """Fold index arithmetic (`rows`) with equal users, direct or through other index arithmetic, to one box."""
     if len(dag) <= MAX_PLAIN_LEVEL or not rows:
         return dag
     by_users: dict[frozenset[int], list[int]] = defaultdict(list)
@@ -367,10 +368,9 @@ def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, contex
 
 
 def _outside_users(dag: Dag, inside: list[bool]) -> list[frozenset[int]]:
-    """Return for each inside box the outside boxes that use it, directly or through inside ones; nothing beyond a
-    limit.
+    """Return the outside users of each inside box, direct or through inside boxes; empty if they are too many.
 
-    Before: no cycles. After: a path between boxes with the same users only passes boxes with these users.
+    Before: no cycles. After: all boxes on a path between boxes with equal users have these users.
     """
     nobody: frozenset[int] = frozenset()
     users, crowded = [nobody] * len(dag), [False] * len(dag)
@@ -392,15 +392,15 @@ def _outside_users(dag: Dag, inside: list[bool]) -> list[frozenset[int]]:
 def _index_group_name(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
     """Name index arithmetic by its ops.
 
-    Booleans are a mask, unless they only select integers; ranges give positions; floats of integers, which are added,
-    are a mask too; sizes give a shape, anything else indices.
+    Booleans are a mask, unless they only select integers; ranges are positions; floats are a mask too (it is added);
+    sizes are a shape, all others indices.
     """
     graph = hierarchy.graph
     nodes = [node for box in boxes for node in hierarchy.node[box.row : hierarchy.end[box.row]].tolist() if node >= 0]
     types = {graph.op_types[op] for op in graph.op[nodes].tolist()}
     chosen = [node for node in nodes if graph.op_types[graph.op[node]] in SELECT_OPS]
     truths = any(gives_truth_values(graph, node) for node in nodes)
-    if graph.is_value_trace and chosen:  # says no types
+    if graph.is_value_trace and chosen:  # types are unknown
         return "mask"
     if truths and not any(_gives_integers(hierarchy, node) for node in chosen):
         return "mask"
@@ -412,18 +412,20 @@ def _index_group_name(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
 
 
 def _gives_integers(hierarchy: Hierarchy, node: int) -> bool:
-    """Return whether the results of an op are integers or booleans, as far as it is known."""
+    """Return whether the results of an op are integers or booleans, or of unknown type."""
     definition = hierarchy.graph.node_def(node)
     return definition is None or INDEX_DTYPES.issuperset(all_output_dtypes(definition))
 
 
-MAX_STORAGE_SHARE = 0.3  # share of a level's ops that only feeds storage; above, the level is about storage
+MAX_STORAGE_SHARE = 0.3  # of the ops of a level only feed storage; with more, the level is about storage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowItems:
-    """`dag` has the boxes of the flow; `aside` are the positions of the rest in `boxes`, which are all children;
-    `edges` are all data edges between these."""
+    """The flow of a level (`dag`), and its other children: positions `aside` in `boxes`, which are all children.
+
+    `edges` are the data edges between all children.
+    """
 
     dag: Dag
     aside: list[int]
@@ -448,7 +450,7 @@ def find_flow_items(level: Siblings, context: FoldContext) -> FlowItems:
     dag = make_dag([boxes[child] for child in kept], before)
     loops = [(ring, _make_loop_box([dag.boxes[spot] for spot in ring], context.symbols)) for ring in rings if ring]
     for ring, loop in loops:
-        # A loop of several values flows from the cycle of one to that of the next; cut by length, it would not.
+        # Fold a loop along the flow between the cycles of its variables, not by length.
         if total_child_count(loop.members) > context.most:
             inside = _fold_as_level([kept[spot] for spot in ring], boxes, edges, context)
             loop.members = inside[0].members if len(inside) == 1 else inside
@@ -470,7 +472,7 @@ def _sort_children(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Flo
 
 
 def _make_child_boxes(level: Siblings, symbols: SymbolTable) -> list[FlowBox]:
-    """Return children as boxes: equal op types have equal symbols, and so have equal structures."""
+    """Return children as boxes; ops of one type and scopes of one structure have equal symbols."""
     hierarchy, rows = level.hierarchy, np.array(level.rows)
     types, total = hierarchy.graph.op_types, hierarchy.op_prefix_sum
     ops = (total[hierarchy.end[rows]] - total[rows]).tolist()
@@ -491,9 +493,9 @@ def _make_child_boxes(level: Siblings, symbols: SymbolTable) -> list[FlowBox]:
     return boxes
 
 
-# Boxes off the main flow: folded on each side of it if a level is too wide.
+# Boxes off the main flow are folded if a level is too wide.
 #
-# Boxes that need nothing from the flow become one box before it, boxes that give nothing to it one box after it.
+# Boxes that depend on nothing in the flow become one box before it; boxes that feed nothing in it, one box after it.
 # Neither can close a cycle.
 
 MIN_ASIDE_BOXES = 3  # boxes that are worth a group
@@ -502,7 +504,7 @@ MIN_ASIDE_BOXES = 3  # boxes that are worth a group
 def fold_boxes_aside(
     aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, context: FoldContext
 ) -> list[FlowBox]:
-    """Return boxes for what is off the flow; `aside` are positions of children, `edges` all data edges of the level."""
+    """Fold the boxes off the flow; `aside` are positions of children, `edges` all data edges of the level."""
     early, late = _split_early_late(aside, edges)
     folded = [boxes[child] for child in aside if child not in early and child not in late]
     for members in (sorted(early), sorted(late)):
@@ -516,9 +518,9 @@ def fold_boxes_aside(
 
 
 def _split_early_late(aside: list[int], edges: ChildEdges) -> tuple[set[int], set[int]]:
-    """Return the boxes that need only boxes of `aside`, and of the rest those that feed only boxes of `aside`."""
+    """Return the boxes of `aside` that depend on no others, and those of the rest that feed no others."""
     pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
-    # Reversed edges: boxes that no edge enters from outside.
+    # With reversed edges: boxes that no edge enters from outside.
     early = _closed_subset(set(aside), [(target, source) for source, target in pairs])
     late = _closed_subset(set(aside) - early, pairs)
     return early, late
@@ -529,7 +531,7 @@ def _closed_subset(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
     arriving: dict[int, list[int]] = {}
     for start, stop in pairs:
         arriving.setdefault(stop, []).append(start)
-    # Drop what leads to something outside: a backward search, each edge once.
+    # Drop all boxes that lead outside, by a backward search.
     kept = set(within)
     todo = [stop for stop in arriving if stop not in kept]
     while todo:
@@ -554,7 +556,7 @@ def _fold_as_level(
         for source in sources:
             after[source].append(target)
     here = [boxes[child] for child in members]
-    # Storage edges were not flow so far: the cycles they close appear only here.
+    # Storage edges, which were not flow so far, may close cycles.
     rings = [(ring, _make_loop_box([here[child] for child in ring], context.symbols)) for ring in find_cycles(after)]
     return fold_dag(
         contract_groups(make_dag(here, [list(sources) for sources in before]), rings), context, context.soft

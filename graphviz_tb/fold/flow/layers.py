@@ -1,18 +1,18 @@
 """A layer with its bias, norm and activation as one box, named after the layer; a norm of several ops as one box.
 
-x ─▶ conv ─▶ bias ─▶ norm ─▶ activation ─▶ y        bias, norm and activation may each lack
+x ─▶ conv ─▶ bias ─▶ norm ─▶ activation ─▶ y        bias, norm and activation may each be missing
                               │
-                     sigmoid ─┴▶ ×                  of what precedes them: an activation too
+                     sigmoid ─┴▶ ×                  an activation may be several ops
 
-x ─▶ blocks ─▶ unit axis ─▶ conv ─▶ no unit axis ─▶ no blocks ─▶ …        the form that a layer needs: a dilation
+x ─▶ blocks ─▶ unit axis ─▶ conv ─▶ no unit axis ─▶ no blocks ─▶ …        a dilation, with the forms that it needs
 
-x ─┬─▶ dense ─▶ activation ─▶ × ─▶ dense ─▶ y      a gated block: two layers of one tensor, one of which weighs the
-   └─▶ dense ──────────────────▲                     other, and the layer behind them
+x ─┬─▶ dense ─▶ activation ─▶ × ─▶ dense ─▶ y      a gated block: two layers with one input, one of which weighs the
+   └─▶ dense ──────────────────▲                     other, and the layer after them
 
-x ─▶ turned axes ─▶ norm ─▶ turned back ─▶ …        ops that only give a tensor another form, beside what they serve
+x ─▶ transpose ─▶ norm ─▶ transpose ─▶ …            ops that only change the form of a tensor, beside their norm
 
-Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers,
-which are alike whatever the form of their data.
+Each box feeds nothing but the next, so the group is convex. Repeats and stages are found more easily among layers,
+which are equal whatever the form of their data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group
-from graphviz_tb.fold.flow.idioms import MIN_OTHER_BOXES
+from graphviz_tb.fold.flow.idioms import MIN_BOXES_OUTSIDE_IDIOM
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.items import MAX_FEEDER_OPS, MIN_ASIDE_BOXES, VALUE_OPS
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
@@ -48,16 +48,16 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, plain_op_name
 
-MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
+MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # ops of a scope, or of elementwise ops in a row
 FORMING_OPS = DILATION_BLOCK_OPS | UNIT_AXES_OPS | {"BatchToSpaceND"}
 MAX_FORMING_OPS = 4
-# Op types of all frameworks that keep the order of the elements, in small letters and without underscores.
+# Op types of all frameworks that keep the order of elements, in lower case and without underscores.
 FORM_TYPES = frozenset(("reshape", "flatten", "unflatten", "view", "unsafeview", "squeeze", "unsqueeze", "expanddims"))
-MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
+MIN_LEADING_SHARE = 0.2  # of the norms with an activation follow a sum: at least one in each block
 
 
 class LayerPart(IntEnum):
-    """Part of a layer that a box is; each feeds a later one."""
+    """Role of a box in a layer, in the order of the flow."""
 
     LAYER = 0
     BIAS = 1
@@ -70,7 +70,7 @@ IDIOM_PARTS = {GroupOrigin.NORM: LayerPart.NORM, GroupOrigin.ACTIVATION: LayerPa
 
 
 def fold_layers(dag: Dag, hierarchy: Hierarchy, context: FoldContext) -> Dag:
-    """Fold each layer with what follows it; not if it is the only one, since the group around it is this layer."""
+    """Fold each layer with its bias, norm and activation; not if it is the only layer of the level."""
     finder = _LayerFinder(hierarchy, context)
     parts = {number: part for number, box in enumerate(dag.boxes) if (part := finder.part_of(box)) is not None}
     layers = [number for number, part in parts.items() if part == LayerPart.LAYER]
@@ -93,7 +93,7 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, context: FoldContext) -> Dag:
 
 
 def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
-    """Fold each gated block; not where it is nearly all of a level, since the group around it is this block."""
+    """Fold each gated block that is not nearly all of the level."""
     groups: list[tuple[list[int], FlowBox]] = []
     for product, sources in enumerate(dag.before):
         if len(sources) != 2 or dag.boxes[product].op not in MULTIPLY_OPS or len(dag.after[product]) != 1:
@@ -106,8 +106,8 @@ def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
         types = [context.types.type_counts(dag.boxes[box]) for box in (one, other, last)]
         dense = all(sum(count for op, count in each.items() if _is_dense(op)) == 1 for each in types)
         weighed = [any(map(_is_activation, each)) for each in types]
-        weights = all(context.widths.parameters(dag.boxes[box]) > 1 for box in (one, other, last))
-        if dense and weights and weighed[0] != weighed[1] and len(dag) - len(members) >= MIN_OTHER_BOXES:
+        weights = all(context.widths.parameter_count(dag.boxes[box]) > 1 for box in (one, other, last))
+        if dense and weights and weighed[0] != weighed[1] and len(dag) - len(members) >= MIN_BOXES_OUTSIDE_IDIOM:
             boxes = [dag.boxes[box] for box in members]
             symbol = context.symbols.symbol_of("gated", *(box.symbol for box in boxes))
             groups.append((members, make_group(GroupOrigin.FEED_FORWARD, boxes, symbol)))
@@ -115,9 +115,11 @@ def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
 
 
 def join_forms(dag: Dag, context: FoldContext) -> Dag:
-    """Join ops that only give one tensor another form to what makes it: a scope, which is left as it is otherwise; a
-    layer, norm or sum of a graph without scopes. Those behind anything else join the one of these that takes them: the
-    axes of an image, turned for a norm and back; a cast."""
+    """Join casts, reshapes and transposes to the scope, layer, norm or sum that computes their input.
+
+    If they follow anything else, they join the layer or norm that uses them: an image is transposed for a norm and
+    back.
+    """
     forms = [len(sources) == 1 and is_form(box.op) for box, sources in zip(dag.boxes, dag.before, strict=True)]
     numbers = [number for number, is_form in enumerate(forms) if not is_form] if any(forms) else []
     chains = {number: [number] for number in numbers if _takes_forms(dag, number, context)}
@@ -143,7 +145,7 @@ def join_forms(dag: Dag, context: FoldContext) -> Dag:
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def is_form(op: str) -> bool:
-    """Return whether an op of any framework only gives a tensor another form: its axes, their order, its type."""
+    """Return whether an op of any framework only changes the axes, their order, or the type of a tensor."""
     return op in CAST_OPS or op in REARRANGE_OPS or plain_op_name(op) in FORM_TYPES
 
 
@@ -152,15 +154,15 @@ def _takes_forms(dag: Dag, number: int, context: FoldContext) -> bool:
     box = dag.boxes[number]
     if box.scope or box.how == GroupOrigin.NORM or (box.op in ADD_OPS and len(dag.before[number]) > 1):
         return True
-    return not box.is_repetition and context.widths.parameters(box) > 0
+    return not box.is_repetition and context.widths.parameter_count(box) > 0
 
 
 def _make_formed(dag: Dag, number: int, chain: Sequence[int]) -> FlowBox:
-    """Return a box with the forms around it. They do not change its symbol; nor its size, unless it is a scope: a layer
-    with two of them is no block."""
+    """Return a box joined with the forms around it. It keeps its symbol and, unless it is a scope, its number of
+    ops."""
     box = dag.boxes[number]
     parts = [part for each in chain for part in (each == number and box.members) or [dag.boxes[each]]]
-    # A few ops are called by their name; other regions of two are opened again outside of stacks.
+    # A few ops keep their name; other regions of two are opened again outside of stacks.
     small = len(dag) > MIN_ASIDE_BOXES and (box.ops <= MAX_FEEDER_OPS or not box.scope)
     how, name = (GroupOrigin.LAYER, box.name) if small else (GroupOrigin.REGION, "")
     made = make_group(box.how if small and box.members else how, parts, box.symbol, name)
@@ -170,8 +172,8 @@ def _make_formed(dag: Dag, number: int, chain: Sequence[int]) -> FlowBox:
 
 
 def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
-    """Return whether norms and activations come before the layers of a network, since many follow a sum or a
-    concatenation: those behind a layer belong to the next one, too."""
+    """Return whether norms and activations come before the layers of a network: many follow a sum or a
+    concatenation."""
     active = [
         norm
         for norm, part in parts.items()
@@ -189,8 +191,10 @@ def _make_layer(dag: Dag, held: Sequence[int], chain: Sequence[int], context: Fo
 
 
 def _forming_ops(dag: Dag, layer: int) -> tuple[list[int], list[int]]:
-    """Return the ops that bring data to the form that a layer needs, and behind it at most as many that bring it back:
-    blocks of a dilation, an axis of size one."""
+    """Return the ops before and behind a layer that change the form of its data and change it back.
+
+    They make blocks for a dilation, or an axis of size one.
+    """
     before: list[int] = []
     end = layer
     while len(dag.before[end]) == 1 and dag.boxes[source := dag.before[end][0]].op in FORMING_OPS:
@@ -207,7 +211,7 @@ def _forming_ops(dag: Dag, layer: int) -> tuple[list[int], list[int]]:
 
 
 def _parts_behind(dag: Dag, layer: int, parts: Mapping[int, LayerPart], context: FoldContext) -> list[int]:
-    """Return the boxes after a layer that are part of it, each with what only it takes from weights."""
+    """Return the bias, norm and activation after a layer, each after the ops that compute its weights."""
     chain: list[int] = []
     end = layer
     for part in (LayerPart.BIAS, LayerPart.NORM):
@@ -219,13 +223,13 @@ def _parts_behind(dag: Dag, layer: int, parts: Mapping[int, LayerPart], context:
 
 
 def _weights_of(dag: Dag, user: int, end: int, context: FoldContext) -> list[int]:
-    """Return the ops that compute with weights alone for one user, apart from its input `end`."""
+    """Return the ops that are computed from weights alone, for `user` alone; `end` is its other input."""
     inside = {user: None}
     todo = [source for source in dag.before[user] if source != end]
     while todo:
         box = todo.pop()
         known = box in inside or not all(other in inside for other in dag.after[box])
-        if not known and context.widths.is_made_of_weights(dag.boxes[box]):
+        if not known and context.widths.is_computed_from_weights(dag.boxes[box]):
             inside[box] = None
             todo += dag.before[box]
     _, *found = inside
@@ -233,8 +237,10 @@ def _weights_of(dag: Dag, user: int, end: int, context: FoldContext) -> list[int
 
 
 def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> list[int]:
-    """Return the boxes that are an activation of the result of a box, in order: one, or elementwise ops of which only
-    the last feeds others. None if others use this result."""
+    """Return the activation of the result of a box: one box, or elementwise ops of which only the last feeds others.
+
+    Empty if there is none, or if others use the result.
+    """
     found: list[int] = []
     inside = {start}
     while len(found) < MAX_ACTIVATION_OPS:
@@ -243,7 +249,9 @@ def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> l
             for box in (start, *found)
             for user in dag.after[box]
             if user not in inside and user in parts and inside.issuperset(dag.before[user])
-            if box != start or dag.after[user] or parts[user] == LayerPart.ACTIVATION  # a copy put out stays visible
+            if box != start
+            or dag.after[user]
+            or parts[user] == LayerPart.ACTIVATION  # an identity that is an output stays visible
         }
         if not ready or any(parts[user] < LayerPart.ACTIVATION for user in ready):
             return []
@@ -274,17 +282,19 @@ class _LayerFinder:
         if _is_layer(op):
             layer = self.hierarchy.graph.layers.get(self.hierarchy.name[box.row])
             own = layer.config.get("activation", "linear") if layer is not None else "linear"
-            product = op in MATRIX_PRODUCT_OPS and weights.parameters(box) < 2  # counts one without weights
+            product = (
+                op in MATRIX_PRODUCT_OPS and weights.parameter_count(box) < 2
+            )  # a product counts one even without weights
             return None if product or own not in ("linear", None) else LayerPart.LAYER
-        if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
+        if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameter_count(box)):
             return LayerPart.BIAS
         if _is_norm(op):
             return LayerPart.NORM
         if _is_activation(op):
             return LayerPart.ACTIVATION
-        if op in IDENTITY_OPS or op in PASS_EACH_OPS:  # a gradient of one's own ends an activation in these
+        if op in IDENTITY_OPS or op in PASS_EACH_OPS:  # an activation with a custom gradient ends in these
             return LayerPart.ELEMENTWISE
-        return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameters(box) else None
+        return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameter_count(box) else None
 
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
         types, weights = self.context.types.type_counts(box), self.context.widths
@@ -294,9 +304,9 @@ class _LayerFinder:
         if layers:
             mixing = sum(types[op] for op in layers if op not in DEPTHWISE_OPS)
             whole = norms or active or mixing > 1 or box.ops > MAX_LAYER_OPS
-            return None if whole or weights.parameters(box) < 2 else LayerPart.LAYER
+            return None if whole or weights.parameter_count(box) < 2 else LayerPart.LAYER
         if norms:
-            return LayerPart.ACTIVATION if active else LayerPart.NORM  # both: nothing more may follow
+            return LayerPart.ACTIVATION if active else LayerPart.NORM  # with both, nothing more may follow
         others = types.keys() - active - IDENTITY_OPS - VALUE_OPS
         only = active and box.ops <= MAX_ACTIVATION_OPS and all(map(is_elementwise, others))
         return LayerPart.ACTIVATION if only else None

@@ -1,6 +1,6 @@
 """All levels of a file as columns: children by name, the edges between them, and which levels are equal.
 
-Repeated code writes equal levels, so a file has far fewer kinds of level than levels: one of each kind is folded.
+Repeated code writes equal levels, so only one of each kind is folded.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, Role, has
 
 # Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
 #
-# Whatever gradients reach trains: their sums, clipping, the optimizer. Nodes that lead to them, but are not reached
-# from gradients, are the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
+# All nodes that depend on gradients train: sums, clipping, the optimizer. Ancestors of gradients that do not depend on
+# them are the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
 
-MIN_FORWARD_OPS, MIN_FORWARD_SHARE = 3, 0.02  # of a level; smaller forward parts only help to compute gradients
+MIN_FORWARD_OPS, MIN_FORWARD_SHARE = 3, 0.02  # of a level; smaller forward parts only serve gradients
 
 
 class LevelPart(IntEnum):
     """Part of its level that a child belongs to."""
 
     MODEL = 0  # differentiated, with its inputs and outputs; everything if the level does not train
-    GRADIENTS = 1  # gradients and what is computed from them, with what only they use
-    UPDATES = 2  # from the first write of a variable on, with what only they use
+    GRADIENTS = 1  # gradients and nodes computed from them, with nodes that only these use
+    UPDATES = 2  # writes of variables and nodes after them, with nodes that only these use
     EVALUATION = 4  # a second forward pass with the model's weights that no gradient reaches
-    BOOKKEEPING = 3  # metrics, counters, savers, initialisers: not fed by a model, or storing
+    BOOKKEEPING = 3  # metrics, counters, savers, initialisers
 
 
 class TrainingLevels:
-    """Find the levels of a hierarchy that train, and the part of its level that each row is."""
+    """Finds the levels of a hierarchy that train, and the part of each row in its level."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -63,7 +63,7 @@ class TrainingLevels:
         part_of = np.zeros(len(hierarchy), np.uint8)
         size = hierarchy.op_prefix_sum[hierarchy.end] - hierarchy.op_prefix_sum[:-1]  # ops under each row
         trains = (self.forward >= np.maximum(MIN_FORWARD_OPS, MIN_FORWARD_SHARE * size)) & ~self.quiet
-        # Only levels with enough of a model and a child that is gradients or updates.
+        # A level trains if it has enough of a model, and a child that is gradients or updates.
         around = hierarchy.parent[self.quiet & (hierarchy.parent >= 0)]
         for row in distinct_values(around[trains[around]]).tolist():
             for part, rows in self._split_level(row).items():
@@ -74,7 +74,7 @@ class TrainingLevels:
         """Return the parts of the level inside `row`, except the model."""
         rows = self.hierarchy.children(row)
         children = rows.tolist()
-        # Parts are taken one after the other, each from what the earlier ones left.
+        # Each part is chosen from the rows that the parts before it left.
         behind = set(rows[self.quiet[rows]].tolist())
         after = self._successors(row)
         # Shapes and zeros computed from the model, but used by gradients only.
@@ -110,7 +110,7 @@ class TrainingLevels:
         return count_ops_below(self.hierarchy, self.hierarchy.graph.meaning.copies())
 
     def _model_inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
-        """Return which of `others` lead into the model other than by writing its variables: readers that fill its
+        """Return the rows of `others` that feed the model, but not by writing variables: readers that fill its
         queues."""
         after = self._successors(row, writes=False)
         before: dict[int, list[int]] = {}
@@ -120,7 +120,7 @@ class TrainingLevels:
         return reachable_from(model, before.get) - model
 
     def _bookkeeping_rows(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
-        """Return connected rows next to a model that write variables, are fed by variables alone, or fill new ones."""
+        """Return the connected rows beside a model that write variables, or use only variables of the model."""
         # Decide for whole connected components next to the model.
         head = {child: child for child in beside}
         for child in sorted(beside):
@@ -136,14 +136,14 @@ class TrainingLevels:
         return {child for child in books if not self._is_network(child)}
 
     def _is_network(self, row: int) -> bool:
-        """Return whether a scope computes with weights that it contains: the net that all workers of A3C share."""
+        """Return whether a scope contains weights and products with them: the net that all workers of A3C share."""
         weight, product = self._weights_of_products
         start, stop = sorted_value_range(product, row, self.hierarchy.end[row])
         return bool(((weight[start:stop] >= row) & (weight[start:stop] < self.hierarchy.end[row])).any())
 
     @cached_property
     def _weights_of_products(self) -> tuple[Longs, Longs]:
-        """Rows of weights and of the products and convolutions that use them, without gradients, by the latter."""
+        """Rows of weights, and of the products and convolutions with them, sorted by the latter, without gradients."""
         hierarchy, graph = self.hierarchy, self.hierarchy.graph
         origin = graph.meaning.origin[graph.source]
         uses = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)[graph.target]
@@ -156,7 +156,7 @@ class TrainingLevels:
     def _successors(self, row: int, values: bool = False, writes: bool = True) -> dict[int, list[int]]:
         """Return the children that each child of a level feeds.
 
-        With `values`, without edges from its variables; without `writes`, without edges that only store its result.
+        `values` leaves out edges from variables, and `writes=False` edges that write variables.
         """
         hierarchy = self.hierarchy
         owned = hierarchy.owned_edges(row)
@@ -167,14 +167,14 @@ class TrainingLevels:
         if not writes:
             kept &= ~hierarchy.graph.meaning.writes[hierarchy.graph.target[owned]]
         after: dict[int, list[int]] = {}
-        # Pairs of rows as one number each.
+        # Each pair of rows is one number.
         for pair in distinct_values(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
             after.setdefault(pair >> 32, []).append(pair & 0xFFFFFFFF)
         return after
 
 
 def _rows_serving_only(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
-    """Return the children that only `users` need: rates, counters of steps."""
+    """Return the children that only `users` depend on, such as rates and step counters."""
     left = {child: len(after[child]) for child in children if after.get(child)}
     before: dict[int, list[int]] = {}
     for child in left:
@@ -184,15 +184,15 @@ def _rows_serving_only(children: Sequence[int], after: dict[int, list[int]], use
 
 
 MIN_FOLDED_CHILDREN = 3  # fewer children are never folded
-# Edges from these read storage; edges into those write it.
+# Edges from the first read storage; edges into the second write it.
 STORAGE_SOURCE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
 STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildEdges:
-    """Data edges between children: positions of the two ends, by target and slot; `handle` and `store` mark edges from
-    a handle and into storage."""
+    """Data edges between children, by target and slot: positions of both ends; edges from handles, edges into
+    storage."""
 
     source: Longs
     target: Longs
@@ -202,8 +202,10 @@ class ChildEdges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Siblings:
-    """One level: the `rows` directly below `parent`, by name, their labels, their `part` of a training step, whether
-    they are nothing but index arithmetic, and the data edges between them."""
+    """One level: the `rows` directly below `parent`, sorted by name, and the data edges between them.
+
+    `part` is the `LevelPart` of each row; `indexes` marks rows with only index arithmetic.
+    """
 
     hierarchy: Hierarchy
     parent: int
@@ -229,10 +231,9 @@ class Siblings:
 class LevelColumns:
     """Children and edges of the levels that can be folded, level by level.
 
-    `child` holds rows, by name in each level: file order does not matter. `words[label]` is the label of each, `part` a
-    `LevelPart`, `indexes` whether it is nothing but index arithmetic. Level number `n` is the inside of row
-    `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges `edge_start[n]:edge_start[n + 1]` of
-    `edge`.
+    `child` are the rows, sorted by name in each level. `words[label]` is the label of each, `part` its `LevelPart`;
+    `indexes` marks rows with only index arithmetic. Level `n` is the content of row `parent[n]`: the children
+    `child_start[n]:child_start[n + 1]` and the edges `edge_start[n]:edge_start[n + 1]` of `edge`.
     """
 
     hierarchy: Hierarchy
@@ -260,7 +261,7 @@ class LevelColumns:
 def level_columns(hierarchy: Hierarchy) -> LevelColumns:
     """Return the levels of a file, in the order of their rows."""
     held = np.diff(hierarchy.child_start) >= MIN_FOLDED_CHILDREN
-    held &= hierarchy.kind != int(RowKind.SERIES)  # a requested series shows its members, not folded further
+    held &= hierarchy.kind != int(RowKind.SERIES)  # the members of a requested series are not folded
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
     words: defaultdict[str, int] = defaultdict(count().__next__)
@@ -280,7 +281,7 @@ def level_columns(hierarchy: Hierarchy) -> LevelColumns:
 
 
 def _index_arithmetic_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
-    """Return which of some rows hold ops, and only index arithmetic."""
+    """Return which rows contain ops that are all index arithmetic."""
     graph, size = hierarchy.graph, hierarchy.op_prefix_sum[hierarchy.end[rows]] - hierarchy.op_prefix_sum[rows]
 
     def all_in(column: Bools) -> Bools:
@@ -297,7 +298,7 @@ def _index_arithmetic_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
 
 
 def _local_name_ids(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[str, int]) -> Longs:
-    """Return the number of each row's name below that of its parent; whole names in the main graph and in functions."""
+    """Return the id of the name of each row below its parent; of the whole name at the top of a graph or function."""
     name = hierarchy.name
     scopes = parents[(hierarchy.kind[parents] == int(RowKind.SCOPE)) & (parents > 0)]
     length = np.zeros(len(hierarchy), np.int64)
@@ -323,16 +324,16 @@ def _natural_sort_key(name: str) -> tuple[str, int, str]:
 
 
 def _label_ids(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
-    """Return the number of each row's label (see `Hierarchy.leaf`), given the numbers of the names.
+    """Return the id of the label of each row; `name` are the ids of their names.
 
-    Names of layers in code do not count: the file's counters distinguish layers of one name.
+    Layers keep the names of the file, with counters, since names in code may be equal.
     """
     label = name.copy()
     for position in np.flatnonzero(name == words.get("", -1)).tolist():
         label[position] = words[hierarchy.display_label(int(rows[position]))]
     of_node = hierarchy.graph.labels
     nodes = np.fromiter(of_node, np.int64, len(of_node))
-    # One extra entry at the end, for nodes left out, whose row is -1.
+    # The extra entry at the end is for nodes without a row (-1).
     place = np.full(len(hierarchy) + 1, -1, np.int64)
     place[rows] = np.arange(len(rows))
     spots = place[hierarchy.row_of_node[nodes]]
@@ -342,9 +343,9 @@ def _label_ids(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, 
 
 
 def _file_level_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[ChildEdges, Longs]:
-    """Return the data edges between children of a level, by target and slot, and where those of each level start.
+    """Return the data edges between siblings, by target and slot, and where those of each level start.
 
-    Before: `level` numbers the rows that are levels, `place` the children of all levels.
+    `level` is the number of each row that is a level, `place` that of each child of a level.
     """
     graph = hierarchy.graph
     edges = hierarchy.edge_order
@@ -368,9 +369,9 @@ def _file_level_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_st
 
 
 def first_equal_levels(columns: LevelColumns, runs: Iterable[SeriesRun], levels: Longs | None = None) -> Longs:
-    """Return, for each level (or each of some), the first equal one: in names, structures, edges, series and parts.
+    """Return the first equal level of each level, or of each in `levels`.
 
-    Levels equal in all of these are folded the same way.
+    Equal levels have equal names, structures, edges, series and parts, and are folded in the same way.
     """
     levels = np.arange(len(columns.parent)) if levels is None else levels
     starts, stops = columns.child_start[levels], columns.child_start[levels + 1]
@@ -401,9 +402,9 @@ def replace_label_numbers(columns: LevelColumns, levels: Longs) -> LevelColumns:
 
 
 def _number_by_place(labels: Sequence[str]) -> list[str]:
-    """Replace each number in the labels of a level by its rank among them, as a number and as a text.
+    """Replace each number in the labels of a level by its ranks as text and as number.
 
-    Folding only compares numbers, so levels whose labels are then equal are folded alike, except for the names of
+    Folding only compares numbers, so levels with equal replaced labels are folded alike, except for the names of
     groups.
 
     >>> _number_by_place(["(avg_7)", "mul_7", "sub_1"]) == _number_by_place(["(avg_12)", "mul_12", "sub_10"])
@@ -430,8 +431,7 @@ def _child_symbols(columns: LevelColumns) -> Longs:
 
 
 def _series_places(columns: LevelColumns, runs: Iterable[SeriesRun]) -> Longs:
-    """Return for each child a number for its position in its series, and that of the series in the level; 0 for
-    none."""
+    """Return for each child a number made of its series and its position in it; 0 for none."""
     place = np.zeros(len(columns.child), np.int64)
     spot = np.full(len(columns.hierarchy), -1, np.int64)
     spot[columns.child] = np.arange(len(columns.child))

@@ -58,7 +58,7 @@ def _touches_loop(
 def _loop_inputs_and_exits(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[list[int], list[int]]]:
-    """Return, for each loop, the inputs that it carries from turn to turn, and its exits."""
+    """Return, for each loop, the inputs of its loop variables, and its exits."""
     # Not into an Enter or out of an Exit: there, consecutive and nested loops are joined.
     wires = [
         (source, target)
@@ -82,7 +82,7 @@ def _loop_inputs_and_exits(
 def _loop_number_by_box(
     ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]
 ) -> list[int]:
-    """Return for each box the number of the loop's cycle that it is on, -1 for none."""
+    """Return the number of the loop of each box, -1 for none."""
     more: dict[int, list[int]] = defaultdict(list)
     for source, target in pairs:
         more[source].append(target)
@@ -94,7 +94,7 @@ def _loop_number_by_box(
 def _loop_invariant_edges(
     ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """Return for each input that a loop only reads, constant over its turns, an edge to it from the loop."""
+    """Return an edge from each loop to each of its loop-invariant inputs."""
     pairs = []
     first: dict[int, int] = {}
     for box, number in enumerate(ring):

@@ -1,7 +1,7 @@
 """Groups by name: boxes whose names begin with the same words, where the flow allows it.
 
-Start with the first word and take every family of names that is connected and not most of the level. All families
-together must be drawable as boxes without a cycle; otherwise try families of one more word.
+Start with families of names that share their first word, and accept each that is connected and not most of the level.
+Families that are too large, not connected, or on a cycle are divided by their next word.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from graphviz_tb.ops.table import plain_op_name
 NameWords = tuple[str, ...]
 
 WORD_BREAK = re.compile(r"[_.\-\s/:]+")  # between words
-# Words of a name; the rest is one more word. Bounds the number of prefixes,
-# whose total length is quadratic in the number of words.
+# Words of a name, the rest of which is one more word: the total length of prefixes is quadratic in it.
 MAX_WORDS = 50
 LETTERED_WORD = re.compile(r"(?<![^_.\-\s/:])[A-Za-z]+[0-9]+[a-z](?![^_.\-\s/:])")  # a whole word, e.g. "block2a"
-MODEL_NAME_SHARE = 0.8  # of the names of a level begin with the model's name, which distinguishes no parts
+MODEL_NAME_SHARE = 0.8  # of the names of a level begin with the name of the model
 COUNTER_IN_NAME = re.compile(r"[0-9]+(?:_[0-9]+)*|_[a-z]\Z")  # e.g. "2", Keras's "2_1", and "_b" in "block_2_b"
 
 
@@ -48,17 +47,17 @@ class Vocabulary:
 
     @cached_property
     def lettered_words(self) -> set[str]:
-        """Words whose last letter is a separate word."""
+        """Words of the level whose last letter is a separate word."""
         lettered = set(LETTERED_WORD.findall("\n".join(self._names)))
         return {word for word in lettered if word[:-1] + "a" in lettered}
 
     def count_starting(self, words: NameWords) -> int:
-        """Count the names that start with these words (at least one)."""
+        """Return the number of names that start with these words (at least one word)."""
         return self._count_beginnings(words[0])[words]
 
     @cached_property
     def model_words(self) -> NameWords:
-        """Words at the start of nearly all names, such as the model's name: they distinguish no parts."""
+        """Words at the start of nearly all names, such as the name of the model."""
         least = MODEL_NAME_SHARE * self.name_count
         for first, filed in self._words_by_first.items():
             if len(filed) >= least:  # true for at most one first word
@@ -87,7 +86,7 @@ class Vocabulary:
 
     @cached_property
     def is_nameless(self) -> bool:
-        """Return whether the names are little more than numbers."""
+        """Whether the names are little more than numbers."""
         return are_names_numbers(self._names, len(self._names))
 
     def name_words(self, name: str) -> NameWords:
@@ -97,9 +96,9 @@ class Vocabulary:
         return known
 
     def digit_pattern(self, name: str) -> str:
-        """Replace each number in a name by 0, unless numbers decide how names are split.
+        """Return a name with 0 for each number, unless numbers decide how names of this level are split.
 
-        Names of one pattern then split into words that only differ in numbers, in any vocabulary prefix.
+        Names of one pattern are split into words that only differ in numbers.
         """
         return DIGIT_RUN.sub("0", name) if self._ignores_numbers else name
 
@@ -143,7 +142,7 @@ def module_path(name: str) -> str:
 
 
 def name_form(name: str) -> str:
-    """Return a name without its numbers, and without a counting letter.
+    """Return a name with "#" for each number and for a counting letter.
 
     >>> name_form("block_2_b"), name_form("conv3"), name_form("block_2_1")
     ('block_##', 'conv#', 'block_#')
@@ -180,7 +179,7 @@ def shared_prefix_length(words: NameWords, other: NameWords) -> int:
 
 
 def common_words(vocabulary: Vocabulary, boxes: Iterable[FlowBox]) -> NameWords:
-    """Return the words that the names of all rows inside begin with."""
+    """Return the words with which the names of all rows in some boxes begin."""
     shared_words: NameWords | None = None
     todo = list(boxes)
     while todo and shared_words != ():
@@ -197,7 +196,7 @@ NUMBERED_PART = re.compile(r"_(?=[0-9])")
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Return the words that some names begin with as a name; the brackets of modules of PyTorch are closed.
+    """Join words to a name; the bracket of a PyTorch module is closed.
 
     >>> join_words(["cross", "entropy"]), join_words(["Block[stages", "1"]), join_words([".down.2", ".0"])
     ('cross_entropy', 'Block[stages.1]', 'down.2.0')
@@ -231,9 +230,9 @@ INCOMPLETE_TYPE_WORDS = frozenset(["layer", "batch", "group", "unit", "multi", "
 
 
 def is_generated_name(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
-    """Return whether a name says no more than the type of its node.
+    """Return whether a name consists of words for types of ops and layers.
 
-    Words with which nearly all names of the level begin do not count.
+    The words with which nearly all names of the level begin do not count.
 
     >>> level = Vocabulary(["net_conv2d_1", "net_re_lu_1", "net_mixed3", "net_Log_7"])
     >>> (
@@ -264,17 +263,17 @@ def is_generated_name(name: str, type_name: str, vocabulary: Vocabulary) -> bool
 
 
 MAX_NAME_DEPTH = 40  # words of a name
-# With adopted boxes a group may be larger, but not the whole level: else folding inside it would not terminate.
-MAX_FAMILY_SHARE, MAX_ADOPTING_SHARE = 0.8, 0.9  # of a level: larger groups explain nothing
-MIN_INSTANCE_OVERLAP = 0.6  # share of common next words that makes a numbered name a separate instance
+# share of a level, without and with adopted boxes; a family that is the whole level would be folded forever
+MAX_FAMILY_SHARE, MAX_ADOPTING_SHARE = 0.8, 0.9
+MIN_INSTANCE_OVERLAP = 0.6  # share of common next words; above it, a numbered name is a separate instance
 COUNTING_LETTER = re.compile(r"#[a-z](?![a-z])")  # a counting letter after a number: "stage0a"
-MIN_SIBLING_FAMILIES = 2  # parallel families of one pattern, such as experts: their equal layers are not a repeat
-MAX_STAR_MEMBERS = 12  # members of a family that may be connected by common neighbours only
+MIN_SIBLING_FAMILIES = 2  # parallel families of one pattern (experts), whose equal layers are not a repeat
+MAX_STAR_MEMBERS = 12  # members of a family that may be connected by common neighbours alone
 
 
 @dataclass(frozen=True, slots=True)
 class NameFamily:
-    """Boxes whose names begin with `words`; `members` includes adopted boxes between them."""
+    """The boxes whose names begin with `words` (`named`), and these with adopted boxes between them (`members`)."""
 
     words: NameWords
     named: tuple[int, ...]
@@ -305,10 +304,10 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
             else:
                 later += _next_word_families(words, named)
         good = _make_disjoint(good)
-        # All together: two groups may each be convex and still feed each other.
-        lying = _families_on_cycles(dag, good)
-        later += [finer for number in sorted(lying) for finer in _next_word_families(words, good[number])]
-        good = [named for number, named in enumerate(good) if number not in lying]
+        # Check all together: two groups may each be convex and still feed each other.
+        cyclic = _families_on_cycles(dag, good)
+        later += [finer for number in sorted(cyclic) for finer in _next_word_families(words, good[number])]
+        good = [named for number, named in enumerate(good) if number not in cyclic]
         if not later:
             break
         todo = later
@@ -316,8 +315,8 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
 
 
 def _is_partial_type(words: Sequence[NameWords], named: NameFamily, vocabulary: Vocabulary) -> bool:
-    """Return whether a family has the names of several layers of one type: `linear_1` and `linear_2`, or `up` of
-    `up_sampling2d_1` and `up_sampling2d_2`."""
+    """Return whether the shared words are only the beginning of a type: `up` of `up_sampling2d_1`,
+    `up_sampling2d_2`."""
     depth = len(named.words)
     following = {words[box][depth : depth + 1] for box in named.named}
     return (
@@ -329,7 +328,7 @@ def _is_partial_type(words: Sequence[NameWords], named: NameFamily, vocabulary: 
 
 
 def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]] | None:
-    """Return the names of a small family without numbers, and its inputs; None if its names only differ in counters.
+    """Return the names of a small family without numbers, and its inputs; None if names differ only in counters.
 
     `expert0_in`, `expert0_out` and `expert1_in`, `expert1_out` have one pattern.
     """
@@ -357,7 +356,7 @@ def _next_word_families(words: Sequence[NameWords], named: NameFamily) -> list[N
 def _split_numbered(
     words: Sequence[NameWords], prefix: NameWords, members: list[int]
 ) -> list[tuple[NameWords, list[int]]]:
-    """Split `dense_1/x, dense_1_2/x`: a number followed by the same words is a separate instance."""
+    """Split off separate instances: `dense_1_2/x` of `dense_1/x`, where the same words follow the number."""
     depth = len(prefix)
     by_next: dict[NameWords, list[int]] = defaultdict(list)
     for box in members:
@@ -369,7 +368,7 @@ def _split_numbered(
     rest, split = list(own), []
     for number in numbers:
         theirs = _words_at(words, by_next[number], depth + 1)
-        both = len(ours & theirs)  # the size of the union, not the set: a level may have thousands of numbers and words
+        both = len(ours & theirs)  # the union is not built: a level may have thousands of numbers and words
         if own and both >= MIN_INSTANCE_OVERLAP * max(1, len(ours) + len(theirs) - both):
             split.append((prefix + number, by_next[number]))
         else:
@@ -378,32 +377,34 @@ def _split_numbered(
 
 
 def _words_at(words: Sequence[NameWords], boxes: Iterable[int], depth: int) -> set[str]:
-    """Return the words of boxes at a depth without their counters; "" where a name has no more words."""
+    """Return the words of boxes at a depth, without counters; "" for names with fewer words."""
     return {strip_counters(words[box][depth]) if len(words[box]) > depth else "" for box in boxes}
 
 
 def _accept_family(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int]) -> NameFamily | None:
-    """Return the family with the boxes it adopts, or None if it is not connected or most of the level; `taken` are
-    boxes of other families."""
+    """Return the family with the boxes it adopts; None if it is not connected, or most of the level.
+
+    `taken` are boxes of other families.
+    """
     if len(named.named) > MAX_FAMILY_SHARE * len(dag):
         return None
     members = _adopt_unnamed_between(dag, order, named.named)
     if len(members) > len(named.named) and not taken.isdisjoint(members):
         members = named.named
-    used = tuple(box for box in members if dag.after[box])  # others close no cycle, such as a size that nobody needs
+    used = tuple(box for box in members if dag.after[box])  # unused boxes close no cycle
     if len(members) > MAX_ADOPTING_SHARE * len(dag) or not _is_connected(dag, used or members):
         return None
     return NameFamily(named.words, named.named, members)
 
 
 def _adopt_unnamed_between(dag: Dag, order: FlowOrder, members: tuple[int, ...]) -> tuple[int, ...]:
-    """Adopt boxes on a path between members: activations without a name.
+    """Return the members with the boxes on paths between them, such as activations without a name.
 
-    Only if the stretch is not much longer than the group, and no more boxes than its members.
+    None are adopted if they would be more than the members, or if the stretch is much longer.
     """
     places = [order.place[box] for box in members]
     low, high = min(places), max(places)
-    # Too long a stretch: more than unnamed activations.
+    # Longer stretches have more than unnamed activations between members.
     if high - low >= 4 * len(members) + 8:
         return members
     window = order.line[low:high]

@@ -1,6 +1,6 @@
 """One order of a level along its flow, and the number of edges that cross each place of it.
 
-The order is that of demand: from the deepest end backwards, for each box its inputs first, the deepest of them first.
+The order is a depth-first post-order from the deepest output: for each box first its inputs, the deepest of them first.
 So branches are contiguous, small inputs come just before their use, and equal blocks have equal order. The *cut* at a
 place counts the boxes up to it that are used after it; where the cut is 1, the level is narrow:
 
@@ -23,32 +23,33 @@ from graphviz_tb.limits import MAX_SEARCHED_INPUTS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import INPUT_OPS
 
-# Broadcasts and memories: values that are used all over a level, so that they belong to no stretch of it.
+# Broadcasts and memories: values that are used all over a level, and so belong to no stretch of it.
 #
 # mask ──┬───────┬───────┐          a broadcast needs only a few boxes itself: masks, shapes, ids
 #        ▼       ▼       ▼
 #      layer ─▶ layer ─▶ layer
 #        ▲       ▲       ▲
-# encoder┴───────┴───────┘          a memory is the only result of a part of the level: what an encoder gives
+# encoder┴───────┴───────┘          a memory is the only result of a part of the level: the output of an encoder
 #
-# Both are read at many depths whose paths do not meet at once; otherwise the readers would be branches of one region. A
-# *collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
+# Both are read at many depths, and the paths from these readers meet other flow at different depths; otherwise the
+# readers are branches of one region. A *collector* is the opposite: its inputs come from many depths (gradients,
+# summaries).
 
 MIN_BROADCAST_READERS = 4  # readers, at as many depths
-MIN_MEMORY_READERS = 3  # the same for a memory or an input of the level
-MIN_BROADCAST_LEVEL = 12  # rows; smaller levels have none
+MIN_MEMORY_READERS = 3  # of a memory or an input of the level
+MIN_BROADCAST_LEVEL = 12  # rows; smaller levels have no broadcasts
 MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
-MAX_GIVEN_VALUES = 8  # boxes before the first input, which depend on none: with more, they are part of the network
-# users of a value, and boxes on the path from one: a projection has a dozen
+MAX_GIVEN_VALUES = 8  # boxes before the first input that depend on no input; more are part of the network
+# users of a value that are examined, and boxes on the path from one (a projection has a dozen)
 MAX_SAMPLED_USERS, MAX_MEETING_STEPS = 64, 32
-MIN_SPAN_PART = 8  # of a level, over which its readers are spread: an encoder is one of several
-MIN_BLOCKS = 3  # which each make a value that they alone read
+MIN_SPAN_PART = 8  # the readers of a value span at least this fraction of the level (1/8)
+MIN_BLOCKS = 3  # blocks that each compute a value for themselves
 MIN_COLLECTOR_DEPTHS = 8  # inputs of a collector, from as many depths
 
 
 def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
     """Return boxes used at many depths all over the level: masks, shapes, ids, the result of an encoder."""
-    # A box of ops counts as these: a cell of a recurrence is not small.
+    # A group counts as its ops: a recurrent cell is not small.
     if len(dag) < MIN_BROADCAST_LEVEL and sum(box.ops if box.row < 0 else 1 for box in dag.boxes) < MIN_BROADCAST_LEVEL:
         return []
     spread = [
@@ -63,8 +64,10 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
 
 
 def _values_of_blocks(dag: Dag, place: list[int], boxes: list[int]) -> set[int]:
-    """Return some boxes and those alike that are each read in a stretch of their own: each block makes one, as the
-    scales and shifts of a diffusion transformer (Peebles & Xie 2023)."""
+    """Return `boxes`, and equal ones, that are read in disjoint stretches: each block computes its value.
+
+    The scales and shifts of a diffusion transformer are such values (Peebles & Xie 2023).
+    """
     alike: dict[tuple[int, int], list[tuple[int, int, int]]] = {
         (dag.boxes[box].symbol, len(dag.after[box])): [] for box in boxes
     }
@@ -80,15 +83,12 @@ def _values_of_blocks(dag: Dag, place: list[int], boxes: list[int]) -> set[int]:
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
-    """Return whether boxes are far apart, all of them or those of one part, such as an encoder."""
+    """Return whether the first and the last of some boxes are far apart."""
     return place_span(place, users) >= len(dag) / MIN_SPAN_PART
 
 
 def _meets_at_many_depths(dag: Dag, depth: list[int], box: int, small: Collection[int]) -> bool:
-    """Return whether what is computed from a box alone meets other flow at several depths.
-
-    Branches of one region, in contrast, all meet at its end.
-    """
+    """Return whether the paths from a box meet other flow at several depths; branches of a region meet at its end."""
     users = dag.after[box]
     meetings: set[int] = set()
     for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
@@ -99,9 +99,11 @@ def _meets_at_many_depths(dag: Dag, depth: list[int], box: int, small: Collectio
 
 
 def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int, small: Collection[int] = ()) -> int:
-    """Return the depth where the path of a box through one of its users meets other flow. `small` values that many read
-    are none: a mask to which each layer adds a position bias."""
-    # `alone` is computed from `box` and these; least depth first, so that a box is decided after all of its inputs.
+    """Return the depth at which the path from a box through one of its users meets other flow.
+
+    `small` values are not other flow: each layer adds a position bias to a mask.
+    """
+    # Boxes computed from `box` alone. Least depth first: all inputs of a box are decided before it.
     alone, todo = {box}, [(depth[user], user)]
     deep = depth[user]
     while todo and len(alone) <= MAX_MEETING_STEPS:
@@ -117,15 +119,15 @@ def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int, small: Colle
 
 
 def _select_broadcasts(dag: Dag, wide: list[int]) -> set[int]:
-    """Return those of the boxes used all over the level that need few boxes themselves: masks, shapes, ids."""
+    """Return the boxes of `wide` that depend on few boxes: masks, shapes, ids."""
     often = (box for box in wide if not dag.before[box] or len(dag.after[box]) >= MIN_BROADCAST_READERS)
     return boxes_needing_few(dag, often, MAX_BROADCAST_NEEDS)
 
 
 def _select_memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
-    """Return those of the boxes used all over the level that are the only results of a part of it.
+    """Return the boxes of `wide` that are the only results of a part of the level.
 
-    Several may come from one part, as the sines and cosines of positions do.
+    One part may have several results: the sines and cosines of positions.
     """
     # Once for all boxes: in a dense level they share many sources.
     users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
@@ -136,7 +138,7 @@ def _select_memories(dag: Dag, wide: list[int], early: set[int], side: list[bool
 
 
 def _is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:
-    """Return whether all that `boxes` need, except `early`, feeds nothing else that the deepest end needs.
+    """Return whether the ancestors of `boxes`, except `early`, feed only `boxes`, each other and side outputs.
 
     `users` counts the users of each box that are not side outputs. False if more than `most` inputs would be visited.
     """
@@ -175,12 +177,12 @@ def place_span(place: list[int], boxes: list[int]) -> int:
 
 
 def with_ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
-    """Return boxes and all they need."""
+    """Return boxes and their ancestors."""
     return reachable_from(boxes, dag.before.__getitem__)
 
 
 def boxes_needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
-    """Return those of `boxes` that need at most `most` boxes, themselves included."""
+    """Return the `boxes` with at most `most` ancestors, themselves included."""
     few: set[int] = set()
     many: set[int] = set()
     for box in boxes:
@@ -189,8 +191,7 @@ def boxes_needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
 
 
 def _needs_more_than(dag: Dag, box: int, most: int, many: set[int]) -> bool:
-    """Return whether a box needs more than `most` boxes, itself included. All of `many` do, so whatever needs one does
-    too."""
+    """Return whether a box has more than `most` ancestors, itself included; all of `many` have."""
     needed, todo = {box}, [box]
     while todo:
         sources = dag.before[todo.pop()][: most + 1]  # each occurs once
@@ -204,19 +205,19 @@ def _needs_more_than(dag: Dag, box: int, most: int, many: set[int]) -> bool:
     return False
 
 
-MIN_EQUAL_PATHS = 3  # sources with paths of equal length to one box, of which none is the stem
-MIN_PART_SHARE = 0.1  # of the level that depends on a source makes it a separate part
+MIN_EQUAL_PATHS = 3  # paths of equal length that meet in one box: parallel inputs, not a stem
+MIN_PART_SHARE = 0.1  # of the level depends on a source that begins a separate part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowOrder:
-    """Order of a level.
+    """Order of a level along its flow.
 
     line, place   boxes along the flow, and the place of each
     cut()[t]      number of boxes up to place t that are used after it
     broadcast     boxes used all over the level: they come first and count in no cut
     memory        results of a separate part used all over the rest (an encoder's): they count in no cut
-    side          boxes that the deepest end does not need
+    side          which boxes the deepest output does not depend on
     depth         longest path from a source to each box
     """
 
@@ -237,12 +238,12 @@ def compute_flow_order(dag: Dag) -> FlowOrder:
     wide = _find_global_values(dag, depth, place)
     broadcast = _select_broadcasts(dag, wide)
     if broadcast:
-        # A condition that all blocks are given may take more steps than the input of the first one.
+        # The path of a condition for all blocks may be longer than that of the input of the first block.
         line, place, side = _order_by_demand(dag, box_depths(dag, broadcast), broadcast)
     early = with_ancestors(dag, broadcast)
     memory = _select_memories(dag, [box for box in wide if box not in broadcast], early, side)
     if memory:
-        # Count a decoder's depth from its own beginning, not through the encoder that gives the memory.
+        # The depth of a decoder counts from its first box, not through the encoder.
         line, place, side = _order_by_demand(dag, box_depths(dag, broadcast | memory), broadcast, memory)
     cut = Lazy(lambda: _count_crossing_lines(dag, depth, line, place, broadcast, memory))
     return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
@@ -256,10 +257,10 @@ def box_depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
 def _order_by_demand(
     dag: Dag, depth: list[int], first: Iterable[int], then: Iterable[int] = ()
 ) -> tuple[list[int], list[int], list[bool]]:
-    """Return the order, the place of each box, and which are on the side.
+    """Return the order, the place of each box, and which boxes are side outputs.
 
-    First `first` and what they need, then `then` and what these need, then the path to the deepest end; side outputs
-    right after the last box they need, but never among the first.
+    The ancestors of `first` come first, then those of `then`, then those of the deepest output. Side outputs come right
+    after the last box that they need, but never among the first.
     """
     sums = _find_skip_sums(dag, depth)
     for skipping in (True, False) if sums else (False,):
@@ -274,9 +275,9 @@ def _order_by_demand(
 
 
 def _find_skip_sums(dag: Dag, depth: list[int]) -> dict[int, int]:
-    """Return boxes that sum inputs from many depths, with the deepest input of each.
+    """Return boxes with inputs from many depths that nobody else uses (sums of skips), each with its deepest input.
 
-    Each input is a path that leaves a box with further users: it belongs to the block that it leaves.
+    The other inputs belong to the blocks that they come from.
     """
     sums: dict[int, int] = {}
     for box, sources in enumerate(dag.before):
@@ -290,7 +291,7 @@ def _find_skip_sums(dag: Dag, depth: list[int]) -> dict[int, int]:
 def _demand_order(
     dag: Dag, main: Dag, depth: list[int], first: Iterable[int], then: Iterable[int]
 ) -> tuple[list[int], list[bool]]:
-    """Return the order, and which boxes are on the side; in `main`, such sums keep only their deepest input."""
+    """Return the order, and which boxes are side outputs; in `main`, sums of skips have only their deepest input."""
     seen = [False] * len(dag)
     line: list[int] = []
     _append_by_demand(main, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
@@ -306,7 +307,7 @@ def _demand_order(
 
 
 def _append_by_demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
-    """Append `roots` to the line, each after what it needs (depth first, in post-order)."""
+    """Append `roots` and their ancestors to the line, depth first, in post-order."""
     before, deep = dag.before, depth.__getitem__
     for root in roots:
         if seen[root]:
@@ -342,7 +343,7 @@ def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: lis
         needed = [place[source] for box in boxes for source in dag.before[box] if place[source] >= 0]
         found.append((sorted(needed, reverse=True), in_order))
     slots: dict[int, list[int]] = {}
-    # Several after one box: in the order of what else they need, as names say nothing.
+    # Several after one box are ordered by their other inputs.
     for needed, in_order in sorted(found, key=itemgetter(0)):
         slots.setdefault(max(needed[0], head - 1) if needed else len(line) - 1, []).extend(in_order)
     made = slots.get(-1, [])
@@ -353,7 +354,7 @@ def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: lis
 
 
 def _inverse_places(boxes: Sequence[int], count: int) -> list[int]:
-    """Return the position in a list of each of `count` boxes; -1 if it is not there.
+    """Return the position of each of `count` boxes in a list, -1 if it is missing.
 
     >>> _inverse_places([2, 0], 4)
     [1, -1, 0, -1]
@@ -365,7 +366,7 @@ def _inverse_places(boxes: Sequence[int], count: int) -> list[int]:
 
 
 def ignore_far_lines(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
-    """Return the order with cuts that ignore edges over `far` places or more, as features from a backbone to a head."""
+    """Return the order with cuts that ignore edges over `far` places or more: features from a backbone to a head."""
     near = Lazy(
         lambda: _count_crossing_lines(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far)
     )
@@ -407,8 +408,10 @@ def _count_crossing_lines(
 
 
 def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
-    """Return where the last of several independent parts of some size, or of equal ones that meet first, begins; if
-    there is only one, where it begins. Values that depend on no input, as the scales of a norm, do not count."""
+    """Return where the last independent part begins: of several large ones, or of equal paths that meet first.
+
+    If there is only one part, where it begins. Values that depend on no input (the scales of a norm) do not count.
+    """
     # `begin`: the place of the earliest beginning above a box, -1 if none; `size`, by that place: how many boxes depend
     # on it.
     begin = [-1] * len(line)  # by box
@@ -443,7 +446,7 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
 
 
 def _program_inputs(dag: Dag) -> set[int]:
-    """Return the boxes of a whole level that bring what the program is given: inputs, and scopes without sources."""
+    """Return the inputs of a whole level: input ops, and scopes without sources."""
     if dag.outside is not None:
         return set()
     return {
@@ -475,7 +478,7 @@ def box_tokens(dag: Dag, order: FlowOrder, symbols: SymbolTable, far: int = MAX_
             entry = (position + 1 if position + 1 < far else DISTANT_TOKEN) if single else OUTSIDE_TOKEN
             inputs += [entry] * len(dag.outside[box])
         elif position == 0 and not inputs and (dag.boxes[box].ops > 1 or dag.boxes[box].scope):
-            inputs = [1]  # fed from outside the level, as equal boxes are from right before
+            inputs = [1]  # from outside the level; equal boxes later are fed from right before them
         numbers.append(symbols.symbol_of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
     return numbers
 

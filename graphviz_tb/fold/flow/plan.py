@@ -2,24 +2,24 @@
 
 levels       children of all levels by name, the edges between them; equal levels are folded once
 items        children with flow between them; a cycle is one box, children without flow move aside;
-             small inputs go next to their only user, index arithmetic is one box, as is a running sum
-recurrences  a recurrence without weights whose steps are written out is one box, as is a cell
-idioms       a norm of several ops is one box, as are an activation, a rotary embedding, a table of positions, attention
-layers       a layer with its norm and activation is one box, whatever the form of its data; a gated block is one;
-             a cast, turned axes and the like are part of the layer, norm or sum beside them
+             small inputs go next to their only user; index arithmetic is one box, and so is a running sum
+recurrences  an unrolled recurrence without weights is one box, and so is a cell
+idioms       a norm, activation, rotary embedding, table of positions or attention of several ops is one box
+layers       a layer with its norm and activation is one box, and so is a gated block; casts, reshapes and transposes
+             are part of the layer, norm or sum beside them
 applications a network applied to several tensors is a stack
-joins        a join that takes what an earlier one took follows it alone
+joins        a join that has all inputs of an earlier one follows that one alone
 loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
 names        groups of names with one beginning, if they close no cycle
 order        one line along the flow, and how many edges cross each place
-regions      what is between two narrow places is a region, with branches inside
-repeats      equal stretches in sequence are a stack; what is between two stacks heads the second
+regions      the boxes between two narrow places are a region, with branches inside
+repeats      consecutive equal stretches are a stack; the boxes between two stacks are the head of the second
 invariants   no group is too wide, none closes a cycle that the level does not have
 titles       names and addresses of groups
 
-Each step returns a level with fewer boxes. A group is convex: no path leaves it and comes back, so the folded level is
-again a flow. Nothing depends on the order of the file.
+Each step returns a level with fewer boxes. A group is convex: no path leaves it and comes back, so the folded level has
+no cycles. Nothing depends on the order of the file.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def fold_by_flow(
     kind = first_equal_levels(levels, series)
     planned: dict[int, list[NewGroup]] = {}
     cut: list[int] = []
-    # If a level has no groups, neither have levels that differ only in the numbers of names.
+    # Levels that differ only in the numbers of names have no groups if one of them has none.
     some = distinct_values(kind)
     like = first_equal_levels(replace_label_numbers(levels, some), series, some)
     bare: set[int] = set()
@@ -100,7 +100,7 @@ def fold_by_flow(
             cut.append(level.parent)
         elif not planned[number]:
             bare.add(number)
-    # Groups are numbered through the file: pass the number of earlier ones.
+    # Groups are numbered through the file.
     groups: list[NewGroup] = []
     for number, alike in enumerate(kind.tolist()):
         if planned[alike]:
@@ -109,7 +109,7 @@ def fold_by_flow(
 
 
 def _fold_limit_notices(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
-    """Return a notice if levels are so densely wired that not all of their regions were searched."""
+    """Return a notice if the budget of some levels (`rows`) was spent before all regions were searched."""
     if not rows:
         return ()
     where = hierarchy.name[rows[0]]
@@ -154,13 +154,13 @@ def _fold_level(
 
 
 def _labels_in_code(level: Siblings) -> list[str]:
-    """Return the labels of the children of a level, layers as in code."""
+    """Return the labels of the children of a level; layers have their names in the program."""
     called = level.hierarchy.labels
     return [called.get(row, label) for row, label in zip(level.rows, level.labels, strict=True)]
 
 
 def _name_layers_as_in_code(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
-    """Rename the boxes of layers, in place, as the program names them."""
+    """Give the boxes of layers their names in the program, in place."""
     called = hierarchy.labels
     for box in walk_boxes(list(boxes)) if called else ():
         box.name = called.get(box.row, box.name)
@@ -184,14 +184,14 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
 
 
 def _has_layer_ops(level: Siblings) -> bool:
-    """Return whether ops of a level are Keras layers, which are never feeders of each other, however small."""
+    """Return whether some ops of a level are Keras layers, which are never feeders, however small."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
     rows = level.rows if layers else ()
     return any(hierarchy.name[row] in layers and hierarchy.kind.item(row) == RowKind.OP for row in rows)
 
 
 def _fold_training_level(level: Siblings, series: list[SeriesRun], context: FoldContext) -> list[FlowBox]:
-    """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each."""
+    """Fold the model of a training level along its flow, and gradients, updates and bookkeeping to one box each."""
     boxes = _fold_level_part(
         level.select_children(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, context
     )
@@ -208,7 +208,7 @@ def _fold_training_level(level: Siblings, series: list[SeriesRun], context: Fold
 
 
 def _open_cycles(boxes: list[FlowBox]) -> list[FlowBox]:
-    """Open boxes of cycles: inside training, sums lead back into them."""
+    """Replace boxes of cycles by their members: in training parts, sums lead back into them."""
     return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == GroupOrigin.LOOP else [box])]
 
 

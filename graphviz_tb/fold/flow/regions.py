@@ -1,14 +1,14 @@
-"""Flow of one level: independent parts, narrow places, the regions between them, and repeats.
+"""Fold one level along its flow: independent parts, narrow places, the regions between them, and repeats.
 
-A place is narrow if everything after it uses only one box. Such boxes are dominators of the end that post-dominate the
-beginning. The stretch between two of them is a region, with branches and an exit:
+A place is narrow if everything after it uses only one box before it (a dominator of the end). The stretch between two
+narrow places is a region, with branches and an exit:
 
        ┌─▶ b ─▶ c ─┐
   a ───┤           ├──▶ e ──▶ f       narrow after a, e and f: the region is {b, c, d, e},
        └─▶ d ──────┘                  its branches b c and d, its exit e
 
-The regions are a sequence, in which repeats are stacks. A level without narrow places is tried with wider cuts, box
-by box, and without its longest edges; the result with the least reading cost wins.
+The regions are a sequence, in which repeats become stacks. A level without narrow places is tried with wider cuts,
+without its longest edges, and box by box; the result with the least reading cost wins.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_
 from graphviz_tb.graphs.traversal import union_root
 from graphviz_tb.model.hierarchy import GroupOrigin
 
-# Reading cost of a level, and removal of groups that hide nothing worth hiding.
+# Reading cost of a level, and removal of groups that hide too little.
 
-# of a level in one group; boxes of a level in which a group is nearly alone
+# share of a level in one group; boxes of a level in which a group is nearly alone
 LARGE_GROUP_SHARE, NEARLY_ALONE_BOXES = 0.3, 5
 
 
 def _reading_cost(boxes: Sequence[FlowBox]) -> int:
-    """Return the number of boxes that a reader sees who opens each distinct group once."""
+    """Return the number of boxes that a reader sees after opening each distinct group once."""
     seen: set[int] = set()
     total = len(boxes)
     todo = list(boxes)
@@ -79,8 +79,10 @@ def _reading_cost(boxes: Sequence[FlowBox]) -> int:
 
 
 def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
-    """Open unnamed groups of two, that hold much of a level, are nearly alone, or on a level without stacks, to `limit`
-    boxes."""
+    """Open groups without a name, the largest first, while the level has at most `limit` boxes.
+
+    A group is opened if it has two members, holds much of the level, is nearly alone, or the level has no stacks.
+    """
     unnamed = (GroupOrigin.REGION, GroupOrigin.BRANCH, GroupOrigin.SEGMENT)
     plain = not any(box.is_repetition for box in boxes)
     while True:
@@ -94,7 +96,7 @@ def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowB
                 plain
                 or box.ops > LARGE_GROUP_SHARE * total
                 or (len(boxes) < NEARLY_ALONE_BOXES and box.how != GroupOrigin.SEGMENT)
-                or len(box.members) == 2  # which hides one box at most
+                or len(box.members) == 2  # hides only one box
             )
         ]
         if not candidates:
@@ -104,7 +106,7 @@ def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowB
 
 
 def _open_plain_stages(boxes: list[FlowBox], limit: int) -> list[FlowBox]:
-    """Replace all stages by their stacks if there is room and no head nearly equals a repetition."""
+    """Replace all stages by their members if there is room and no head counts as a repetition."""
     stages = [box for box in boxes if box.how == GroupOrigin.STAGE and not box.is_repetition]
     if not stages or any(_is_head_counted(box) for box in stages):
         return boxes
@@ -118,56 +120,54 @@ def _simplify_level(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBo
 
 
 def _is_head_counted(stage: FlowBox) -> bool:
-    """Return whether a reader would count the head of a stage as a repetition; one repetition is the end of it."""
+    """Return whether the head of a stage is nearly as large as a repetition, so that a reader counts it."""
     stacks = [box for box in stage.members if box.is_repetition] or stage.members[-1:]
-    if not stacks:  # a scope that is a stage as it is
+    if not stacks:  # a single scope
         return True
     least = MIN_STAGE_HEAD_SHARE * max(box.ops_per_repetition for box in stacks)
     return any(box.ops >= least for box in stage.members if box not in stacks)
 
 
-SMALL_REGION_BOXES = 7  # boxes; in a group by name so few need no regions
-SHOWN_REGION_BOXES = 12  # boxes; a region of so few shows them all, without groups for its branches
+SMALL_REGION_BOXES = 7  # groups by name up to this size need no regions
+SHOWN_REGION_BOXES = 12  # regions up to this size have no groups for branches
 MAX_CROSSING_LINES = 6  # edges that may cross a narrow place if there is no narrower one
 MAX_REGION_SHARE = 0.8  # of a level in one region
 NEAR_DISTANCES = 8  # distances that matter if every box is an element
-LARGE_LEVEL_BOXES = 33  # boxes; smaller levels are seen at once, whatever far edges and meeting paths they have
-HUGE_LEVEL_BOXES = 20_000  # boxes; no network has as many in one scope, and a second pass takes seconds
+LARGE_LEVEL_BOXES = 33  # in smaller levels, far edges and meeting paths do not matter
+HUGE_LEVEL_BOXES = 20_000  # larger levels get no second pass, which takes seconds
 FAR_LINE_DIVISORS = (3, 6, 12)  # an edge over a third of the level passes whole stages; a last stage is smaller
-MIN_FAR_LINE = 8  # boxes: more than a block between its shortcut's ends
+MIN_FAR_LINE = 8  # boxes; a shortcut passes fewer
 MIN_COST_RATIO = 1.1  # a sequence of single boxes must be cheaper by this factor
 MAX_SHORTENED_SHARE = 0.8  # of a level; longer sequences of single boxes do not repeat enough
 MAX_BRANCH_WIDTH = 28  # boxes of a branch that fit in a picture next to its surroundings
-MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; boxes that such an input may need
-# of a level before the place where its paths meet; of these, on one path
+MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; ancestors of such an input
+# share of the level before the place where its paths meet; of these boxes, share of one path
 MIN_SHARE_BEFORE_MEETING, MAX_PATH_BEFORE_MEETING = 0.5, 0.67
-MAX_PATH_SHARE = 0.5  # of the level on one path: otherwise the rest are its branches
+MAX_PATH_SHARE = 0.5  # of the level on one path; with more, the others are its branches
 MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
 
 
-def _fold_flow(dag: Dag, context: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
-    """Return the boxes of a level, along its flow.
-
-    After: groups, each convex, in an order along the flow; at most `limit` of them if possible.
-    """
+def _fold_flow(dag: Dag, context: FoldContext, limit: int, depth: int = 0) -> list[FlowBox]:
+    """Return the boxes of a level in an order along its flow, groups convex; at most `limit` boxes if possible."""
     if len(dag) <= 2:  # nothing to fold
         return [dag.boxes[index] for index in context.order(dag).line]
     order = context.order(dag)
-    if deep > MAX_FLOW_DEPTH or not context.budget.take(len(dag)):
+    if depth > MAX_FLOW_DEPTH or not context.budget.take(len(dag)):
         return narrow_to_limit([dag.boxes[index] for index in order.line], context, limit)
     early = with_ancestors(dag, order.broadcast) if order.broadcast else set()
     parts = dag_components(dag, early)
-    # Broadcasts and what they need join nothing, so each is a separate component.
+    # Each broadcast and each of its ancestors is a separate component.
     if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
-        return _fold_independent_parts(dag, order, parts, early, context, deep)
-    return _fold_connected_part(dag, order, context, limit, deep)
+        return _fold_independent_parts(dag, order, parts, early, context, depth)
+    return _fold_connected_part(dag, order, context, limit, depth)
 
 
 def _fold_independent_parts(
-    dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], context: FoldContext, deep: int
+    dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], context: FoldContext, depth: int
 ) -> list[FlowBox]:
-    """Fold independent parts separately, and stack equal ones sideways. Boxes that feed several parts come first."""
+    """Fold independent parts separately, and stack equal ones sideways; boxes that feed several (`early`) come
+    first."""
     place = order.place
     first = [dag.boxes[index] for index in sorted(early, key=place.__getitem__)]
     folded: list[FlowBox] = []
@@ -175,12 +175,12 @@ def _fold_independent_parts(
         (component for component in parts if component[0] not in early),
         key=lambda component: min(map(place.__getitem__, component)),
     ):
-        folded.append(fold_branch(dag, sorted(members, key=place.__getitem__), context, deep))
+        folded.append(fold_branch(dag, sorted(members, key=place.__getitem__), context, depth))
     return first + (_stack_parallel_parts(folded, context) if len(folded) > 4 else folded)
 
 
-def fold_branch(dag: Dag, members: list[int], context: FoldContext, deep: int = 0) -> FlowBox:
-    """Fold some boxes of a level to one. Branches of equal structure and wiring are folded only once."""
+def fold_branch(dag: Dag, members: list[int], context: FoldContext, depth: int = 0) -> FlowBox:
+    """Fold some boxes of a level to one. Branches with equal structure and wiring are folded once."""
     if len(members) == 1:
         return dag.boxes[members[0]]
     here, key = [dag.boxes[member] for member in members], wiring_key(dag, members)
@@ -189,7 +189,7 @@ def fold_branch(dag: Dag, members: list[int], context: FoldContext, deep: int = 
         inside = sub_dag(dag, members)
         # Equal tokens are equal boxes with equal wiring (up to very long edges): no isomorphism test is needed.
         symbol = context.symbols.symbol_of("shape", *box_tokens(inside, context.order(inside), context.symbols))
-        boxes = _fold_flow(inside, context, context.soft, deep + 1)
+        boxes = _fold_flow(inside, context, context.soft, depth + 1)
         if total_child_count(boxes) > MAX_BRANCH_WIDTH:
             boxes = cut_into_segments(boxes, context)
         if not any(box.how == GroupOrigin.SEGMENT for box in walk_groups(boxes)):  # segment cuts depend on names
@@ -201,7 +201,7 @@ def fold_branch(dag: Dag, members: list[int], context: FoldContext, deep: int = 
 
 
 def _stack_parallel_parts(boxes: list[FlowBox], context: FoldContext) -> list[FlowBox]:
-    """Stack equal parts that do not feed each other: two of some ops; five small ones if the level is too wide."""
+    """Stack equal parts that do not feed each other: at least two, or five small ones if the level is too wide."""
     plain = MIN_SMALL_STACK if total_child_count(boxes) > context.most else NO_STACK
     return _stack_equal_boxes(boxes, context, lambda box: MIN_LARGE_STACK if box.ops >= MIN_STACK_OPS else plain)
 
@@ -209,7 +209,7 @@ def _stack_parallel_parts(boxes: list[FlowBox], context: FoldContext) -> list[Fl
 def _stack_equal_boxes(
     boxes: Sequence[FlowBox], context: FoldContext, fewest: Callable[[FlowBox], int]
 ) -> list[FlowBox]:
-    """Stack boxes of one symbol if there are enough, in the place of the first."""
+    """Stack boxes of one symbol, in the place of the first, if there are at least `fewest(box)`."""
     alike: dict[int, list[FlowBox]] = {}
     for box in boxes:
         alike.setdefault(box.symbol, []).append(box)
@@ -222,35 +222,35 @@ def _stack_equal_boxes(
     return kept
 
 
-def _fold_connected_part(dag: Dag, order: FlowOrder, context: FoldContext, limit: int, deep: int) -> list[FlowBox]:
-    """Fold one connected part to a sequence of regions, stacks and stages."""
+def _fold_connected_part(dag: Dag, order: FlowOrder, context: FoldContext, limit: int, depth: int) -> list[FlowBox]:
+    """Fold a connected part to a sequence of regions, stacks and stages."""
     if len(dag) > context.soft and (shared := _find_shared_inputs(dag, order)):
-        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, context, deep)
-    # Paths with separate beginnings, such as towers, are not a stem and a and region.
+        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, context, depth)
+    # Paths with separate beginnings, such as towers, are not a stem and a region.
     if len(dag) >= LARGE_LEVEL_BOXES and (joint := _find_meeting_place(dag, order)):
-        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], context, limit, deep)
-    best = _cheapest_sequence(dag, order, context, deep)
+        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], context, limit, depth)
+    best = _cheapest_sequence(dag, order, context, depth)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
     return narrow_to_limit(boxes, context, limit, dag)
 
 
-def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, deep: int) -> list[SequenceElement] | None:
-    """Return the cheapest sequence of the level, None if there is none.
+def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: int) -> list[SequenceElement] | None:
+    """Return the sequence of the level with the least reading cost, None if there is none.
 
-    If the sequence between narrow places explains little, try places narrow apart from far edges, and single boxes.
+    If the sequence between narrow places explains little, try ignoring far edges, and single boxes.
     """
     wide, ends = _find_narrow_places(dag, order, context)
     best: list[SequenceElement] | None = None
     if wide < MAX_CROSSING_LINES or len(dag) <= context.soft:
-        sequence = _make_elements(dag, order, ends, box_tokens(dag, order, context.symbols), context, deep)
+        sequence = _make_elements(dag, order, ends, box_tokens(dag, order, context.symbols), context, depth)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = _fold_sequence(sequence, context)
-        # Good enough: a small level, or narrow places without a region that holds most ops, or one more repetition.
+        # Good enough: a small level, or narrow places without a region that holds most ops or another repetition.
         small = largest <= dag.total_ops() / 2 and not _hides_repetition(best, context)
         if len(dag) <= context.soft or (wide == 1 and small):
             return best
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
-        for near in _sequences_ignoring_far_lines(dag, order, context, deep):
+        for near in _sequences_ignoring_far_lines(dag, order, context, depth):
             other = _fold_sequence(near, context)
             best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
     single = _single_box_sequence(dag, order, context)
@@ -261,8 +261,7 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, deep: i
 
 
 def _hides_repetition(sequence: Sequence[SequenceElement], context: FoldContext) -> bool:
-    """Return whether a region right behind a stack holds one more of its repetitions: the last step, and outputs that
-    all steps have."""
+    """Return whether a region right behind a stack contains another repetition: the last step, with its outputs."""
     return any(
         stack.box.is_repetition
         and region.fork
@@ -285,60 +284,61 @@ def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
 def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
     """Return the position in the line at which paths with separate beginnings meet; 0 if there is none.
 
-    The paths must be all boxes before it and most of the level, and none of them most of these.
+    The paths are all boxes before it and most of the level, and no path has most of these boxes.
     """
     # Union-find along the line: `head` of each component so far, `size` at each head.
     head = list(range(len(dag)))
     size = [1] * len(dag)
     for position, box in enumerate(order.line):
-        ways = {union_root(head, source) for source in dag.before[box]}
-        sizes = [size[way] for way in ways]
+        paths = {union_root(head, source) for source in dag.before[box]}
+        sizes = [size[path] for path in paths]
         # All boxes before this place are on the paths that meet here.
         if (
-            len(ways) > 1
+            len(paths) > 1
             and sum(sizes) == position >= MIN_SHARE_BEFORE_MEETING * len(dag)
             and max(sizes) <= MAX_PATH_BEFORE_MEETING * position
         ):
             return position
-        for way in ways:
-            head[way] = box
+        for path in paths:
+            head[path] = box
         size[box] += sum(sizes)
     return 0
 
 
 def _fold_meeting_paths(
-    dag: Dag, ways: list[int], rest: list[int], context: FoldContext, limit: int, deep: int
+    dag: Dag, paths: list[int], rest: list[int], context: FoldContext, limit: int, depth: int
 ) -> list[FlowBox]:
     """Fold meeting paths, each as a branch and equal ones as a stack, and the boxes after the meeting place."""
-    before = sub_dag(dag, ways)
-    folded = [fold_branch(before, members, context, deep) for members in dag_components(before)]
+    before = sub_dag(dag, paths)
+    folded = [fold_branch(before, members, context, depth) for members in dag_components(before)]
     return [
         *_stack_equal_boxes(folded, context, _min_equal_branches),
-        *_fold_flow(sub_dag(dag, rest), context, limit, deep + 1),
+        *_fold_flow(sub_dag(dag, rest), context, limit, depth + 1),
     ]
 
 
 def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
-    """Return small inputs shared by parallel paths all over the level that nothing else joins: rates of an
-    optimizer."""
-    by_many = [
+    """Return small inputs that alone connect the parallel paths of a level, such as the rates of an optimizer."""
+    widely_used = [
         index
         for index, users in enumerate(dag.after)
         if len(users) >= MIN_PARALLEL_PATHS and place_span(order.place, users) >= len(dag) / 3
     ]
-    shared_by_ways = boxes_needing_few(dag, by_many, MAX_SHARED_NEEDS)
-    if not shared_by_ways:  # only saves time
-        return shared_by_ways
-    shared = with_ancestors(dag, shared_by_ways)
-    ways = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
-    return shared if len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways) else set()
+    shared_by_paths = boxes_needing_few(dag, widely_used, MAX_SHARED_NEEDS)
+    if not shared_by_paths:  # only saves time
+        return shared_by_paths
+    shared = with_ancestors(dag, shared_by_paths)
+    paths = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
+    return shared if len(paths) >= MIN_PARALLEL_PATHS and max(paths) <= MAX_PATH_SHARE * sum(paths) else set()
 
 
 def _sequences_ignoring_far_lines(
-    dag: Dag, order: FlowOrder, context: FoldContext, deep: int
+    dag: Dag, order: FlowOrder, context: FoldContext, depth: int
 ) -> Iterator[list[SequenceElement]]:
-    """Yield the sequences between places that are narrow apart from far edges, from the farthest: those of a head pass
-    all stages, or the last one."""
+    """Yield the sequences between places that are narrow without far edges, such as those from a backbone to a head.
+
+    Edges over a third of the level are ignored first, then shorter ones.
+    """
     cut = order.cut()
     for divisor in FAR_LINE_DIVISORS:
         far = max(len(dag) // divisor, MIN_FAR_LINE)
@@ -346,21 +346,21 @@ def _sequences_ignoring_far_lines(
         wide, ends = _find_narrow_places(dag, near, context)
         if wide == 1 and near.cut() != cut:  # more edges are far
             tokens = box_tokens(dag, near, context.symbols, min(far, MAX_TOKEN_DISTANCE))
-            yield _make_elements(dag, near, ends, tokens, context, deep)
+            yield _make_elements(dag, near, ends, tokens, context, depth)
         cut = near.cut()
 
 
 def _find_narrow_places(dag: Dag, order: FlowOrder, context: FoldContext) -> tuple[int, list[int]]:
-    """Return how many edges may cross, and the places where no more do; the last place always counts."""
+    """Return the number of edges that may cross a narrow place, and the narrow places; the last place is always one."""
     count = len(dag)
-    # Increase the width until there are enough places and no stretch between two holds most of the level.
+    # Increase the width until no stretch between two places holds most of the level.
     for wide in range(1, MAX_CROSSING_LINES + 1):
         ends = [*(position for position, cut in enumerate(order.cut()[: count - 1]) if cut <= wide), count - 1]
         inner = len(ends) - 1
         longest = max(stop - start for start, stop in pairwise([-1, *ends]))
         if longest < MAX_REGION_SHARE * count or (wide == 1 and inner >= 3):
             break
-        # Wider places would be inside the parallel paths: after the first, after the second …
+        # Wider places would separate the parallel paths.
         if wide == 1 and inner and _has_parallel_paths(dag, order, ends):
             break
         if count <= context.soft:
@@ -369,22 +369,22 @@ def _find_narrow_places(dag: Dag, order: FlowOrder, context: FoldContext) -> tup
 
 
 def _has_parallel_paths(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool:
-    """Return whether the longest stretch between narrow places is parallel paths that meet at its end."""
+    """Return whether the longest stretch between narrow places consists of parallel paths that meet at its end."""
     length, stop = max((stop - start, stop) for start, stop in pairwise([-1, *ends]))
-    ways = [len(way) for way in dag_components(sub_dag(dag, order.line[stop - length + 1 : stop]))]
-    return len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways)
+    paths = [len(path) for path in dag_components(sub_dag(dag, order.line[stop - length + 1 : stop]))]
+    return len(paths) >= MIN_PARALLEL_PATHS and max(paths) <= MAX_PATH_SHARE * sum(paths)
 
 
 def _single_box_sequence(dag: Dag, order: FlowOrder, context: FoldContext) -> list[SequenceElement]:
-    """Return the sequence of single boxes, for levels with long edges: U-Nets, unrolled cells."""
+    """Return the folded sequence of single boxes, for levels with long edges: U-Nets, unrolled cells."""
     symbols = box_tokens(dag, order, context.symbols, NEAR_DISTANCES)
     return fold_repeats(_make_elements(dag, order, list(range(len(dag))), symbols, context, 0), context)
 
 
 def _make_elements(
-    dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], context: FoldContext, deep: int
+    dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], context: FoldContext, depth: int
 ) -> list[SequenceElement]:
-    """Return one element for each stretch that ends at a narrow place; equal stretches are folded only once."""
+    """Return one element for each stretch that ends at a narrow place; equal stretches are folded once."""
     sequence: list[SequenceElement] = []
     line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0
@@ -393,7 +393,7 @@ def _make_elements(
         first = line[start]
         fork = start < end
         if fork:
-            box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), context, deep)
+            box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), context, depth)
         else:
             box, symbol = boxes[first], symbols[start]
         held = tuple([boxes[place].symbol for place in line[start : end + 1]])
@@ -409,8 +409,11 @@ def _make_elements(
 
 
 def _part_equal_scopes(dag: Dag, line: Sequence[int], ends: Sequence[int]) -> Iterator[int]:
-    """Yield the places at which stretches end; one of equal scopes, each of which feeds the next, ends after each: what
-    else they are given, such as a table that the first layer of all makes, is no branch."""
+    """Yield the places at which stretches end; a stretch of equal scopes that feed each other is split after each
+    scope.
+
+    Their other inputs, such as a table that the first layer computes, are not branches.
+    """
     start = 0
     for end in ends:
         first = dag.boxes[line[start]]
@@ -424,9 +427,9 @@ def _part_equal_scopes(dag: Dag, line: Sequence[int], ends: Sequence[int]) -> It
 
 
 def _fold_region(
-    dag: Dag, ids: list[int], key: tuple[int, ...], context: FoldContext, deep: int
+    dag: Dag, ids: list[int], key: tuple[int, ...], context: FoldContext, depth: int
 ) -> tuple[FlowBox, int]:
-    """Fold a stretch of several boxes to one; return it and its symbol. Equal tokens (`key`) are folded once."""
+    """Fold a stretch of several boxes to one, once for equal tokens (`key`); return it and its symbol."""
     symbol = context.symbols.symbol_of("region", *key)
     here = [dag.boxes[index] for index in ids]
     known = context.known.get(key)
@@ -434,19 +437,26 @@ def _fold_region(
         boxes = narrow_to_limit(here, context, context.soft)
     elif known is None:
         inside, limit = sub_dag(dag, ids), context.soft
-        one_more = len(ids) < len(dag) and has_same_content(inside.boxes[-1], inside.boxes[-2])  # exit of an equal one
+        one_more = len(ids) < len(dag) and has_same_content(
+            inside.boxes[-1], inside.boxes[-2]
+        )  # the exit equals the box before it
         boxes = (
-            _fold_flow(inside, context, limit, deep + 1) if one_more else _fold_inside_region(inside, context, deep + 1)
+            _fold_flow(inside, context, limit, depth + 1)
+            if one_more
+            else _fold_inside_region(inside, context, depth + 1)
         )
         # In longer stretches tokens do not determine the wiring, as distances are capped.
         if len(key) <= MAX_TOKEN_DISTANCE:
-            context.known[key] = here, copy_groups_onto(boxes, here, here)  # copied: returned boxes are changed later
+            context.known[key] = (
+                here,
+                copy_groups_onto(boxes, here, here),
+            )  # copied, since returned boxes are changed later
     else:
         boxes = copy_groups_onto(known[1], known[0], here)
     return boxes[0] if len(boxes) == 1 else make_group(GroupOrigin.REGION, boxes, symbol), symbol
 
 
-def _fold_inside_region(dag: Dag, context: FoldContext, deep: int) -> list[FlowBox]:
+def _fold_inside_region(dag: Dag, context: FoldContext, depth: int) -> list[FlowBox]:
     """Return the branches of a region, and its exit."""
     line = context.order(dag).line
     if len(dag) <= 3:
@@ -459,39 +469,39 @@ def _fold_inside_region(dag: Dag, context: FoldContext, deep: int) -> list[FlowB
     branches: list[FlowBox] = []
     for members in parts:
         if alone and len(members) > 1:
-            branching += _fold_flow(sub_dag(rest, members), context, context.soft, deep + 1)
+            branching += _fold_flow(sub_dag(rest, members), context, context.soft, depth + 1)
         else:
-            branches.append(fold_branch(rest, members, context, deep))
+            branches.append(fold_branch(rest, members, context, depth))
     return [*branching, *_stack_equal_boxes(branches, context, _min_equal_branches), dag.boxes[line[-1]]]
 
 
 def _min_equal_branches(box: FlowBox) -> int:
-    """Return how many equal branches make a stack: three, or two large ones; small ones never do."""
+    """Return how many branches equal to this one make a stack: three, or two large ones; small ones are not stacked."""
     return MIN_LARGE_STACK if box.ops >= MIN_PAIR_OPS else 3 if box.ops >= MIN_STACK_OPS else NO_STACK
 
 
-# Fold one level: same neighbours, names, flow; the flow alone if names do not help.
+# Fold one level: equal neighbours, names, flow; without names if these do not help.
 
-NAMELESS_COST_RATIO = 0.75  # cost without names, to that with names, below which names are dropped
+NAMELESS_COST_RATIO = 0.75  # of the cost with names; if the cost without names is less, names are dropped
 MAX_UNNAMED_LEVEL = 3  # boxes; levels up to this size need no groups by name
 
 
-def fold_dag(dag: Dag, context: FoldContext, limit: int, deep: int = 0) -> list[FlowBox]:
+def fold_dag(dag: Dag, context: FoldContext, limit: int, depth: int = 0) -> list[FlowBox]:
     """Return the boxes of a level, along its flow."""
     alike = stack_same_neighbours(dag, context.symbols)
     total = dag.total_ops()
-    named = _fold_name_families(alike, context, deep) if deep <= MAX_FLOW_DEPTH else alike
+    named = _fold_name_families(alike, context, depth) if depth <= MAX_FLOW_DEPTH else alike
     named = stack_same_neighbours(named, context.symbols) if named is not alike else alike  # heads with names
-    boxes = _simplify_level(_fold_flow(named, context, limit, deep), limit, total)
+    boxes = _simplify_level(_fold_flow(named, context, limit, depth), limit, total)
     # Try without names, at the top of a level only: doing so at every depth would double the work each time.
-    if deep == 0 and named is not alike:
+    if depth == 0 and named is not alike:
         bare = _simplify_level(_fold_flow(alike, context, limit), limit, total)
         if _reading_cost(bare) < NAMELESS_COST_RATIO * _reading_cost(boxes):
             return bare
     return boxes
 
 
-def _fold_name_families(dag: Dag, context: FoldContext, deep: int) -> Dag:
+def _fold_name_families(dag: Dag, context: FoldContext, depth: int) -> Dag:
     """Fold the groups by name of a level, each with its content folded."""
     if len(dag) <= MAX_UNNAMED_LEVEL:
         return dag
@@ -499,10 +509,10 @@ def _fold_name_families(dag: Dag, context: FoldContext, deep: int) -> Dag:
     for named in find_name_families(dag, context.order(dag), context.vocabulary):
         inner = sub_dag(dag, named.members)
         symbol = context.symbols.symbol_of("shape", *box_tokens(inner, context.order(inner), context.symbols))
-        # Inner wiring, whatever its inputs.
+        # Tokens of the inner wiring alone, without inputs from outside.
         alone = box_tokens(replace(inner, outside=None), context.order(inner), context.symbols)
         fold = fold_dag if len(inner) > SMALL_REGION_BOXES else _fold_flow
-        members = fold(inner, context, context.soft, deep + 1)
+        members = fold(inner, context, context.soft, depth + 1)
         box = make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))
         box.inside = context.symbols.symbol_of("inside", *alone)
         groups.append((named.members, box))

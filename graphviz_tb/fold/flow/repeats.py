@@ -2,8 +2,8 @@
 
     a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
 
-A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down block×2
-down block×3 …`) becomes stages side by side.
+Equal repetitions become one stack. Repetitions that hold stacks of different heights (`down block×2 down block×3 …`)
+become stages side by side.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_s
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
+    are_blocks_of_one_stage,
     are_numbered_in_order,
-    are_two_blocks,
-    begins_stage_behind,
-    halves_of,
-    nearly_before,
-    nearly_behind,
+    begins_next_stage,
+    end_of_near_repetition,
+    start_of_near_repetition,
+    start_of_second_block,
 )
 from graphviz_tb.fold.flow.sequence import (
-    Repetition,
+    Repeat,
     SequenceElement,
     candidate_periods,
     covering_stretch,
-    extend_with_ends,
+    extend_with_matching_ends,
     find_matching_ends,
     has_same_content,
     number_words,
@@ -38,15 +38,15 @@ from graphviz_tb.fold.flow.sequence import (
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
 
-MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
-MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
-MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
-MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
+MAX_REPEAT_ROUNDS = 30  # depth of nested repeats; networks have three or four
+MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and the ops after it
+MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: query, memory, mask
+MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; two show both counts
 MIN_STAGE_BLOCKS = 2
-MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
-MAX_LISTED_LAYERS = 4  # layers, each with other sizes, that are no stack
-MIN_IN_TURN = 4  # elements that are two repetitions of two
-LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
+MIN_CROSSED_STAGE_BLOCKS = 3  # if edges skip the stage: the levels of a U-Net have two blocks and are one stack
+MAX_UNSTACKED_LAYERS = 4  # layers of different sizes that are not stacked
+MIN_ALTERNATING_ELEMENTS = 4  # two repetitions of two elements
+MIN_LONG_REPEAT = 24  # repetitions; the start of a longer repeat may move, wherever the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
 
@@ -65,8 +65,8 @@ def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> l
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Stack scopes of one class that are numbered in order and nearly equal: a stage whose first block may lack the
-    shortcut."""
+    """Stack scopes of one class with consecutive numbers that are nearly equal: a stage whose first block may
+    differ."""
     folded: list[SequenceElement] = []
     run: list[SequenceElement] = []
     for element in [*sequence, None]:
@@ -79,10 +79,10 @@ def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext
 
 
 def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, context: FoldContext) -> bool:
-    """Return whether an element is the next block of the stage that a run of blocks is of."""
+    """Return whether an element is the next block of the stage of a run."""
     pair = [*run[-1:], element]
     single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
-    return single and are_two_blocks(pair, context)
+    return single and are_blocks_of_one_stage(pair, context)
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], context: FoldContext) -> SequenceElement:
@@ -94,40 +94,40 @@ def _stack_of_stage(run: Sequence[SequenceElement], context: FoldContext) -> Seq
 def _fold_repeats_once(
     sequence: list[SequenceElement], context: FoldContext, rotations: TemplateRotations
 ) -> list[SequenceElement] | None:
-    """Fold the repeats of the shortest period that has any."""
+    """Fold the repeats of the shortest period that has any; return None if there are no repeats."""
     _mark_stack_units(sequence)
-    held = [element.word for element in sequence]
-    if len(set(held)) == len(held):  # only saves time
+    plain_words = [element.word for element in sequence]
+    if len(set(plain_words)) == len(plain_words):  # only saves time
         return None
-    # Elements with other kernels are not a repetition: a stem of 7×7, a stage of 5×5.
+    # Elements with different kernels do not repeat each other: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
             element.kernels = context.widths.kernels([element.box])
-    words, plain = number_words([(element.word, element.kernels) for element in sequence]), number_words(held)
+    words, plain = number_words([(element.word, element.kernels) for element in sequence]), number_words(plain_words)
     for period in candidate_periods(plain):
-        stretches = _find_repeats(sequence, words, plain, period, context)
+        stretches = _stretches_worth_folding(sequence, words, plain, period, context)
         if not stretches:
             continue
-        # One without a choice decides the alignment of its template, else the first: later ones may follow an odd box.
+        # Stretches with one possible alignment come first, since they decide the alignment of their template.
         stretches.sort(key=lambda stretch: (stretch[1] - stretch[0]) % period > 0)
-        placed = [_best_alignment(sequence, start, stop, period, context, rotations) for start, stop in stretches]
-        placed = [replace(each, count=each.count - begins_stage_behind(sequence, each, context)) for each in placed]
-        placed = sorted([repeat for repeat in placed if repeat.count > 1], key=lambda repeat: repeat.start)
-        ready = [repeat for repeat in placed if not _follows_repeat_of(sequence, repeat, placed, context)]
-        folded, hit = _apply_repeats(sequence, ready or placed, context)
+        repeats = [_best_alignment(sequence, start, stop, period, context, rotations) for start, stop in stretches]
+        repeats = [replace(each, count=each.count - begins_next_stage(sequence, each, context)) for each in repeats]
+        repeats = sorted([repeat for repeat in repeats if repeat.count > 1], key=lambda repeat: repeat.start)
+        ready = [repeat for repeat in repeats if not _waits_for_other_repeat(sequence, repeat, repeats, context)]
+        folded, hit = _apply_repeats(sequence, ready or repeats, context)
         if hit:
             return folded
     return None
 
 
-def _follows_repeat_of(
-    sequence: Sequence[SequenceElement], repeat: Repetition, others: Sequence[Repetition], context: FoldContext
+def _waits_for_other_repeat(
+    sequence: Sequence[SequenceElement], repeat: Repeat, others: Sequence[Repeat], context: FoldContext
 ) -> bool:
-    """Return whether what is nearly a repetition right before a repeat holds another repeat, which is folded first."""
+    """Return whether the near repetition right before a repeat contains another repeat, which must be folded first."""
     if len(others) == 1 or not context.budget.take(repeat.period):
         return False
     once = sequence[repeat.start : repeat.start + repeat.period]
-    start = nearly_before(sequence, 0, once, repeat.start, context)
+    start = start_of_near_repetition(sequence, 0, once, repeat.start, context)
     return any(start <= other.start and other.stop < repeat.start for other in others)
 
 
@@ -139,7 +139,7 @@ def _mark_stack_units(sequence: list[SequenceElement]) -> None:
             element.word = ("stack", element.symbol)
 
 
-def _find_repeats(
+def _stretches_worth_folding(
     sequence: list[SequenceElement], words: Longs, plain: Longs, period: int, context: FoldContext
 ) -> list[tuple[int, int]]:
     """Return maximal stretches that repeat with `period`, along the sequence."""
@@ -153,12 +153,12 @@ def _find_repeats(
 def _is_worth_folding(
     sequence: list[SequenceElement], start: int, stop: int, period: int, context: FoldContext
 ) -> bool:
-    """Return whether a reader would call it a repeat."""
+    """Return whether a stretch is worth folding: large enough, and not a run of inputs, stages or unlike layers."""
     first, count, once = sequence[start], (stop - start) // period, sequence[start : start + period]
     again = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
     if again and not any(context.types.maps_channels(element.box) for element in once):
-        return False  # a part of blocks: the last norm of the last one, and the norm behind it
-    alternate = period <= 2 and _have_two_widths_in_turn(sequence[start:stop], context)
+        return False  # parts of blocks: the norm at the end of the last one, and the norm behind it
+    alternate = period <= 2 and _alternate_between_two_widths(sequence[start:stop], context)
     if period == 1:
         alone = not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context)
         if alternate or alone:
@@ -181,27 +181,29 @@ def _is_worth_folding(
 
 
 def _are_few_unlike_layers(run: Sequence[SequenceElement], context: FoldContext) -> bool:
-    """Return whether a run is a few layers, no two alike, with several kernels or steps: a stem, a branch of a module.
-    Where only channels grow, it is a repeat."""
-    if len(run) > MAX_LISTED_LAYERS or any(element.box.how != GroupOrigin.LAYER for element in run):
+    """Return whether a run is a few layers of different sizes, and not only of different channels: a stem or a
+    branch."""
+    if len(run) > MAX_UNSTACKED_LAYERS or any(element.box.how != GroupOrigin.LAYER for element in run):
         return False
     widths, boxes = context.widths, [[element.box] for element in run]
-    windows = [(widths.kernels(box), widths.halves(box)) for box in boxes]
+    windows = [(widths.kernels(box), widths.has_downsampling(box)) for box in boxes]
     sizes = {(window, widths.output_channels(box)) for window, box in zip(windows, boxes, strict=True)}
     return len(sizes) == len(run) and len(set(windows)) > 1
 
 
-def _have_two_widths_in_turn(run: Sequence[SequenceElement], context: FoldContext) -> bool:
-    """Return whether elements are equal but for their output channels, of which there are two in turn, so that two
-    elements are a repetition: one mixes tokens, the other channels (MLP-Mixer, Tolstikhin et al. 2021)."""
-    if len(run) < MIN_IN_TURN or any(element.word != run[0].word for element in run):
+def _alternate_between_two_widths(run: Sequence[SequenceElement], context: FoldContext) -> bool:
+    """Return whether equal elements alternate between two numbers of output channels.
+
+    Two of them are one repetition: one mixes tokens, the other channels (MLP-Mixer, Tolstikhin et al. 2021).
+    """
+    if len(run) < MIN_ALTERNATING_ELEMENTS or any(element.word != run[0].word for element in run):
         return False
-    given = [context.widths.output_channels([element.box]) for element in run]
-    return all(given) and given[0] != given[1] and given[2:] == given[:-2]
+    channels = [context.widths.output_channels([element.box]) for element in run]
+    return all(channels) and channels[0] != channels[1] and channels[2:] == channels[:-2]
 
 
 def _has_smaller_period(words: list[object]) -> bool:
-    """Return whether a template repeats itself."""
+    """Return whether the words of one period consist of a shorter period."""
     count = len(words)
     return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
 
@@ -223,40 +225,42 @@ def _best_alignment(
     period: int,
     context: FoldContext,
     rotations: TemplateRotations,
-) -> Repetition:
-    """Choose the alignment of a repetition, if the stretch is longer than its repetitions.
+) -> Repeat:
+    """Return the alignment of a repeat within its stretch that agrees best with names, widths and side outputs.
 
-    A better alignment may cost one repetition of a long stretch, or of one that begins with a side output.
+    If the stretch is long, or begins with a side output, a better alignment may cost one repetition.
     """
     count, slack = divmod(stop - start, period)
-    # Free: the start may also shift past the slack, at the price of one repetition.
-    free = count >= LONG_REPETITION or (count > 2 and sequence[start].side)
-    shifts = range(period if free else min(slack, period - 1) + 1)
-    choices = [Repetition(start + shift, period, (stop - start - shift) // period) for shift in shifts]
+    # The start may also shift past the slack, which costs one repetition.
+    is_free = count >= MIN_LONG_REPEAT or (count > 2 and sequence[start].side)
+    shifts = range(period if is_free else min(slack, period - 1) + 1)
+    choices = [Repeat(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     words = tuple([element.word for element in sequence[start:stop]])
     # Equal for all choices; sorting for each would be quadratic.
     held = _rotation_key(words[:period])
     known, best = rotations.get(held), choices[0]
 
-    def template(repeat: Repetition) -> tuple[object, ...]:
+    def template(repeat: Repeat) -> tuple[object, ...]:
         return words[repeat.start - start : repeat.start - start + period]
 
     if len(choices) > 1:  # only saves time
-        unlike = _count_unlike(sequence[start:stop], period)
-        # No repetition of convolutions holds a border of widths, if another alignment has it between two.
-        given = [
+        unlike = _unlike_prefix_counts(sequence[start:stop], period)
+        # Channels change between repetitions rather than inside them.
+        channels = [
             context.widths.output_channels([element.box]) if element.kernels else frozenset[int]()
             for element in sequence[start:stop]
         ]
 
-        def key(repeat: Repetition) -> tuple[object, ...]:
+        def key(repeat: Repeat) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = not more and context.budget.take(period) and _nearly_ends(sequence, repeat, context)
-            paired = context.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], context)
+            near = not more and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
+            paired = context.budget.take(period) and _first_block_of_pair(
+                sequence[repeat.start : repeat.start + period], context
+            )
             borders = _alignment_key(sequence, repeat, context)
-            wide = len({frozenset[int]().union(*given[at - start : to - start]) for at, to in repeat.turns()})
+            wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
             return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
@@ -264,8 +268,8 @@ def _best_alignment(
     return best
 
 
-def _count_unlike(sequence: Sequence[SequenceElement], period: int) -> list[int]:
-    """Return prefix counts of the elements that differ in symbol from the one a period later.
+def _unlike_prefix_counts(sequence: Sequence[SequenceElement], period: int) -> list[int]:
+    """Return prefix counts of the elements whose symbol differs from that of the element one period later.
 
     Words are equal even if stacks inside differ in height; symbols are not.
     """
@@ -278,10 +282,13 @@ def _rotation_key(words: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(sorted(map(str, words)))
 
 
-def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, context: FoldContext) -> tuple[object, ...]:
-    """Return the sort key of an alignment, by importance: narrow borders, side outputs kept with their sources, borders
-    that agree with names, the shape of a template."""
-    borders = [border for border, _ in repeat.turns()] + [repeat.stop]
+def _alignment_key(sequence: list[SequenceElement], repeat: Repeat, context: FoldContext) -> tuple[object, ...]:
+    """Return the sort key of an alignment.
+
+    By importance: few edges cross its borders, side outputs follow their sources, names change at borders, a stack
+    comes last.
+    """
+    borders = [border for border, _ in repeat.repetitions()] + [repeat.stop]
     inner = borders[bool(not repeat.start) : -1]
     cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # not the ends
     words = context.vocabulary.name_words
@@ -302,56 +309,59 @@ def _alignment_key(sequence: list[SequenceElement], repeat: Repetition, context:
 
 
 def _apply_repeats(
-    sequence: list[SequenceElement], repeats: list[Repetition], context: FoldContext
+    sequence: list[SequenceElement], repeats: list[Repeat], context: FoldContext
 ) -> tuple[list[SequenceElement], bool]:
     """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[SequenceElement] = []
-    units: dict[tuple[int, ...], int] = {}  # where the second half of each begins
+    units: dict[tuple[int, ...], int] = {}  # where the second block of each begins
     done, hit = 0, False
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
             continue
-        before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
-        limit = _limit_of(sequence, repeats, number, context)
-        if repeat.period == 1 and not turns[0].fork:
-            before, turns = _extend_to_first(before, turns, context)
+        before, repetitions, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
+        limit = _start_of_next_repeat(sequence, repeats, number, context)
+        if repeat.period == 1 and not repetitions[0].fork:
+            before, repetitions = _extend_to_first(before, repetitions, context)
         else:
-            before, turns, stop = extend_with_ends(sequence, done, limit, repeat)
+            before, repetitions, stop = extend_with_matching_ends(sequence, done, limit, repeat)
         start, end = done + len(before), stop
-        half = halves_of(turns[: repeat.period], context)
+        half = start_of_second_block(repetitions[: repeat.period], context)
         if before == sequence[done:start]:
-            start = nearly_before(sequence, done, turns[half : repeat.period], start, context)
-        end = nearly_behind(sequence, turns[-repeat.period :][: half or None], stop, limit, context)
+            start = start_of_near_repetition(sequence, done, repetitions[half : repeat.period], start, context)
+        end = end_of_near_repetition(sequence, repetitions[-repeat.period :][: half or None], stop, limit, context)
         if start < done + len(before):
             first, before = sequence[start : done + len(before)], sequence[done:start]
         else:
             first = []
-        made = _fold_repetitions(turns, repeat.period, context, first, sequence[stop:end], half)
+        made = _fold_repetitions(repetitions, repeat.period, context, first, sequence[stop:end], half)
         if made is not None:
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
-        forks = any(element.fork for element in turns[: repeat.period])  # in plain chains any two ops would match
+        forks = any(element.fork for element in repetitions[: repeat.period])  # in plain chains any two ops would match
         if made and len(made) == 1 and repeat.period > 1 and forks:
-            units[tuple(element.symbol for element in turns[: repeat.period])] = half
+            units[tuple(element.symbol for element in repetitions[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
-    return _stack_pairs(_fold_single_units(folded + sequence[done:], units, context), context), hit
+    return _stack_blocks_of_stages(_fold_single_units(folded + sequence[done:], units, context), context), hit
 
 
-def _limit_of(
-    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, context: FoldContext
+def _start_of_next_repeat(
+    sequence: Sequence[SequenceElement], repeats: Sequence[Repeat], number: int, context: FoldContext
 ) -> int:
     """Return where the next repeat begins, including a nearly equal repetition right before it."""
     if number + 1 == len(repeats):
         return len(sequence)
     later = repeats[number + 1]
     once = sequence[later.start : later.start + later.period]
-    return nearly_before(sequence, repeats[number].stop, once, later.start, context)
+    return start_of_near_repetition(sequence, repeats[number].stop, once, later.start, context)
 
 
-def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Stack a single block that equals the members of a stack with a near repetition right before or behind it: a stage
-    of two blocks; and join stacks of one block in a row: one of their repetitions makes what the rest are given."""
+def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
+    """Stack the blocks of stages that no repeat covers.
+
+    A block that equals the members of a stack is stacked with a near repetition beside it, and consecutive stacks of
+    one unit are joined.
+    """
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
     done = 0
@@ -360,7 +370,7 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
             continue
         if folded and element.box.is_repetition:
             before = folded[-1]
-            if before.box.is_repetition and _continue_stage(before, [element], element, context):
+            if before.box.is_repetition and _are_of_same_stage(before, [element], element, context):
                 blocks = [*before.box.members, *element.box.members]
                 folded[-1] = _stack_of_blocks(blocks, element.box.unit, [before, element], context)
                 continue
@@ -369,35 +379,38 @@ def _stack_pairs(sequence: list[SequenceElement], context: FoldContext) -> list[
         headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
         if element.box.is_repetition or not (headed or element.symbol in units):
             continue
-        start = nearly_before(folded, 0, [element], stop, context)
-        done = nearly_behind(sequence, [element], number + 1, len(sequence), context)
+        start = start_of_near_repetition(folded, 0, [element], stop, context)
+        done = end_of_near_repetition(sequence, [element], number + 1, len(sequence), context)
         whole, last = folded[start:], sequence[number + 1 : done]
         if not last and start == stop:
             continue
-        blocks = [*([_as_one(whole[:-1], context)] if start < stop else []), element.box]
-        blocks += [_as_one(last, context)] if last else []
+        blocks = [*([_as_block(whole[:-1], context)] if start < stop else []), element.box]
+        blocks += [_as_block(last, context)] if last else []
         whole += last
-        if start and _continue_stage(folded[start - 1], whole, element, context):
+        if start and _are_of_same_stage(folded[start - 1], whole, element, context):
             start -= 1
             blocks, whole = [*_blocks_of(folded[start]), *blocks], [folded[start], *whole]
         folded[start:] = [_stack_of_blocks(blocks, element.symbol, whole, context)]
     return folded
 
 
-def _continue_stage(
+def _are_of_same_stage(
     before: SequenceElement, whole: Sequence[SequenceElement], block: SequenceElement, context: FoldContext
 ) -> bool:
-    """Return whether elements around a block or stack are of the stage of the one before them: two kinds in turn."""
+    """Return whether `whole`, the elements of a block or stack, continues the stage of the element before it.
+
+    It does not downsample, and its last block has the kernels and channels of the last one before it.
+    """
     widths, unit = context.widths, block.box.unit if block.box.is_repetition else block.symbol
     if any(each.box.is_repetition and each.word != ("stack", unit) for each in (before, block)):
         return False
-    like, own = ([box for box in _blocks_of(each) if box.symbol == unit] for each in (before, block))
-    if not like or not own or widths.halves([element.box for element in whole]):
+    previous, blocks = ([box for box in _blocks_of(each) if box.symbol == unit] for each in (before, block))
+    if not previous or not blocks or widths.has_downsampling([element.box for element in whole]):
         return False
-    if widths.kernels(own[-1:]) != widths.kernels(like[-1:]):
+    if widths.kernels(blocks[-1:]) != widths.kernels(previous[-1:]):
         return False
-    channels = widths.output_channels(own[-1:])
-    return bool(channels) and channels == widths.output_channels(like[-1:])
+    channels = widths.output_channels(blocks[-1:])
+    return bool(channels) and channels == widths.output_channels(previous[-1:])
 
 
 def _stack_of_blocks(
@@ -415,9 +428,10 @@ def _blocks_of(element: SequenceElement) -> list[FlowBox]:
 def _fold_single_units(
     sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], context: FoldContext
 ) -> list[SequenceElement]:
-    """Fold single stretches that equal one repetition of a new stack to blocks too; two blocks in turn are a stack.
+    """Fold single stretches that equal one repetition of a new stack to a block, or to a stack of two blocks.
 
-    `units` are the symbols of one repetition of each stack, all of the same length, with its second half's beginning.
+    `units` maps the symbols of one repetition, all of equal length, to the place where its second block begins (0: it
+    is one block).
     """
     if not units:
         return sequence
@@ -425,17 +439,21 @@ def _fold_single_units(
     folded: list[SequenceElement] = []
     place = 0
     while place < len(sequence):
-        turn = sequence[place : place + period]
-        half = units.get(tuple(element.symbol for element in turn))
+        repetition = sequence[place : place + period]
+        half = units.get(tuple(element.symbol for element in repetition))
         if half is not None:
-            box = make_block(context, turn)
+            box = make_block(context, repetition)
             word: object = box.symbol
             if half:
-                unit, blocks = box.symbol, [_as_one(part, context) for part in (turn[:half], turn[half:])]
+                unit, blocks = box.symbol, [_as_block(part, context) for part in (repetition[:half], repetition[half:])]
                 box, word = make_stack(context.symbols, blocks, unit), ("stack", unit)
-            turn = [SequenceElement(box, box.symbol, word, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))]
+            repetition = [
+                SequenceElement(
+                    box, box.symbol, word, repetition[-1].cut, repetition[0].fork, place=covering_stretch(repetition)
+                )
+            ]
             place += period - 1
-        folded.append(turn[0])
+        folded.append(repetition[0])
         place += 1
     return folded
 
@@ -443,8 +461,7 @@ def _fold_single_units(
 def _extend_to_first(
     before: list[SequenceElement], run: list[SequenceElement], context: FoldContext
 ) -> tuple[list[SequenceElement], list[SequenceElement]]:
-    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first
-    layers."""
+    """Move boxes right before a run of equal boxes into it if they have equal content but different inputs."""
     first = run[0]
     if first.box.ops < MIN_STACK_OPS:
         return before, run
@@ -457,15 +474,15 @@ def _extend_to_first(
         and context.widths.kernels([before[count - 1].box]) == kernels
     ):
         count -= 1
-    # Give them the symbol of the run, so that they stack.
+    # With the symbol of the run they can be stacked.
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
 
 
-def _nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, context: FoldContext) -> int:
-    """Count the near repetitions right before and after those of a repeat."""
+def _near_repetition_count(sequence: Sequence[SequenceElement], repeat: Repeat, context: FoldContext) -> int:
+    """Return how many of the two stretches beside a repeat are near repetitions."""
     once = sequence[repeat.start : repeat.start + repeat.period]
-    before = nearly_before(sequence, 0, once, repeat.start, context) < repeat.start
-    return before + (nearly_behind(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
+    before = start_of_near_repetition(sequence, 0, once, repeat.start, context) < repeat.start
+    return before + (end_of_near_repetition(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
 
 
 def _fold_repetitions(
@@ -476,133 +493,149 @@ def _fold_repetitions(
     last: Sequence[SequenceElement] = (),
     half: int = 0,
 ) -> list[SequenceElement] | None:
-    """Return a stack of equal repetitions of `period` elements, with nearly equal ones before (`first`) and behind
-    (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
-    ends = [[_as_one(end, context)] if end else [] for end in (first, last)]
+    """Return a stack of equal repetitions of `period` elements, or stages; None if neither helps.
+
+    `first` and `last` are near repetitions before and behind; `half` is where a repetition splits into two blocks, 0 if
+    it does not.
+    """
+    ends = [[_as_block(end, context)] if end else [] for end in (first, last)]
     if period > 1 and are_numbered_in_order(elements, context):
         period, ends = 1, [[element.box for element in end] for end in (first, last)]
         equal = True
     else:
-        equal = not _count_unlike(elements, period)[-1]
-    turns = [elements[start : start + period] for start in range(0, len(elements), period)]
-    if period > 1 and not half and (paired := _stages_of_pairs(turns, context)):
+        equal = not _unlike_prefix_counts(elements, period)[-1]
+    repetitions = [elements[start : start + period] for start in range(0, len(elements), period)]
+    if period > 1 and not half and (paired := _stages_of_pairs(repetitions, context)):
         return [*first, *_as_stages(paired, context), *last]
-    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
-        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, context, half)), *last]
-    once = turns[0]
-    boxes = [turn[0].box if period == 1 else make_block(context, turn) for turn in turns]
-    # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
-    counted = len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
+    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_repetitions(repetitions))):
+        return [
+            *first,
+            *(element for run in runs for element in _fold_run_of_repetitions(run, period, context, half)),
+            *last,
+        ]
+    once = repetitions[0]
+    boxes = [repetition[0].box if period == 1 else make_block(context, repetition) for repetition in repetitions]
+    # Two groups with counts inside show both. A group with parallel branches is a block, not a stage.
+    counted = len(repetitions) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
     if equal and period == 1 and (counted or (not once[0].fork and context.widths.are_stages(boxes))):
         return None
-    crossed = any(turn[-1].cut > 1 for turn in turns)
+    crossed = any(repetition[-1].cut > 1 for repetition in repetitions)
     least = MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS
     staged = period > 1 and (counted or context.widths.are_stages(boxes, least))
     if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
-            boxes = [_as_one(part, context) for turn in turns for part in (turn[:half], turn[half:])]
+            boxes = [
+                _as_block(part, context)
+                for repetition in repetitions
+                for part in (repetition[:half], repetition[half:])
+            ]
         if not half and (borders := context.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
-            return _part_at_borders(first, turns, last, borders, unit, context)
+            return _split_into_stages(first, repetitions, last, borders, unit, context)
         return [_stack_of_blocks([*ends[0], *boxes, *ends[1]], unit, [*first, *elements, *last], context)]
-    return [*first, *_as_stages(turns, context), *last]
+    return [*first, *_as_stages(repetitions, context), *last]
 
 
-def _as_stages(turns: Sequence[Sequence[SequenceElement]], context: FoldContext) -> list[SequenceElement]:
-    """Return repetitions as stages side by side."""
-    word = ("stage", *(element.word for element in turns[0]))
+def _as_stages(repetitions: Sequence[Sequence[SequenceElement]], context: FoldContext) -> list[SequenceElement]:
+    word = ("stage", *(element.word for element in repetitions[0]))
     stages = []
-    for turn in turns:
-        box = turn[0].box if len(turn) == 1 else make_block(context, turn)
+    for repetition in repetitions:
+        box = repetition[0].box if len(repetition) == 1 else make_block(context, repetition)
         box.how = GroupOrigin.STAGE
-        stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
+        stages.append(SequenceElement(box, box.symbol, word, repetition[-1].cut, stage=True))
     return stages
 
 
-def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
-    return [list(run) for _, run in groupby(turns, lambda turn: [element.symbol for element in turn])]
+def _runs_of_equal_repetitions(repetitions: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
+    return [list(run) for _, run in groupby(repetitions, lambda repetition: [element.symbol for element in repetition])]
 
 
 def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
-    """Return whether equal repetitions are not stages: three or more, without repeats inside."""
+    """Return whether a run has three or more repetitions without stacks inside, so that it is no run of stages."""
     return len(run) >= MIN_STACKED_STAGES and not any(
         each.box.is_repetition or holds_stack(each.box) for each in run[0]
     )
 
 
-def _fold_equal_run(
+def _fold_run_of_repetitions(
     run: Sequence[list[SequenceElement]], period: int, context: FoldContext, half: int
 ) -> list[SequenceElement]:
-    """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
+    """Fold a run of equal repetitions between different ones: to a stack if it is long, else to stages."""
     if not _is_long_run(run):
         return _as_stages(run, context)
-    elements = [element for turn in run for element in turn]
+    elements = [element for repetition in run for element in repetition]
     return _fold_repetitions(elements, period, context, half=half) or elements
 
 
-def _pair_in(turn: Sequence[SequenceElement], context: FoldContext) -> range:
-    """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
-    empty range if there are no such blocks."""
-    last = len(turn) - 1
-    while last > 0 and not turn[last].fork and not context.types.maps_channels(turn[last].box):
+def _first_block_of_pair(repetition: Sequence[SequenceElement], context: FoldContext) -> range:
+    """Return the places of the first block of a stage of two blocks; an empty range if there is none.
+
+    The second block is the last element of the repetition with weights; the first is nearly equal to it.
+    """
+    last = len(repetition) - 1
+    while last > 0 and not repetition[last].fork and not context.types.maps_channels(repetition[last].box):
         last -= 1
-    ends = turn[last + 1 :]
-    if not turn[last].shortcut:
+    ends = repetition[last + 1 :]
+    if not repetition[last].shortcut:
         return range(0)
-    # The norm before the first block may be at the end of the stage before it.
-    line, stop = [*ends, *turn[: last + 1]], last + len(ends)
-    start = nearly_before(line, 0, turn[last : last + 1], stop, context)
-    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= turn[last].box.ops
+    # The norm of the first block may be at the end of the previous stage.
+    line, stop = [*ends, *repetition[: last + 1]], last + len(ends)
+    start = start_of_near_repetition(line, 0, repetition[last : last + 1], stop, context)
+    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= repetition[last].box.ops
     return range(max(0, start - len(ends)), last) if alike else range(0)
 
 
-def _stages_of_pairs(turns: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
-    """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
-    each to the next, or all but the first take larger steps."""
-    widths = [context.widths.output_channels([element.box for element in turn]) for turn in turns]
-    steps = all(context.widths.halves([element.box for element in turn]) for turn in turns[1:])
+def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
+    """Return the repetitions with their two blocks stacked; an empty list if they are not stages of two blocks.
+
+    Channels change from each stage to the next, or all but the first downsample.
+    """
+    widths = [context.widths.output_channels([element.box for element in repetition]) for repetition in repetitions]
+    steps = all(
+        context.widths.has_downsampling([element.box for element in repetition]) for repetition in repetitions[1:]
+    )
     if not steps and any(one == other for one, other in pairwise(widths)):
         return []
-    first = _pair_in(turns[-1], context)
+    first = _first_block_of_pair(repetitions[-1], context)
     stages = []
-    for turn in turns if first else ():
-        block = turn[first.stop]
-        boxes = [_as_one(turn[first.start : first.stop], context), block.box]
+    for repetition in repetitions if first else ():
+        block = repetition[first.stop]
+        boxes = [_as_block(repetition[first.start : first.stop], context), block.box]
         box = make_stack(context.symbols, boxes, block.symbol)
-        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, turn[first.start].fork)
-        stages.append([*turn[: first.start], pair, *turn[first.stop + 1 :]])
+        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, repetition[first.start].fork)
+        stages.append([*repetition[: first.start], pair, *repetition[first.stop + 1 :]])
     return stages
 
 
-def _part_at_borders(
+def _split_into_stages(
     first: Sequence[SequenceElement],
-    turns: Sequence[Sequence[SequenceElement]],
+    repetitions: Sequence[Sequence[SequenceElement]],
     last: Sequence[SequenceElement],
     borders: Sequence[int],
     unit: int,
     context: FoldContext,
 ) -> list[SequenceElement]:
-    """Return a stack for each stage of some equal blocks; `borders` are the blocks at which a stage begins."""
-    blocks = [turn for turn in (first, *turns, last) if turn]
+    """Return one stack for each stage of equal blocks; a stage begins at each of the blocks numbered in `borders`."""
+    blocks = [repetition for repetition in (first, *repetitions, last) if repetition]
     stages = []
     for start, stop in pairwise([0, *borders, len(blocks)]):
-        held = [element for turn in blocks[start:stop] for element in turn]
-        boxes = [_as_one(turn, context) for turn in blocks[start:stop]]
+        held = [element for repetition in blocks[start:stop] for element in repetition]
+        boxes = [_as_block(repetition, context) for repetition in blocks[start:stop]]
         box = boxes[0] if len(boxes) == 1 else make_stack(context.symbols, boxes, unit)
         place = covering_stretch(held)
         stages.append(SequenceElement(box, box.symbol, ("stack", unit), held[-1].cut, held[0].fork, place=place))
     return stages
 
 
-def _as_one(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
+def _as_block(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
     return elements[0].box if len(elements) == 1 else make_block(context, elements)
 
 
 def _shows_stack(box: FlowBox) -> bool:
-    """Return whether a box shows a repetition count: a stack of three or more, or a stack inside."""
+    """Return whether a box is a stack of three or more, or holds a stack, so that a count is shown."""
     return (box.is_repetition and len(box.members) > 2) or holds_stack(box)
 
 
-def make_block(context: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
-    symbol = context.symbols.symbol_of("block", *(element.symbol for element in turn))
-    return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
+def make_block(context: FoldContext, repetition: Sequence[SequenceElement]) -> FlowBox:
+    symbol = context.symbols.symbol_of("block", *(element.symbol for element in repetition))
+    return make_group(GroupOrigin.REPEAT, [element.box for element in repetition], symbol)

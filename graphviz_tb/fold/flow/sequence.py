@@ -2,7 +2,7 @@
 
 line of boxes   a  b  c  d  b  c  d  e      places 0 … 7
 elements        a [b  c  d][b  c  d] e      an element is one box: a row, a region or a stack
-repetition         └─ period 1, count 2 ─┘  of elements, start 1
+repeat             └─ period 1, count 2 ─┘  of elements, start 1
 
 The first and last repetition often have different inputs or users, and thus different symbols. `find_matching_ends`
 looks for them in the line of boxes, right before and after a repetition, by content and inner wiring.
@@ -74,12 +74,14 @@ def periodic_stretches(symbols: Longs, period: int) -> list[tuple[int, int]]:
     return [(start, stop + period) for start, stop in zip(ends[::2], ends[1::2], strict=True) if stop - start >= period]
 
 
-MIN_TAPERING = 3  # repetitions, each with other kernels
+MIN_TAPERING_REPETITIONS = 3  # repetitions with different kernels
 
 
 def tapering_stretches(words: Longs, plain: Longs, period: int) -> list[tuple[int, int]]:
-    """Return maximal stretches of words without kernels (`plain`) that repeat with `period`, if the words with kernels
-    of each repetition are its own: none is a stage of several.
+    """Return maximal stretches that repeat with `period` apart from kernels, if all repetitions have different kernels.
+
+    `plain` are the words without kernels, `words` with kernels. If two repetitions are equal, they are a stage, and the
+    stretch does not count.
 
     >>> plain, period = np.array([0, 1, 0, 1, 0, 1]), 2
     >>> tapering_stretches(np.array([3, 0, 5, 0, 7, 0]), plain, period)
@@ -92,23 +94,26 @@ def tapering_stretches(words: Longs, plain: Longs, period: int) -> list[tuple[in
     return [
         (start, stop)
         for start, stop in periodic_stretches(plain, period)
-        if stop - start >= MIN_TAPERING * period and _are_all_unlike(words[start:stop], period)
+        if stop - start >= MIN_TAPERING_REPETITIONS * period and _are_all_unlike(words[start:stop], period)
     ]
 
 
 def _are_all_unlike(words: Longs, period: int) -> bool:
-    """Return whether no whole repetition of a stretch equals another."""
-    turns = words[: len(words) // period * period].reshape(-1, period)
-    return len(set(map(tuple, turns.tolist()))) == len(turns)
+    """Return whether all complete repetitions of a stretch are different."""
+    repetitions = words[: len(words) // period * period].reshape(-1, period)
+    return len(set(map(tuple, repetitions.tolist()))) == len(repetitions)
 
 
-MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repetition
+MAX_STRAYS = 4  # initial states between the boxes of a first repetition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxLine:
-    """The boxes of a level along its flow. The box at place p is box `order[p]` of the level, at `place[order[p]]`;
-    `sources_of` are the boxes that feed each box."""
+    """The boxes of a level along its flow.
+
+    `boxes[p]` is number `order[p]` in the level, and `place` is the inverse of `order`. `sources_of` has the numbers of
+    the boxes that feed each box of the level.
+    """
 
     boxes: Sequence[FlowBox]
     order: Sequence[int]
@@ -120,9 +125,9 @@ class BoxLine:
         return [self.place[source] for source in self.sources_of[self.order[place]]]
 
     def match_before(self, once: Stretch) -> tuple[list[int], list[int]]:
-        """Return the places right before a stretch with equal content and inner wiring, and stray places among these.
+        """Return the places right before a stretch that equal it in content and inner wiring, and strays between them.
 
-        Both are empty if there is no such stretch.
+        A stray is a small initial state. Both lists are empty if there is no such stretch.
         """
         places: list[int] = []
         strays: list[int] = []
@@ -139,7 +144,7 @@ class BoxLine:
             spot -= 1
         places.reverse()
         strays.reverse()
-        # A stray that needs one of these boxes, or an input that only they have, is a shortcut.
+        # A stray that depends on these boxes, or on an input that only they have, is a shortcut.
         own = {*places, *self.feeding_places(places)} - self.feeding_places(once.places())
         if not own.isdisjoint(self.feeding_places(strays)) or self.inner_wiring(places) != self.inner_wiring(
             once.places()
@@ -148,8 +153,10 @@ class BoxLine:
         return places, strays
 
     def match_behind(self, last: Stretch) -> list[int]:
-        """Return the places right after a stretch with equal content and inner wiring that it feeds as it is fed
-        itself; empty if there are none."""
+        """Return the places right after a stretch that equal it in content and inner wiring; empty if there are none.
+
+        The stretch must feed them if the boxes before it feed the stretch.
+        """
         length = last.stop - last.start
         places = range(last.stop, last.stop + length)
         if places.stop > len(self.boxes) or not all(
@@ -182,7 +189,6 @@ class Stretch:
     stop: int
 
     def boxes(self) -> Sequence[FlowBox]:
-        """Return its boxes of the level."""
         return self.line.boxes[self.start : self.stop]
 
     def places(self) -> Sequence[int]:
@@ -190,12 +196,12 @@ class Stretch:
 
 
 def _is_small_state(box: FlowBox) -> bool:
-    """Return whether a box may be an initial state: a few ops, no weights."""
+    """Return whether a box may be an initial state: few ops, no feeders."""
     return box.ops < MIN_STACK_OPS and not box.feeders and not box.members
 
 
 def has_same_content(box: FlowBox, other: FlowBox) -> bool:
-    """Return whether two boxes have equal content, whatever their inputs."""
+    """Return whether two boxes have equal content; their inputs may differ."""
     return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
@@ -204,17 +210,17 @@ class SequenceElement:
     """One box of a sequence.
 
     symbol    equal for equal structures with equal wiring
-    word      compared to find repeats: stacks of one unit are equal whatever their height
-    cut       number of edges that cross after it
-    fork      it is a stretch of several boxes
+    word      compared to find repeats: equal for stacks of one unit, whatever their height
+    cut       number of edges that cross the place after it
+    fork      it is a region of several boxes
     stage     it is a stage
-    side      it is a side output of what comes before
-    held      symbols of its boxes of the level, along the flow
-    shortcut  its last box also takes an input from before it
+    side      it is a side output of the element before it
+    held      symbols of the boxes in it, along the flow
+    shortcut  its last box also has an input from before the element
     source    it has no inputs
-    memory    it gives the result of a separate part to all that follows
-    place     position of its boxes, None if irrelevant
-    kernels   numbers of the kernels in it, once they were asked for
+    memory    its result is used by all later elements
+    place     places of its boxes in the line, None if not contiguous or not needed
+    kernels   ids of the kernel sizes in it, None until computed
     """
 
     box: FlowBox
@@ -233,18 +239,18 @@ class SequenceElement:
 
     @property
     def is_single_box(self) -> bool:
-        """Return whether it is neither stack nor stage."""
+        """Return whether it is neither a stack nor a stage."""
         return not self.stage and not self.box.is_repetition
 
 
 def covering_stretch(elements: Sequence[SequenceElement]) -> Stretch | None:
-    """Return the stretch from the first to the last of some elements, if their places are known."""
+    """Return the stretch from the first to the last element; None if their places are unknown."""
     first, last = elements[0].place, elements[-1].place
     return None if first is None or last is None else Stretch(first.line, first.start, last.stop)
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
+class Repeat:
     """`count` repetitions of `period` elements from place `start` on."""
 
     start: int
@@ -256,15 +262,18 @@ class Repetition:
         """One past the last element."""
         return self.start + self.period * self.count
 
-    def turns(self) -> list[tuple[int, int]]:
-        """Return where each repetition starts and stops."""
+    def repetitions(self) -> list[tuple[int, int]]:
+        """Return the start and stop of each repetition."""
         return [(start, start + self.period) for start in range(self.start, self.stop, self.period)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StretchEnds:
-    """Repetitions next to a repeat: from element `start` on one at the places `before`, with `strays` among them, and
-    one at the places `behind` up to element `stop`."""
+    """The repetitions right before and right behind a repeat, with the repeat between elements `start` and `stop`.
+
+    `before` and `behind` are their places in the line, empty if there is none; `strays` are places between those
+    `before`.
+    """
 
     start: int
     strays: Sequence[int]
@@ -278,15 +287,15 @@ class StretchEnds:
         return bool(self.before) + bool(self.behind)
 
 
-def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repetition) -> StretchEnds:
-    """Return the repetitions right before and after a repeat with equal content but different inputs."""
+def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repeat) -> StretchEnds:
+    """Return the repetitions right before and behind a repeat that have equal content but different inputs."""
     once = covering_stretch(sequence[repeat.start : repeat.start + repeat.period])
     last = covering_stretch(sequence[repeat.stop - repeat.period : repeat.stop])
     before, strays = once.line.match_before(once) if once is not None else ([], [])
     behind = last.line.match_behind(last) if last is not None else []
     if once is None or not (before or behind) or not _is_worth_extending(sequence[repeat.start : repeat.stop], once):
         return StretchEnds(repeat.start, (), (), (), repeat.stop)
-    # Only at the border of an element: never split a region.
+    # They must begin and end at the border of an element: a region is never split.
     start, stop = repeat.start, repeat.stop
     if before:
         begin = min([*before[:1], *strays[:1]])
@@ -312,32 +321,35 @@ def _begins_at(element: SequenceElement, place: int) -> bool:
     return element.place is not None and element.place.start == place
 
 
-def extend_with_ends(
-    sequence: list[SequenceElement], done: int, limit: int, repeat: Repetition
+def extend_with_matching_ends(
+    sequence: list[SequenceElement], done: int, limit: int, repeat: Repeat
 ) -> tuple[list[SequenceElement], list[SequenceElement], int]:
-    """Return the elements between `done` and a repeat, its repetitions including matching ends, and where they end: at
-    `limit` at the latest."""
-    turns, stop = sequence[repeat.start : repeat.stop], repeat.stop
+    """Return the elements from `done` to a repeat, the elements of the repeat with its matching ends, and where these
+    stop.
+
+    They stop at `limit` at the latest.
+    """
+    repetitions, stop = sequence[repeat.start : repeat.stop], repeat.stop
     ends = find_matching_ends(sequence, repeat)
-    first, last = turns[: repeat.period], turns[-repeat.period :]
+    first, last = repetitions[: repeat.period], repetitions[-repeat.period :]
     if ends.behind and ends.stop <= limit:
-        turns, stop = turns + _copy_turn_onto(last, ends.behind), ends.stop
+        repetitions, stop = repetitions + _copy_repetition_onto(last, ends.behind), ends.stop
     if not ends.before or ends.start < done:
-        return sequence[done : repeat.start], turns, stop
+        return sequence[done : repeat.start], repetitions, stop
     line = first[0].place.line if first[0].place else None
     strays = [
         SequenceElement(box, box.symbol, box.symbol) for place in ends.strays if line for box in [line.boxes[place]]
     ]
-    return [*sequence[done : ends.start], *strays], _copy_turn_onto(first, ends.before) + turns, stop
+    return [*sequence[done : ends.start], *strays], _copy_repetition_onto(first, ends.before) + repetitions, stop
 
 
-def _copy_turn_onto(turn: Sequence[SequenceElement], places: Sequence[int]) -> list[SequenceElement]:
-    """Copy the elements of a repetition onto the boxes at other places."""
+def _copy_repetition_onto(repetition: Sequence[SequenceElement], places: Sequence[int]) -> list[SequenceElement]:
+    """Copy the elements of a repetition onto the boxes at other places of the line."""
     elements = []
     start = 0
-    for element in turn:
+    for element in repetition:
         if (place := element.place) is None:
-            return list(turn)
+            return list(repetition)
         here = places[start : start + place.stop - place.start]
         start += len(here)
         [box] = copy_groups_onto([element.box], place.boxes(), [place.line.boxes[new] for new in here])

@@ -1,4 +1,4 @@
-"""Stacks outside of sequences: parallel towers, series on a folded level, scopes in a chain with skip connections."""
+"""Stacks outside of sequences: parallel boxes, numbered series, and chains of scopes with skip connections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def stack_same_neighbours(dag: Dag, symbols: SymbolTable) -> Dag:
 
 # Series on a folded level: runs of numbered names that are side by side in one group.
 
-MAX_PAIRING_ROUNDS = 8  # of dropping runs paired with a dropped run; after these, only unpaired runs are kept
+MAX_PAIRING_ROUNDS = 8  # rounds of dropping runs; after them, only runs that depend on no other are kept
 
 
 def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolTable) -> FlowBox:
@@ -69,8 +69,8 @@ def _parallel_runs(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[
     """Return the runs whose members all have the same inputs and the same users.
 
     Members with numbered users (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) count as equal if both runs fold and each
-    also has other neighbours; otherwise each number is a separate tower. As runs depend on each other, drop those that
-    fail and repeat.
+    also has other neighbours; otherwise each number is a separate tower. Runs depend on each other: drop those that
+    fail, and check the rest again.
     """
     left = dict(runs)
     for _ in range(MAX_PAIRING_ROUNDS):
@@ -116,7 +116,7 @@ def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
 
 
 def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
-    """Return one list of boxes with its complete runs in the places of their first members."""
+    """Return a list of boxes with each complete run folded, in the place of its first member."""
     boxes = _absorb_run_ends(boxes, by_row, symbols)
     held: dict[str, list[FlowBox]] = {}
     for box in boxes:
@@ -136,9 +136,9 @@ def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Sy
 
 
 def _absorb_run_ends(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
-    """Move members of a run right before and after a stack of all its other members into that stack.
+    """Move the first and last members of a run into the stack of its other members.
 
-    The first member often has different inputs, but belongs to the series all the same.
+    The first member often has different inputs.
     """
     kept: list[FlowBox] = []
     taken = 0
@@ -165,13 +165,13 @@ def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -
     return by_row.get(box.row) is run and not box.feeders
 
 
-# Stacks of equal scopes in a chain, whatever skip connections leave them, as the levels of a U-Net.
+# Stacks of equal scopes in a chain, even with skip connections: the levels of a U-Net.
 #
 # down_0 ─▶ down_1 ─▶ down_2 ─▶ up_2 ─▶ up_1 ─▶ up_0        two stacks of three
 #    └─────────┴─────────┴────────▲───────▲───────▲
 
 MIN_CHAIN_SCOPES = 3  # of two, both are shown
-MIN_SHARED_OPS = 0.5  # of the ops of one of some numbered scopes, those that the next has too
+MIN_SHARED_OPS = 0.5  # of the larger of two numbered scopes
 
 
 def _scope_in_member(box: FlowBox) -> FlowBox:
@@ -183,7 +183,7 @@ def _scope_in_member(box: FlowBox) -> FlowBox:
 
 
 def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
-    """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
+    """Stack chains in every list of boxes of a level. Lists follow the flow, so each stretch is convex."""
     for find in (_find_scope_runs, _find_numbered_runs):
         found = [run for each in _box_lists(boxes) for run in find(each, context)]
         boxes = _stack_runs(
@@ -195,7 +195,7 @@ def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) ->
 def _stack_runs(
     boxes: list[FlowBox], found: Sequence[list[FlowBox]], level: Siblings, context: FoldContext
 ) -> list[FlowBox]:
-    """Stack each run of which every block feeds the next, in every list of boxes of a level."""
+    """Stack each run in which every block feeds the next."""
     if not found:
         return boxes
     blocks = {id(run[0]): _blocks_of(run) for run in found}
@@ -230,8 +230,11 @@ def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
 
 
 def _find_numbered_runs(boxes: list[FlowBox], context: FoldContext) -> list[list[FlowBox]]:
-    """Return runs of adjacent scopes and stacks of scopes that are all scopes of their name in a group, numbered in
-    order, and alike, such as a first layer that computes what all others read, or a last one that computes less."""
+    """Return runs of adjacent scopes and stacks of scopes that are numbered in order and nearly equal.
+
+    A run must contain all scopes of its name in the list. The first scope may compute inputs for the others, and the
+    last may compute less.
+    """
     scopes = {
         place: held
         for place, box in enumerate(boxes)
@@ -254,14 +257,15 @@ def _find_numbered_runs(boxes: list[FlowBox], context: FoldContext) -> list[list
 
 
 def _usual_members(stacked: Sequence[FlowBox]) -> Sequence[FlowBox]:
-    """Return the members of a stack without its first and its last, which were found to be nearly like them; all of one
-    that is short."""
+    """Return the members of a stack without the first and the last, which may differ; all members of a short stack."""
     return stacked[1:-1] if len(stacked) > MIN_CHAIN_SCOPES + 1 else stacked
 
 
 def _are_alike(scopes: Sequence[FlowBox], context: FoldContext) -> bool:
-    """Return whether scopes have equal ops and channels that do not change; the first and the last may have more, or
-    lack some that are no layers."""
+    """Return whether scopes have equal ops, and channels that do not change.
+
+    The first and the last may have more ops, or lack ops that are no layers.
+    """
     widths = [context.widths.output_channels([scope]) for scope in scopes]
     if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
         return False
@@ -288,7 +292,7 @@ def _find_scope_runs(boxes: list[FlowBox], context: FoldContext) -> list[list[Fl
 
 
 def _is_scope_box(box: FlowBox) -> bool:
-    """Return whether a box is a scope, by its name or in the file."""
+    """Return whether a box is a scope of the file or a group by name."""
     return (box.scope or box.how == GroupOrigin.NAME) and not box.is_repetition
 
 

@@ -1,4 +1,4 @@
-"""Heads of blocks, and stages: blocks of one kind with what comes before them."""
+"""Heads (first blocks without a shortcut), and stages (a stack of blocks with its head)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from graphviz_tb.fold.flow.sequence import SequenceElement, covering_stretch
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import ADD_OPS
 
-# Heads: blocks without their shortcut. The first block of a stage changes the shape, the rest add their input.
+# Heads: the first block of a stage changes the shape, so it has no shortcut; the others add their input.
 #
 # conv bn relu  [conv bn relu +]  [conv bn relu +]        a head, and two equal blocks with a shortcut
 
-MIN_HEAD_BOXES = 4  # shorter matches are chance, and a head of two hides more than it explains
+MIN_HEAD_BOXES = 4  # shorter matches are often chance, and need no group
 MAX_HEAD_STRAYS = 2  # extra boxes of a head: paddings
-MIN_HEADED_SHARE = 0.5  # of the runs of a block: with fewer heads the match is chance
+MIN_HEADED_SHARE = 0.5  # of the runs of a block have a head; with fewer, the match is chance
 
 
 def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
@@ -36,7 +36,7 @@ def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> lis
         number: start
         for number in runs
         if (start := _find_head_start(sequence, number, context)) < number
-        and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, context)
+        and _is_plausible_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, context)
     }
     runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
     beginning = Counter(sequence[number].symbol for number in runs)
@@ -51,14 +51,19 @@ def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> lis
     return [*folded, *sequence[taken:]]
 
 
-def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, context: FoldContext) -> bool:
-    """Return whether elements that are like a block may be its head: before a block that occurs once only if they take
-    larger steps, or give some of the channels to which it adds."""
+def _is_plausible_head(
+    head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, context: FoldContext
+) -> bool:
+    """Return whether elements that match a block may be its head.
+
+    Before a block that occurs once, they must downsample, or have output channels in common with the block that ends in
+    a sum.
+    """
     before, widths = [element.box for element in head], context.widths
     sums = not ADD_OPS.isdisjoint(context.types.type_counts(block.box.last_row()))
     if repeated or (sums and not widths.output_channels(before).isdisjoint(widths.output_channels([block.box]))):
         return True
-    return widths.halves(before) and not widths.halves([block.box])
+    return widths.has_downsampling(before) and not widths.has_downsampling([block.box])
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: FoldContext) -> int:
@@ -66,7 +71,7 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: Fol
     # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = sequence[run].held
     left, stray = len(wanted), MAX_HEAD_STRAYS
-    # Only a block with a shortcut drops its result at times.
+    # A block with a shortcut may end in a dropout, which its head lacks.
     place = sequence[run].place
     drops = left > 1 and place is not None and not context.types.maps_channels(place.boxes()[-2])
     for number in range(run - 1, -1, -1):
@@ -80,7 +85,7 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: Fol
             else:
                 return run
         if not left:
-            # A layer counts as its parts.
+            # Count the parts of layers.
             boxes = sum(len(element.box.members) or 1 for element in sequence[number:run])
             return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
     return run
@@ -94,13 +99,13 @@ def _make_head(elements: Sequence[SequenceElement], body: int, context: FoldCont
     return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut, place=covering_stretch(elements))
 
 
-# Stages: what is between two repeats becomes the head of the second.
+# Stages: the elements between two repeats become the head of the second.
 #
 # stem  [block×2]  down  [block×3]  down  [block×2]        repeats of one block, with heads before them
 # stem  [block×2] [down  block×3 ] [down  block×2 ]        three stages
 
-READABLE_BOXES = 8  # boxes; shorter sequences need no stages
-MIN_STAGE_HEAD_SHARE = 0.6  # of the ops of one repetition: a box so large may be the first of its stage
+READABLE_BOXES = 8  # shorter sequences need no stages
+MIN_STAGE_HEAD_SHARE = 0.6  # of the ops of one repetition; a smaller box is not the first block of a stage
 
 HeadAndStage = tuple[list[SequenceElement], SequenceElement | None]  # a head, and the repeat or stage after it
 
@@ -130,8 +135,7 @@ def fold_stages(sequence: list[SequenceElement], context: FoldContext) -> list[S
 
 
 def _find_stage_body(sequence: Sequence[SequenceElement]) -> object | None:
-    """Return the word of the repeat that ends stages: that of existing stages, or one that occurs twice; with most
-    ops."""
+    """Return the word of the stacks that end stages: in existing stages, or occurring twice; the one with most ops."""
     repeats = [
         (element, element.word)
         for element in sequence
@@ -170,9 +174,9 @@ def _split_at_body(
 
 
 def _stage_head_length(head: list[SequenceElement], end: SequenceElement, heads: list[tuple[object, ...]]) -> int:
-    """Return how many elements before the first repeat belong to it.
+    """Return the number of elements before the first repeat that are its head; the rest are the stem.
 
-    As many as head a different stage; one if other stages have heads, or if it is large.
+    The length of an equal head of another stage; one if other stages have heads, or if the last element is large.
     """
     words = tuple(element.word for element in head)
     length = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
@@ -181,7 +185,6 @@ def _stage_head_length(head: list[SequenceElement], end: SequenceElement, heads:
 
 
 def _make_stage(head: list[SequenceElement], end: SequenceElement, context: FoldContext) -> SequenceElement:
-    """Join a head and its repeat."""
     elements = [*head, end]
     symbol = context.symbols.symbol_of("stage", *(element.symbol for element in elements))
     box = make_group(GroupOrigin.STAGE, [element.box for element in elements], symbol)

@@ -29,19 +29,19 @@ from graphviz_tb.ops.table import op_line, op_name
 
 # Titles of groups: from the names of their members if these are meaningful, otherwise from their content.
 #
-# In this order: the words that all names of the group share, if no further names of the level do; the words that most
-# names given by people share; a list or range of its groups and layers; for a segment its ends; what it ends in, if
-# telling; its op types, products first.
+# A title is the first of these: the words that all names of the group share, and no other names of the level; the words
+# that most names given by people share; a list or range of its groups and layers; for a segment, its ends; the last
+# box, if its name is telling; the op types, products first.
 
 NAME_PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, separators: "block_2" is "block", "_", "2"
 NUMBER_RANGE = re.compile(r"\[[0-9]+(?:[-,][0-9]+)+\]")
-MAX_LISTED_LETTERS = 9  # characters of the numbers of members, where some between them are left out: "2,4"
+MAX_LISTED_LETTERS = 9  # characters of a list of numbers with gaps: "2,4"
 MAX_OTHER_BOXES = 2  # boxes outside that may begin with the same words
-MAX_TITLE_MEMBERS, MIN_TITLE_OPS_SHARE = 3, 0.8  # members in a title, and the share of ops they need
+MAX_TITLE_MEMBERS, MIN_TITLE_OPS_SHARE = 3, 0.8  # members in a title, and their least share of the ops
 ENDS_SEPARATOR, LIST_SEPARATOR = " … ", " · "  # between the ends of a stack, and between members
 MAX_TITLE_LETTERS = 30  # characters: boxes are hardly ever wider
 MAX_TITLE_TYPES, MAX_TITLE_PRODUCTS = 3, 2  # op types in a title, and products among them
-# Named first in a title: products, then what distinguishes kinds of layers.
+# First in a title: products, then types that distinguish kinds of layers.
 PRODUCT_TYPE = compile_on_use(
     r"Conv(olution)?(Transpose)?([0-9]|\Z)|MatMul|Gemm\Z|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
     r"|conv|dense|attention|embedding|rnn|lstm|gru|matmul|\blinear\Z"  # scopes of layers, ops of PyTorch
@@ -59,12 +59,12 @@ COMMON_TYPES = (
         "add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast",
     }
 )  # fmt: skip
-# Ops that only help to compute the key: a product of any shape needs shapes, a norm needs means.
+# Ops that only help to compute the key: a norm computes means.
 HELPER_TYPES = {
     "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
     "Rsqrt": frozenset(("Mean", "SquaredDifference", "Neg", "StopGradient", "Square")),
 }
-# with a root these are a norm; an attention's scale is a root alone
+# together with a root these are a norm; the scale of an attention is only a root
 NORM_HELPER_TYPES = HELPER_TYPES["Rsqrt"] | {"Sub"}
 
 
@@ -99,8 +99,7 @@ def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hier
 
 
 def _call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
-    """Rename members of a stack, in place, whose names begin like the others': a first layer, some of whose parts are
-    elsewhere."""
+    """Give members of a stack the usual name, in place, if their members have it: a first layer without some parts."""
     forms = Counter(name_form(member.name) for member in members)
     usual, count = forms.most_common(1)[0]
     for member in members if 1 < count < len(members) else ():
@@ -110,7 +109,7 @@ def _call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
 
 
 def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[int]) -> bool:
-    """Return whether a box has a name that people chose, not one made of types of ops and layers."""
+    """Return whether the name of a box was chosen by people, and is not made of types of ops and layers."""
     if box.is_repetition:
         return all(id(member) in human_named for member in box.members)
     if LIST_SEPARATOR in box.name or box.how == GroupOrigin.INDEX:
@@ -119,7 +118,7 @@ def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[i
 
 
 def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
-    """Return the first and the last repetition in a part of a tall stack; the box itself if it is not such a part."""
+    """Return the first and the last repetition in a range of a tall stack; the box itself if it is no range."""
     first = last = box
     while id(first) in ranges:
         first = first.members[0]
@@ -131,10 +130,12 @@ def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
 def _title_stack(
     boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, human_named: Set[int], whole: bool
 ) -> str:
-    """Name a stack by its members, or by some of them if they are not the `whole`. Repetitions whose names have several
-    forms are called by the layers they end in, if those have one."""
+    """Return the title of a stack: the range of the names of its members, or of their last layers if that is shorter.
+
+    If `whole`, `boxes` are all members; else only the ends of ranges.
+    """
     names = [box.name for box in boxes]
-    if any(LIST_SEPARATOR in each for each in names):  # what most of them hold: the first may hold more
+    if any(LIST_SEPARATOR in each for each in names):  # the usual content, since the first may have more
         usual, count = Counter(names).most_common(1)[0]
         names = [usual] if 2 * count > len(names) else names
     name = _name_range(names, whole)
@@ -152,7 +153,7 @@ def _title_stack(
 
 
 def _extend_family_name(box: FlowBox, context: FoldContext) -> str:
-    """Extend the name of a group by name to all words that its members share: `cross_entropy`, not `cross`."""
+    """Return the name of a group by name with all words that its members share: `cross_entropy`, not `cross`."""
     words = "_".join(common_words(context.vocabulary, box.members))
     return words if words.startswith(f"{box.name}_") else box.name
 
@@ -179,16 +180,18 @@ def _title_group(box: FlowBox, context: FoldContext, hierarchy: Hierarchy, human
 
 
 def _shared_name(box: FlowBox, context: FoldContext) -> str:
-    """Return the words that all names of a group begin with, if no further names of the level do; else ""."""
+    """Return the words with which all names of a group begin, and no other names of the level; else ""."""
     words = common_words(context.vocabulary, box.members)
     alone = words and context.vocabulary.count_starting(words) <= len(rows_inside(box)) + MAX_OTHER_BOXES
     return join_words(words) if alone else ""
 
 
 def _heaviest_part(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
-    """Return the name of the part with most parameters, and of those numbered with it, where people named it; "" if
-    they did not, or none has any."""
-    weights = [context.widths.parameters(member) for member in box.members]
+    """Return the name of the part with most parameters, as a range with the parts numbered like it.
+
+    Empty if people did not name it, or no part has parameters.
+    """
+    weights = [context.widths.parameter_count(member) for member in box.members]
     most = max(weights)
     heaviest = [member for member, weight in zip(box.members, weights, strict=True) if weight == most]
     named = most and all(id(member) in human_named and (member.scope or member.members) for member in heaviest)
@@ -200,8 +203,8 @@ def _heaviest_part(box: FlowBox, context: FoldContext, human_named: Set[int]) ->
 
 
 def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
-    """Return whether the last box of a group characterises the group: it is not an op of a layer, norm, activation or
-    addition."""
+    """Return whether the last box of a group describes the group: it is not an op of a layer, norm, activation or
+    sum."""
     *around, word = ("", *vocabulary.name_words(last.name))
     if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:
         return False
@@ -210,7 +213,7 @@ def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy
 
 
 def _distinctive_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
-    """Return the words that three quarters of the names of some rows begin with, but no further name of the level."""
+    """Return the words with which three quarters of the names of some rows begin, and no other name of the level."""
     count = Counter(
         words[:end] for row in rows for words in [vocabulary.name_words(row.name)] for end in prefix_lengths(words)
     )
@@ -231,10 +234,10 @@ def _has_custom_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
 
 
 def _title_from_members(box: FlowBox, context: FoldContext, human_named: Set[int]) -> str:
-    """Title a group by its telling members, "" if there are none.
+    """Return the title of a group by its members with names given by people; "" if they have too few ops.
 
-    The range of their names; that with most parameters; the only one if it comes last; else a list of two or three
-    names.
+    The range of their names, a list of two or three names, or the member with most parameters; a single member must
+    come last.
     """
     groups = [member for member in box.members if member.members or member.scope]
     members = [member for member in groups if id(member) in human_named]
@@ -254,14 +257,13 @@ def _title_from_members(box: FlowBox, context: FoldContext, human_named: Set[int
         return ranged
     text = LIST_SEPARATOR.join(member.name for member in members)
     fits = len(members) <= MAX_TITLE_MEMBERS and len(text) <= MAX_TITLE_LETTERS
-    if fits and not (heaviest and not all(map(context.widths.parameters, members))):
+    if fits and not (heaviest and not all(map(context.widths.parameter_count, members))):
         return text
     return heaviest
 
 
 def _title_from_contents(box: FlowBox, hierarchy: Hierarchy) -> str:
-    """Return the most telling types, as in `3 Conv2D · 3 Relu`, of one layer with its number; "" if nothing inside has
-    a type."""
+    """Return the most telling types with their counts, `3 Conv2D · 3 Relu`; "" if no row inside has a type."""
     rows = rows_inside(box, IDIOM_ORIGINS)
     types = tuple(sorted([_row_type(row, hierarchy) for row in rows]))
     title = _title_from_types(types, _main_scope_type(rows, hierarchy))
@@ -271,7 +273,7 @@ def _title_from_contents(box: FlowBox, hierarchy: Hierarchy) -> str:
 
 @lru_cache(maxsize=64)  # for equal branches; few, as keys may be long
 def _title_from_types(types: tuple[str, ...], scope: str) -> str:
-    """Return the most telling of some row types; `scope` is the type of a scope with most of the ops, "" for none."""
+    """Return the most telling of some row types as a title; `scope` is the type of the scope with most ops, or ""."""
     count = Counter(filter(None, types))
     # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.
     plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
@@ -290,15 +292,14 @@ def _title_from_types(types: tuple[str, ...], scope: str) -> str:
 
 
 def _main_scope_type(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
-    """Return the name of the only scope among some rows if it has most of their ops; "" for none."""
+    """Return the type of the only scope among some rows if it has most of their ops; else ""."""
     scopes = [box for box in rows if box.scope]
     most = len(scopes) == 1 and 2 * scopes[0].ops > sum(box.ops for box in rows)
     return _row_type(scopes[0], hierarchy) if most else ""
 
 
 def _join_title_parts(parts: list[str]) -> str:
-    """Join the first part with those after it that fit in a box. Norms are abbreviated to make room, and are joined
-    first.
+    """Join the first part with the later ones that fit in a box. Norms are abbreviated if necessary, and come second.
 
     >>> _join_title_parts(["2 dense", "multi_head_attention", "2 layer_normalization"])
     '2 dense · multi_head_attention'
@@ -321,9 +322,9 @@ def _join_title_parts(parts: list[str]) -> str:
 
 
 def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
-    """Return the type of a row: an op's type, a layer's class, a scope's name without its number; of an idiom its word.
+    """Return the op type, layer class, word of an idiom, or name without a number of a row.
 
-    Empty if a scope's name is nothing but a number.
+    Empty for a scope whose name is only a number.
     """
     if not box.scope:
         return _idiom_word(box.how) if box.how in IDIOM_ORIGINS else box.op
@@ -335,13 +336,12 @@ def _idiom_word(how: GroupOrigin) -> str:
     return how.name.lower().replace("_", " ")
 
 
-# Of idioms that say more than products.
+# Words for idioms that describe a group better than products.
 TELLING_WORDS = frozenset(map(_idiom_word, (GroupOrigin.ATTENTION, GroupOrigin.SCAN, *CELL_ORIGINS)))
 
 
 def _title_rank(op: str) -> int:
-    """Return the position of an op type in titles: products, attention (softmax), other telling types, the rest,
-    norms."""
+    """Return the rank of an op type in titles: products, softmax, other telling types, the rest, norms."""
     op = op_name(op)
     if op in TELLING_WORDS or PRODUCT_TYPE.search(op):
         return 0
@@ -349,8 +349,9 @@ def _title_rank(op: str) -> int:
 
 
 def _name_range(names: Sequence[str], whole: bool = True) -> str:
-    """Name a stack by its members' names, with the one number or word that differs as a range; numbers with gaps as a
-    list, if the names are the `whole`.
+    """Return the names of members as one, with a range for the number or word in which they differ.
+
+    Numbers with gaps are listed if these are the names of all members (`whole`).
 
     >>> _name_range(["block_2", "block_3", "block_4"]), _name_range(["in_1", "out"])
     ('block_[2-4]', 'in_1 … out')
@@ -385,8 +386,7 @@ def _name_range(names: Sequence[str], whole: bool = True) -> str:
 
 
 def _range_words(words: list[str], whole: bool) -> str:
-    """Return the least and the largest number, and short gaps between them if the words are the `whole`; the first and
-    last of other words."""
+    """Return the range of numbers, with short gaps if these are all (`whole`), or the first and last of other words."""
     if not all(word.isdigit() and len(word) < MAX_NUMBER_DIGITS for word in words):
         return f"{words[0]}-{words[-1]}"
     numbers = {int(word): word for word in sorted(words, reverse=True)}
@@ -403,8 +403,8 @@ def _range_words(words: list[str], whole: bool) -> str:
 
 # Addresses of groups: unique on their level and made from the group's content, so that edits elsewhere change none.
 #
-# A group has its name alone if no other group and no child has it. Several groups of one name add more, until all
-# differ: what they end with, what they begin with, how many children they hold; at last a number.
+# The address of a group is its name, if no other group and no child has it. Otherwise its last row, its first row and
+# its number of rows are added, until all addresses differ; finally a number.
 
 AddressForm = Callable[[FlowBox], str]
 
@@ -427,10 +427,7 @@ FIRST_ADDRESS_NUMBER = 2  # first number, as in a series
 
 
 def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, str]:
-    """Return the address of each group of a level, by `id`; names and labels of its `children` are taken.
-
-    Groups that no form distinguishes are numbered.
-    """
+    """Return the address of each group of a level by `id`; none equals a name or label of its `children`."""
     address_of: dict[int, str] = {}
     taken = set(children)
     left = list(boxes)
@@ -439,7 +436,7 @@ def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[i
         count = Counter(said)
         alone = [name not in taken and count[name] == 1 for name in said]
         address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
-        # An ambiguous form is nobody's address, in later rounds too.
+        # An ambiguous text is never an address.
         taken.update(said)
         left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
     following: dict[str, int] = {}  # next number by name: thousands may share one

@@ -1,5 +1,7 @@
-"""The op types of a box, and the channels, kernels and strides of its convolutions and products: a change of these ends
-a stage of a network."""
+"""The op types of a box, and the channels, kernels and strides of its convolutions and products.
+
+A stage of a network ends where these change.
+"""
 
 from __future__ import annotations
 
@@ -40,50 +42,46 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.ops.table import has_framework
 
-MANY_PARAMETERS = 1000  # of a weight of unknown size
+UNKNOWN_WEIGHT_SIZE = 1000  # elements assumed for a weight of unknown shape
 STRIDE_INPUT = "=stride"
-STRIDE_SLOT = 3  # of a convolution in a trace of PyTorch; padding and dilation are behind it
-MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects its shortcut
+STRIDE_SLOT = 3  # of a convolution traced by PyTorch; padding and dilation are the next slots
+MAX_FIRST_BLOCK_SIZE = 1.5  # times the ops of other blocks: the first block of a stage projects its shortcut
 MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
-MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
+MIN_SHARE_IN_BLOCKS = 0.6  # of the ops of a stage
 
 
 def is_layer_type(kind: str) -> bool:
-    """Return whether ops or layers of a type map channels to others with weights; norms only scale."""
+    """Return whether ops or layers of a type map channels by weights; norms only scale them."""
     return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
 
 
 class OpTypes:
-    """Counts the ops of boxes by type; boxes with one symbol are counted once. Without a hierarchy all ops of a scope
-    have one type."""
+    """Counts of op types in boxes, cached by symbol. Without a hierarchy, all ops of a scope have one type."""
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self.hierarchy = hierarchy
         self._known: dict[int, Counter[str]] = {}
 
     def type_counts(self, box: FlowBox) -> Counter[str]:
-        """Return how many ops of each type a box has, its feeders included."""
+        """Return the number of ops of each type in a box, feeders included."""
         known = self._known.get(box.symbol)
         if known is None:
             known = self._known[box.symbol] = self._count(box)
         return known
 
     def maps_channels(self, box: FlowBox) -> bool:
-        """Return whether a box maps channels to others; a stack of weights, or of what sets them, does not.
-
-        True if there is no hierarchy to tell.
-        """
+        """Return whether a box contains a layer with weights; True if there is no hierarchy."""
         return self.hierarchy is None or any(map(is_layer_type, self.type_counts(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
-        # A block with a mask is like one without, and attention that adds one like other attention.
+        # Masks do not count: blocks with and without a mask are alike.
         if box.how == GroupOrigin.INDEX:
             return Counter()
         if box.members:
             held = sum((self.type_counts(member) for member in box.members), Counter[str]())
             if box.how == GroupOrigin.ATTENTION:
-                held -= Counter({op: many for op, many in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
+                held -= Counter({op: count for op, count in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
             return held
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
         return sum((self.type_counts(feeder) for feeder in box.feeders), own)
@@ -98,12 +96,12 @@ class OpTypes:
 
 
 class ChannelWidths:
-    """Output channels of boxes, and whether they halve their input; unknown without a hierarchy."""
+    """Output channels, kernels, strides and parameters of boxes; unknown (empty, 0, False) without a hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
         self._types = OpTypes(hierarchy)
-        self._halving: dict[int, bool] = {}
+        self._is_downsampling: dict[int, bool] = {}
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -111,22 +109,25 @@ class ChannelWidths:
         return self._hierarchy
 
     @cached_property
-    def _parameter_counts(self) -> Longs:
-        """Count the parameters of a trace that each node uses."""
+    def _trace_weight_counts(self) -> Longs:
+        """Number of weights that each node of a trace uses."""
         graph = self.hierarchy.graph
         given = graph.target[graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))[graph.source]]
         counts: Longs = np.bincount(given, minlength=len(graph))
         return counts
 
     @cached_property
-    def _parameters(self) -> Floats:
-        """Return the number of elements in the weights of each node; of unknown size, a norm's count as one, others as
-        many. A float, since shapes of a damaged file add up to more than an integer takes."""
+    def _parameter_sums(self) -> Floats:
+        """Number of elements in the weights of each node; a product counts one even without weights.
+
+        If shapes are unknown, 1 for a norm, `UNKNOWN_WEIGHT_SIZE` for others. Floats, since sizes in a damaged file may
+        exceed integers.
+        """
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
-        unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, MANY_PARAMETERS)
+        unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, UNKNOWN_WEIGHT_SIZE)
         used = works.astype(np.float64)
-        used += self._parameter_counts * unknown
+        used += self._trace_weight_counts * unknown
         origin = graph.meaning.origin
         if len(origin):
             edges = np.flatnonzero((graph.mark[graph.target] == 0) & (origin[graph.source] >= 0))
@@ -137,25 +138,27 @@ class ChannelWidths:
                 used[node] += min(MAX_QUANTITY, size)
         return used
 
-    def parameters(self, box: FlowBox) -> int:
-        """Count the elements of the weights that a box uses; unknown sizes count as one."""
-        return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
+    def parameter_count(self, box: FlowBox) -> int:
+        """Return the number of elements in the weights of a box (see `_parameter_sums`)."""
+        return sum(int(self._parameter_sums[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
-    def _columns(self) -> tuple[Longs, Ints, Longs]:
-        """Output channels by node, from its kernel, and a number for the other sizes of the kernel of a convolution;
-        0 where it has none or its shape is unknown. Last a number for a kernel that other nodes use too; else 0."""
+    def _kernel_columns(self) -> tuple[Longs, Ints, Longs]:
+        """Three columns by node: output channels, id of the kernel size of a convolution, id of a shared kernel.
+
+        0 if there is no such kernel or its shape is unknown.
+        """
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
         spreads = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
         given, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
-        # A trace records no shapes of weights, but those of results.
-        for node in np.flatnonzero(works & (self._parameter_counts > 0)).tolist():
+        # A trace records the shapes of results, but not of weights.
+        for node in np.flatnonzero(works & (self._trace_weight_counts > 0)).tolist():
             result = self._recorded_shape(node)
             given[node] = _as_channels(result[1 if slides[node] else -1]) if len(result) > 1 else 0
         sizes: dict[Shape, int] = {}
-        for node in np.flatnonzero(slides & (self._parameter_counts > 0)).tolist():
+        for node in np.flatnonzero(slides & (self._trace_weight_counts > 0)).tolist():
             if window := self._recorded_window(node):
                 kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         for node, layer in self._layer_of_node.items():
@@ -182,7 +185,7 @@ class ChannelWidths:
         return given, kernel, shared
 
     def _shared_kernels(self, works: Bools) -> Longs:
-        """Return for each node of the model in `works` a number for its kernel, if another one uses that; else 0."""
+        """Return for each node of the model in `works` the id of its kernel if other nodes use that kernel; else 0."""
         graph, made = self.hierarchy.graph, np.arange(len(self.hierarchy.graph), dtype=np.int64)
         weights = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
         if len(origin := graph.meaning.origin):
@@ -193,25 +196,29 @@ class ChannelWidths:
         edges = edges[graph.meaning.part()[graph.target[edges]] == Part.MODEL] if len(edges) else edges
         users, first = np.unique(graph.target[edges], return_index=True)
         kernels = made[graph.source[edges[first]]]
-        many = np.bincount(kernels, minlength=1)[kernels] > 1
-        shared[users[many]] = 1 + kernels[many]
+        several = np.bincount(kernels, minlength=1)[kernels] > 1
+        shared[users[several]] = 1 + kernels[several]
         return shared
 
     @cached_property
     def _layer_of_node(self) -> dict[int, Layer]:
-        """Return the Keras layers that are one node each."""
+        """Keras layers that are one node each, by node."""
         graph = self.hierarchy.graph
         if not graph.layers:
             return {}
         return {node: graph.layers[name] for node, name in enumerate(graph.name) if name in graph.layers}
 
-    def is_made_of_weights(self, box: FlowBox) -> bool:
-        """Return whether a box is an op that computes with weights and constants alone."""
-        return bool(box.op) and self._hierarchy is not None and bool(self._of_weights[self.hierarchy.node[box.row]])
+    def is_computed_from_weights(self, box: FlowBox) -> bool:
+        """Return whether a box is an op whose inputs come from weights and constants alone."""
+        return (
+            bool(box.op)
+            and self._hierarchy is not None
+            and bool(self._computed_from_weights[self.hierarchy.node[box.row]])
+        )
 
     @cached_property
-    def _of_weights(self) -> Bools:
-        """Mark the nodes that compute with weights and constants alone."""
+    def _computed_from_weights(self) -> Bools:
+        """Nodes whose inputs come from weights and constants alone."""
         graph = self.hierarchy.graph
         source, target = graph.source[~graph.control], graph.target[~graph.control]
         given = np.ones(len(graph), bool)
@@ -225,17 +232,17 @@ class ChannelWidths:
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
-        return self._values(boxes, 1)
+        return self._distinct_values(boxes, 1)
 
     def shared_kernels(self, box: FlowBox) -> frozenset[int]:
         """Return identifiers of the kernels in a box that other ops use too."""
-        return self._values([box], 2)
+        return self._distinct_values([box], 2)
 
     def output_channels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return the distinct output channels of boxes."""
-        return self._values(boxes, 0)
+        return self._distinct_values(boxes, 0)
 
-    def _values(self, boxes: Iterable[FlowBox], column: int) -> frozenset[int]:
+    def _distinct_values(self, boxes: Iterable[FlowBox], column: int) -> frozenset[int]:
         rows, value = self._rows_with_values[column] if self._hierarchy is not None else ([], {})
         found: set[int] = set()
         for box in walk_boxes(list(boxes)) if rows else ():
@@ -250,15 +257,15 @@ class ChannelWidths:
     def _rows_with_values(self) -> list[tuple[list[int], dict[int, int]]]:
         """For each column, the rows that have a value, ascending, and their values."""
         row_of_node, kept = self.hierarchy.row_of_node, []
-        for column in self._columns:
+        for column in self._kernel_columns:
             nodes = np.flatnonzero((column > 0) & (row_of_node >= 0))
             value = dict(sorted(zip(row_of_node[nodes].tolist(), column[nodes].tolist(), strict=True)))
             kept.append(([*value], value))
         return kept
 
-    def halves(self, boxes: Iterable[FlowBox]) -> bool:
-        """Return whether an op in boxes has strides greater than one."""
-        return any(True for _ in self._halving_nodes(boxes))
+    def has_downsampling(self, boxes: Iterable[FlowBox]) -> bool:
+        """Return whether an op in boxes has a stride greater than one, or halves a recorded size."""
+        return any(True for _ in self._downsampling_nodes(boxes))
 
     @cached_property
     def _layers(self) -> frozenset[int]:
@@ -271,35 +278,34 @@ class ChannelWidths:
         return frozenset(row for row in layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
-        """Return whether one of some boxes is a layer; False in a graph of ops, where a layer may be several boxes."""
+        """Return whether one of some boxes is a layer; False in a graph of ops, which does not name layers."""
         if self._hierarchy is None or not (self._hierarchy.graph.layers or self._hierarchy.graph.has_module_scopes):
             return False
         return any(box.row in self._layers for box in boxes)
 
-    def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
-        """Yield the nodes in boxes that take steps of more than one."""
-        rows, nodes = self._rows_with_steps if self._hierarchy is not None else ([], [])
+    def _downsampling_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
+        rows, nodes = self._rows_with_strides if self._hierarchy is not None else ([], [])
         for box in walk_boxes(list(boxes)) if rows else ():
             for node in map(nodes.__getitem__, self._places_in_box(box, rows)):
-                if node not in self._halving:
-                    self._halving[node] = self._takes_large_steps(node) or self._shrinks(node)
-                if self._halving[node]:
+                if node not in self._is_downsampling:
+                    self._is_downsampling[node] = self._has_large_stride(node) or self._halves_recorded_size(node)
+                if self._is_downsampling[node]:
                     yield node
 
     def _places_in_box(self, box: FlowBox, rows: list[int]) -> range:
-        """Return the places in ascending `rows` of those that are in the row of a box."""
+        """Return the range of places in ascending `rows` that are inside a box."""
         if box.row < 0:
             return range(0)
         return range(bisect_left(rows, box.row), bisect_left(rows, int(self.hierarchy.end[box.row])))
 
-    def _takes_large_steps(self, node: int) -> bool:
+    def _has_large_stride(self, node: int) -> bool:
         definition, layer = self.hierarchy.graph.node_def(node), self._layer_of_node.get(node)
         if layer is not None:
-            return any(step > 1 for step in _layer_steps(layer))
+            return any(step > 1 for step in _layer_strides(layer))
         return definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i)
 
-    def _shrinks(self, node: int) -> bool:
-        """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
+    def _halves_recorded_size(self, node: int) -> bool:
+        """Return whether a traced node has_downsampling a size, by the recorded shapes of its input and its result."""
         graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
         edge = int(begins[node])
         if not has_framework(graph.op_types[graph.op[node]]) or edge == begins[node + 1]:
@@ -314,8 +320,10 @@ class ChannelWidths:
         return (shapes[0] if shapes else None) or ()
 
     def _recorded_window(self, node: int) -> Shape:
-        """Return the window of a traced convolution, by its steps, padding and dilation, and the sizes of its input and
-        result; one that takes larger steps is taken to be odd. Empty if it is unknown."""
+        """Return the kernel size of a traced convolution, computed from stride, padding, dilation and recorded sizes.
+
+        With a stride greater than one, an odd kernel is assumed. Empty if it is unknown.
+        """
         graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
         inputs = graph.source[begins[node] : begins[node + 1]].tolist()
         numbers = [
@@ -331,8 +339,10 @@ class ChannelWidths:
         return tuple(window) if window and min(window) > 0 else ()
 
     def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
-        """Return whether boxes are the stages of a network: each holds at least so many blocks, and has another
-        resolution or other channels than the one before."""
+        """Return whether boxes are the stages of a network.
+
+        Each has at least `least` blocks, and either all downsample or most have other channels than the stage before.
+        """
         if self._hierarchy is None:
             return False
         blocks: list[Sequence[FlowBox]] = []
@@ -342,7 +352,7 @@ class ChannelWidths:
                 return False
         later = int(len(boxes) > MIN_SHRINKING_STAGES)  # the first stage may have the resolution of the stem
         if all(
-            self.halves([box]) and not all(self.halves([each]) for each in held)
+            self.has_downsampling([box]) and not all(self.has_downsampling([each]) for each in held)
             for box, held in zip(boxes[later:], blocks[later:], strict=True)
         ):
             return True
@@ -350,22 +360,29 @@ class ChannelWidths:
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
-        """Return the numbers of the blocks at which the channels of equal blocks change or, if they are unknown, that
-        take larger steps; none where all stages but one were a single block, unless it leads to the other: its larger
-        steps are the only ones."""
+        """Return the numbers of the equal blocks at which a new stage begins; empty if there is one stage.
+
+        A stage begins where channels change or, if channels are unknown, at a block that downsamples. At least two
+        stages have several blocks, or the first block alone downsamples and leads to the rest.
+        """
         given = [self.output_channels([block]) for block in blocks] if self._hierarchy is not None else []
         if any(given):
             ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
         else:
-            ends = [self.halves([block]) for block in blocks[1:]]
+            ends = [self.has_downsampling([block]) for block in blocks[1:]]
         borders = [at for at, border in enumerate(ends, 1) if border]
         sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
         several = sum(size > 1 for size in sizes)
-        leads = borders == [1] and sizes[1] > 1 and self.halves(blocks[:1]) and not self.halves(blocks[1:])
+        leads = (
+            borders == [1]
+            and sizes[1] > 1
+            and self.has_downsampling(blocks[:1])
+            and not self.has_downsampling(blocks[1:])
+        )
         return borders if several >= MIN_SHRINKING_STAGES or leads else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
-        """Return the equal parts that hold most of a box."""
+        """Return the equal parts that contain most ops of a box; empty if there are none."""
         parts = [stage]
         while len(parts) == 1:
             alike: dict[Hashable, list[FlowBox]] = defaultdict(list)
@@ -373,22 +390,23 @@ class ChannelWidths:
                 if part.ops >= MIN_STACK_OPS:
                     alike[name_form(part.name) or self._kind_of_block(part, alike)].append(part)
             parts = max(alike.values(), key=lambda blocks: sum(block.ops for block in blocks), default=[])
-            # A container is named like what leads to it: both are a Sequential.
+            # Small parts may have the same name: containers and stems are both a Sequential.
             least = MIN_BLOCK_SHARE * max((block.ops for block in parts), default=0)
             parts = [block for block in parts if block.ops >= least]
-        return parts if sum(block.ops for block in parts) >= MIN_BLOCKS_SHARE * stage.ops else ()
+        return parts if sum(block.ops for block in parts) >= MIN_SHARE_IN_BLOCKS * stage.ops else ()
 
     def _kind_of_block(self, part: FlowBox, known: Mapping[Hashable, Sequence[FlowBox]]) -> Hashable:
-        """Return the key of the blocks without a name that a part equals, but for a projection; else its symbol."""
+        """Return the key of known nameless blocks that a part equals apart from a projection; else its symbol."""
         ops = self._types.type_counts(part)
         for key, (block, *_) in known.items():
             less, more = sorted((ops, self._types.type_counts(block)), key=Counter.total)
-            if less <= more and more.total() <= MAX_FIRST_SIZE * less.total() and not block.name:
+            if less <= more and more.total() <= MAX_FIRST_BLOCK_SIZE * less.total() and not block.name:
                 return key
         return part.symbol
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
-        """Return the scopes and groups in a box, apart from single layers; a chain is replaced by its members."""
+        """Return the scopes and groups directly in a box, without single layers; stacks are replaced by their
+        members."""
         if box.row < 0:
             return [
                 part
@@ -414,8 +432,8 @@ class ChannelWidths:
         ]
 
     @cached_property
-    def _rows_with_steps(self) -> tuple[list[int], list[int]]:
-        """Rows of nodes that may take steps of more than one, ascending, and these nodes."""
+    def _rows_with_strides(self) -> tuple[list[int], list[int]]:
+        """Rows of nodes that may have a stride, ascending, and these nodes."""
         stepping = self.hierarchy.graph.nodes_of_types(
             lambda op: op in CONVOLUTION_OPS or op.endswith("Pool") or STRIDE_INPUT in input_names(op).values()
         )
@@ -433,7 +451,7 @@ class ChannelWidths:
 
 
 def _own_config(layer: Layer) -> LayerConfig:
-    """Return the settings of a layer; of a wrapper, those of the layer in it.
+    """Return the settings of a layer, or of the layer inside a wrapper.
 
     >>> _own_config(Layer("TimeDistributed", {"layer": {"class_name": "Dense", "config": {"units": 3}}}))
     {'units': 3}
@@ -444,7 +462,7 @@ def _own_config(layer: Layer) -> LayerConfig:
 
 
 def _as_channels(value: object) -> int:
-    """Return a number of channels as a column holds it; 0 where it is unknown or none.
+    """Return a number of channels within the bounds of a column; 0 if it is unknown.
 
     >>> _as_channels(64), _as_channels(10**30) == MAX_QUANTITY, _as_channels(-(10**30)), _as_channels(None)
     (64, True, 0, 0)
@@ -462,10 +480,10 @@ def _as_sizes(value: object) -> tuple[int, ...]:
     return tuple(several) if all(isinstance(each, int) for each in several) else ()
 
 
-def _layer_steps(layer: Layer) -> tuple[int, ...]:
-    """Return the steps of a Keras layer that slides a window; those of a pooling are its window, unless it sets them.
+def _layer_strides(layer: Layer) -> tuple[int, ...]:
+    """Return the strides of a Keras layer; a pooling without strides has those of its window.
 
-    >>> _layer_steps(Layer("MaxPooling2D", {"pool_size": [2, 2], "strides": None})), _layer_steps(Layer("Dense"))
+    >>> _layer_strides(Layer("MaxPooling2D", {"pool_size": [2, 2], "strides": None})), _layer_strides(Layer("Dense"))
     ((2, 2), ())
     """
     config = _own_config(layer)
@@ -473,7 +491,7 @@ def _layer_steps(layer: Layer) -> tuple[int, ...]:
 
 
 def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:
-    """Return whether a node takes its kernel transposed."""
+    """Return whether a node transposes its kernel."""
     name = kernel_turning_attribute(op)
     definition = graph.node_def(node) if name else None
     return definition is not None and name in definition.attr and definition.attr[name].i != 0
