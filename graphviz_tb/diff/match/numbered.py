@@ -227,8 +227,8 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
 
 MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is not a part of one variable's update
-# The op type of a user, which of its inputs, what takes its result, and what it takes.
-Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
+# The op type of a user, which of its inputs, and the op types of what takes its result and of what it takes.
+Place = tuple[str, int, tuple[tuple[str, ...], ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
@@ -336,9 +336,7 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
-            ends = side.data_users(user), side.data_sources(user)
-            around = (tuple(sorted(set(map(side.op_type, nodes)))) for nodes in ends)
-            found[graph.op_types[graph.op[user]], int(graph.slot[edge]), *around].append(user)
+            found[side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
     # A number of more digits is a larger one.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))
