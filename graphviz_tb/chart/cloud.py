@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from graphviz_tb.model.theme import Theme
 CLOUD_MARGIN, CLOUD_HEADING_HEIGHT, CLOUD_FOOT_HEIGHT = 24, 52, 22
 CLOUD_PLOT_SIZE, CLOUD_LEGEND_WIDTH = (720, 560), 170  # px
 MIN_POINT_RADIUS, MAX_POINT_RADIUS = 1.2, 3.2  # px: the radius of a point among many, and among few
+NAME_GAP = 3  # px between a point and its name
 MAX_NUMBER_CATEGORIES = 12  # distinct whole numbers that are still categories
 POINT_RAMP = {"light": ("#E07B00", "#C0338F", "#1B1B7F"), "dark": ("#5566E0", "#E0609F", "#FFE08A")}
 RAMP_STRIPES = 32  # of the ramp in the legend
@@ -65,7 +67,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
     places = _plot_pixels(plot.axes, some)
     radius = float(np.clip(MAX_POINT_RADIUS - np.log10(max(1, len(some)) / 300), MIN_POINT_RADIUS, MAX_POINT_RADIUS))
     drawn = [_draw_points(group, places, radius) for group in groups]
-    names = tuple(_draw_category_names(groups, places, theme)) if categories else ()
+    names = tuple(_draw_category_names(groups, places, radius, theme)) if categories else ()
     parts = (
         Section("title", (CLOUD_MARGIN, CLOUD_MARGIN), (Group(tuple(_draw_heading(plot, theme))),)),
         Section(
@@ -184,15 +186,20 @@ def _draw_points(one: PointColourGroup, places: NDArray[np.float64], radius: flo
 
 
 def _draw_category_names(
-    groups: Sequence[PointColourGroup], places: NDArray[np.float64], theme: Theme
+    groups: Sequence[PointColourGroup], places: NDArray[np.float64], radius: float, theme: Theme
 ) -> Iterator[Primitive]:
-    """Yield the name of each category in its middle, so that colour is not the only sign."""
+    """Yield the name of each category in its middle, or beside its only point, so that colour is not the only sign."""
     for group in groups:
         if group.colour != theme.stroke and len(group.rows) and group.word.strip():
             x, y = (round(float(value), 1) for value in np.median(places[group.rows], axis=0))
             word = elide_text(replace_unsafe_characters(group.word), 120, 12, True)
             long = text_width(word, 12, True)
-            yield Label(word, x, y + 4, 12, long, theme.text, "middle", semibold=True, halo=theme.background)
+            anchor: Literal["start", "middle", "end"] = "middle"
+            if len(group.rows) == 1:
+                gap = radius + NAME_GAP
+                anchor = "start" if x + gap + long <= CLOUD_PLOT_SIZE[0] else "end"
+                x = round(x + gap if anchor == "start" else x - gap, 1)
+            yield Label(word, x, y + 4, 12, long, theme.text, anchor, semibold=True, halo=theme.background)
 
 
 def _draw_heading(plot: CloudPlot, theme: Theme) -> Iterator[Label]:

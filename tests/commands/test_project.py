@@ -93,6 +93,19 @@ def test_hostile_words_are_text() -> None:
     assert text.count("<circle") == 3 + 3  # points that are finite, and categories in the legend
 
 
+def test_the_name_of_a_single_point_is_beside_it() -> None:
+    """Also at the right edge, where there is no room to the right of the point."""
+    axes = np.array([[0, 0], [1, 0], [2, 1]], np.float32)
+    words = PointColumn("w", ("left", "in the middle", "right"), False)
+    text = svg.svg_bytes(cloud_sheet(CloudPlot("t", "", axes, ("", ""), words), THEMES["light"])).decode()
+    points = [float(x) for x in re.findall(r'<circle cx="([\d.]+)" cy="[\d.]+" r="3', text)]
+    names = re.findall(r'<text x="([\d.]+)"(?=[^>]*stroke)([^>]*)>', text)
+    assert len(points) == len(names) == 3
+    for point, (x, look) in zip(points, names, strict=True):
+        assert abs(float(x) - point) > 3
+        assert ('"end"' in look) == (float(x) < point)
+
+
 def test_many_categories_and_numbers() -> None:
     """The most common categories have colours, the rest one; numbers are a ramp from low to high."""
     rng = np.random.default_rng(0)

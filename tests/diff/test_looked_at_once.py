@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from graphviz_tb.diff import diff
@@ -13,6 +14,7 @@ from graphviz_tb.diff.changes import numbers
 from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
+from graphviz_tb.diff.match.numbered import _by_place
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
@@ -237,6 +239,15 @@ def test_a_long_name_is_not_read_for_each_that_leads_to_it() -> None:
     users = {layers.first_user(node) for node in range(len(made)) if node != made.graph.name.index("u/u")}
     assert users == {made.graph.name.index("u/u")}
     assert not reads  # its depth is known from its scope
+
+
+def test_the_ops_around_a_collector_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 200
+    made = side(graph(*(f"c{at} Const" for at in range(count)), f"u AddN {' '.join(f'c{at}' for at in range(count))}"))
+    sources = counted(monkeypatch, GraphColumns, "data_sources", len)
+    for node in range(len(made)):
+        _by_place(made, np.ones(len(made), np.bool_), node)
+    assert sum(sources) == count
 
 
 def test_scopes_are_not_all_measured_for_each_function(monkeypatch: pytest.MonkeyPatch) -> None:

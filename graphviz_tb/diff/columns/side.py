@@ -314,6 +314,7 @@ class GraphColumns:
         self.scopes: Scopes = _build_scopes(graph)
         self.function_class: Hashes = np.zeros(len(graph.functions), np.uint64)
         self.block: Ints = (graph.function + 1).astype(np.int32)
+        self._op_types_around: dict[int, tuple[tuple[str, ...], ...]] = {}
 
     def __len__(self) -> int:
         return len(self.graph)
@@ -327,6 +328,13 @@ class GraphColumns:
     def op_type(self, node: int) -> str:
         word: str = self.graph.op_types[self.graph.op[node]]
         return word
+
+    def op_types_around(self, node: int) -> tuple[tuple[str, ...], ...]:
+        """Return the op types of the nodes that take a value of `node`, and of those whose values it takes; sorted."""
+        if node not in self._op_types_around:
+            ends = self.data_users(node), self.data_sources(node)
+            self._op_types_around[node] = tuple(tuple(sorted(set(map(self.op_type, nodes)))) for nodes in ends)
+        return self._op_types_around[node]
 
     def body(self, function: int) -> list[int]:
         """Return the nodes of a function."""

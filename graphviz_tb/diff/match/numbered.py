@@ -225,7 +225,7 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 
 MAX_ALIKE_USERS = 3  # more users of a node are not parts of one variable's update
 # The op type of a user, the slot of its input, and the op types of its users and of its inputs.
-Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
+Place = tuple[str, int, tuple[tuple[str, ...], ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
@@ -332,9 +332,7 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
-            ends = side.data_users(user), side.data_sources(user)
-            around = (tuple(sorted(set(map(side.op_type, nodes)))) for nodes in ends)
-            found[graph.op_types[graph.op[user]], int(graph.slot[edge]), *around].append(user)
+            found[side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
     # Sort numbers at the end of names by length first.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))
