@@ -166,7 +166,9 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
     from graphviz_tb.serve.settings import Settings, new_token
 
     if not Path(path).exists():
-        raise ReadError(f"no file or folder {path!r}", hint="give the folder that the training writes its logs to")
+        if Path(path).suffix:
+            raise ReadError(f"no file or folder {path!r}", hint="give the folder that the training writes its logs to")
+        print_message("note", f"no folder {path!r} yet: it is shown as soon as a training writes to it", "yellow")
     if values["host"] and values["bind_all"]:
         raise RequestError("--host and --bind-all exclude each other")
     prefix = "/" + values["path_prefix"].strip("/") if values["path_prefix"].strip("/") else ""

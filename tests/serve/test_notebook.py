@@ -55,4 +55,4 @@ def test_a_line_without_a_log(tmp_path: Path, ended: None) -> None:
     with pytest.raises(RequestError, match="log directory"):
         notebook._show_server(" ")
     with pytest.raises(ToolFailed, match="no file or folder"):
-        notebook._show_server(str(tmp_path / "nothing"))
+        notebook._show_server(str(tmp_path / "nothing.pb"))

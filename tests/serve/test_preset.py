@@ -13,6 +13,7 @@ import graphviz_tb
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.commands.open import open_page
 from graphviz_tb.commands.serve import _server_settings, serve
+from graphviz_tb.errors import ReadError
 from graphviz_tb.page.build import page_data
 from graphviz_tb.serve.work import make_graph_page
 from tests.serve.writing import Writer, chain
@@ -57,3 +58,11 @@ def test_facts_of_a_file_are_in_the_page(tmp_path: Path) -> None:
 def test_open_serves_with_the_usual_choices(tmp_path: Path, client: Callable[..., Any]) -> None:
     settings = settings_of(open_page, str(tmp_path), "--no-view")
     assert (settings.options, settings.facts) == (graphviz_tb.Options(), None)
+
+
+def test_a_log_folder_may_come_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = str(tmp_path / "logs")
+    assert settings_of(serve, logs).source == logs
+    assert f"no folder {logs!r} yet" in capsys.readouterr().err
+    with pytest.raises(ReadError, match="no file or folder"):
+        settings_of(serve, str(tmp_path / "model.pb"))
