@@ -52,6 +52,13 @@ def shown(folded: list[SequenceElement]) -> str:
     return " ".join(of(each.box) for each in folded)
 
 
+@pytest.mark.parametrize("source", [False, True])
+def test_no_last_repetition_holds_another_input_of_the_program(source: bool) -> None:
+    # The feed-forward of the last layer of an encoder, then tokens, and the first attention of a decoder.
+    line = [*sequence("xabab", 10), *sequence("a", 10), element("i", ord("i"), 1, source=source), *sequence("by", 10)]
+    assert shown(fold_repeats(line, context())) == ("x 2×([ab]) a i b y" if source else "x 3×([ab]) y")
+
+
 @each(
     ("text", "folded"),
     [

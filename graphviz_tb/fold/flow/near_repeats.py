@@ -271,7 +271,8 @@ def nearly_behind(
     for place in range(start, limit):
         element = sequence[place]
         held = context.types.type_counts(element.box)
-        if element.stage or ops.total() + held.total() > (1 + UNLIKE) * like.size:
+        foreign = element.source and not any(each.source for each in turn)  # another input of the program
+        if element.stage or foreign or ops.total() + held.total() > (1 + UNLIKE) * like.size:
             break
         ops.update(held)
         unlike = like.count_unlike_ops(ops)
