@@ -43,12 +43,14 @@ SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The ops of one repetition, `size` in all, and the elements that it begins and ends with."""
+    """The ops of one repetition, `size` in all, the elements that it begins and ends with, and whether it holds a
+    stack."""
 
     ops: Counter[str]
     size: int
     first: SequenceElement
     last: SequenceElement
+    nested: bool = False
 
     def count_unlike_ops(self, ops: Counter[str]) -> int:
         """Count the surplus and missing ops of a stretch; -1 above a tenth."""
@@ -89,7 +91,8 @@ def _likeness(turn: Sequence[SequenceElement], types: OpTypes, layers: bool = Fa
     for element in turn:
         ops.update(types.type_counts(element.box))
     size = ops.total()
-    return Likeness(ops, size, turn[0], turn[-1]) if size >= SMALLEST or layers else None
+    nested = any(each.box.is_repetition for each in turn)
+    return Likeness(ops, size, turn[0], turn[-1], nested) if size >= SMALLEST or layers else None
 
 
 def nearly_before(
@@ -242,6 +245,8 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         held = types.type_counts(element.box)
         if element.stage or element.memory or ops.total() + held.total() > MORE * like.size:
             break
+        if not like.nested and _is_stack_of_blocks(element.box):
+            break  # what others lack is not a first one's, but a stage
         ops.update(held)
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
@@ -251,6 +256,10 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
     cuts = [sequence[start - 1].cut if start else 0 for start in (larger, best)]
     narrower = larger < best and cuts[0] < cuts[1]  # what begins in the middle of a block is none
     return larger if best == stop or narrower else best
+
+
+def _is_stack_of_blocks(box: FlowBox) -> bool:
+    return box.is_repetition and not box.sideways and box.ops_per_repetition >= MIN_BLOCK_OPS
 
 
 def nearly_behind(
