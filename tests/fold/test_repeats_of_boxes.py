@@ -52,6 +52,25 @@ def shown(folded: list[SequenceElement]) -> str:
     return " ".join(of(each.box) for each in folded)
 
 
+@pytest.mark.parametrize("source", [False, True])
+def test_no_last_repetition_holds_another_input_of_the_program(source: bool) -> None:
+    # The feed-forward of the last layer of an encoder, then tokens, and the first attention of a decoder.
+    line = [*sequence("xabab", 10), *sequence("a", 10), element("i", ord("i"), 1, source=source), *sequence("by", 10)]
+    assert shown(fold_repeats(line, context())) == ("x 2×([ab]) a i b y" if source else "x 3×([ab]) y")
+
+
+def test_a_stack_is_no_part_of_a_first_repetition_that_others_have_once() -> None:
+    # A step to a stage, two blocks, then twice a block that attends and one of them: not three of the latter.
+    def mixing(name: str, symbol: int, ops: int) -> SequenceElement:
+        inside = [FlowBox(f"{number}", 200 + number, 1, 1, op=f"Op{number}") for number in range(ops)]
+        return SequenceElement(make_group(GroupOrigin.NAME, inside, symbol, name), symbol, symbol)
+
+    step, attention = mixing("S", 300, 22), mixing("A", 301, 20)
+    block = sequence("b", 10)
+    line = [*sequence("x"), step, *block * 2, attention, *block, attention, *block, *sequence("y")]
+    assert [len(each.box.members) for each in fold_repeats(line, context()) if each.box.is_repetition] == [2, 2]
+
+
 @each(
     ("text", "folded"),
     [

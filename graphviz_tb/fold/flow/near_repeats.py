@@ -45,12 +45,13 @@ MIN_REPETITION_OPS = 5  # shorter stretches are often alike by chance
 
 @dataclass(frozen=True, slots=True)
 class RepetitionProfile:
-    """Number of ops of each type in one repetition, their sum, and the first and last element."""
+    """The number of ops of each type in one repetition and their sum, its ends, and whether it has a stack."""
 
     ops: Counter[str]
     size: int
     first: SequenceElement
     last: SequenceElement
+    has_stack: bool = False
 
     def unlike_op_count(self, ops: Counter[str]) -> int:
         """Return the number of surplus and missing ops of a stretch; -1 if that is more than a tenth."""
@@ -96,11 +97,10 @@ def _repetition_profile(
     for element in repetition:
         ops.update(types.type_counts(element.box))
     size = ops.total()
-    return (
-        RepetitionProfile(ops, size, repetition[0], repetition[-1])
-        if size >= MIN_REPETITION_OPS or has_layers
-        else None
-    )
+    if size < MIN_REPETITION_OPS and not has_layers:
+        return None
+    has_stack = any(element.box.is_repetition for element in repetition)
+    return RepetitionProfile(ops, size, repetition[0], repetition[-1], has_stack)
 
 
 def start_of_near_repetition(
@@ -277,6 +277,8 @@ def _best_start_before(
         held = types.type_counts(element.box)
         if element.stage or element.memory or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
             break
+        if not profile.has_stack and _is_stack_of_blocks(element.box):
+            break  # a stage of its own
         ops.update(held)
         unlike = profile.unlike_op_count(ops)
         if 0 <= unlike < least:
@@ -286,6 +288,10 @@ def _best_start_before(
     cuts = [sequence[start - 1].cut if start else 0 for start in (larger, best)]
     narrower = larger < best and cuts[0] < cuts[1]  # the start is not inside a block
     return larger if best == stop or narrower else best
+
+
+def _is_stack_of_blocks(box: FlowBox) -> bool:
+    return box.is_repetition and not box.sideways and box.ops_per_repetition >= MIN_BLOCK_OPS
 
 
 def end_of_near_repetition(
@@ -311,7 +317,8 @@ def end_of_near_repetition(
     for place in range(start, limit):
         element = sequence[place]
         held = context.types.type_counts(element.box)
-        if element.stage or ops.total() + held.total() > (1 + MAX_UNLIKE_SHARE) * profile.size:
+        is_other_input = element.source and not any(each.source for each in repetition)
+        if element.stage or is_other_input or ops.total() + held.total() > (1 + MAX_UNLIKE_SHARE) * profile.size:
             break
         ops.update(held)
         unlike = profile.unlike_op_count(ops)
