@@ -333,7 +333,7 @@ export class Actions {
     if (this.app.state.marked === marked) this.app.view.updateEmphasis();
   }
 
-  /** Run actions one after another. A failure does not block the next action; it rejects the promise, and is shown to the reader.
+  /** Run actions one after another. A failure does not block the next action; it rejects the promise of its caller.
    * @param {() => Promise<any>} run @returns {Promise<any>} */
   async queue(run) {
     const next = this.pending.then(run).finally(() => (this.app.history.nextKind = ""));

@@ -117,8 +117,8 @@ export class Facts {
     return rows;
   }
 
-  /** The op next to which a constant, summary or weight is drawn, -1 for none. An op of the network is preferred to ops that
-   * update or watch the variable; these share its scope. @param {number} row */
+  /** The op next to which a constant, summary or weight is drawn, -1 for none. Of several ops, those that
+   * write the variable or compute gradients come last, and those in its own scope after others. @param {number} row */
   async hostRow(row) {
     const { graph } = this;
     const edges = await this.edges().catch(() => null);

@@ -153,7 +153,7 @@ export class Graph {
     return around && this.shadowedFunctions().has(around) ? `::${words.map(layout.escape_address_part).join("::")}` : layout.join_address(words);
   }
 
-  /** The rows of functions whose name is also in the main graph, or empty. @returns {Set<number>} */
+  /** The rows of functions that share their name with a row of the main graph, or have no name. @returns {Set<number>} */
   shadowedFunctions() {
     if (!this.shadowedRows) {
       const rows = new Map(this.head.functions.map((/** @type {number} */ row) => [this.name(row), row]));

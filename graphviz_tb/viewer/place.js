@@ -5908,13 +5908,12 @@ function edge_colour(line, theme, chosen = false) {
   return ((line.kind === "reference") ? theme.reference : theme.data);
 }
 function shorten_line(points, by, at_start) {
-  let turned, return_to;
+  let turned;
   if ((by <= 0)) {
     return points;
   }
   turned = (at_start ? py_reversed(points) : points);
-  return_to = _step_towards(turned.at(-1), turned.at(-2), by);
-  turned = [...turned.slice(0, -1), return_to];
+  turned = [...turned.slice(0, -1), _step_towards(turned.at(-1), turned.at(-2), by)];
   return (at_start ? py_reversed(turned) : turned);
 }
 function _step_towards(start, goal, distance) {
@@ -6567,7 +6566,7 @@ function _node_group(scene, index, paint, texts, chosen) {
   let box, fill, theme, shapes, halo, text, title;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
   if (box.bare) {
-    return _bare_group(box);
+    return new Group([], box.address, box.title);
   }
   shapes = (box.open ? draw_frame(box, fill, theme) : draw_closed_box(box, fill, theme));
   if (chosen.has(index)) {
@@ -6582,9 +6581,6 @@ function _node_group(scene, index, paint, texts, chosen) {
   }
   title = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
   return new Group([...shapes], box.address, title);
-}
-function _bare_group(box) {
-  return new Group([], box.address, box.title);
 }
 function _selection_outline(box, theme) {
   let radius;

@@ -57,7 +57,7 @@ export class Share {
   /** Save the page as a file that opens with the present view. */
   async savePage() {
     const { app } = this;
-    const { page, ...state } = app.addressValues(); // a page of the log is kept only if one is shown
+    const { page, ...state } = app.addressValues(); // the view of the graph begins with the graph, of any other page with that page
     this.menu.open = false;
     download(await /** @type {(view: string) => Promise<Blob>} */ (Share.makePage)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
   }

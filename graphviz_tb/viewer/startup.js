@@ -92,7 +92,7 @@ export const scriptApi = {};
 addEventListener("unhandledrejection", (event) => reportFailure(event.reason));
 /** @type {any} */ (window).tbgraph = scriptApi;
 
-/** Run a start function, and report its end or failure. @param {() => Promise<any>} start */
+/** Run a start function; `scriptApi.ready` resolves at its end, and a failure is reported. @param {() => Promise<any>} start */
 export function startPage(start) {
   scriptApi.ready = start().then(
     () => undefined,
