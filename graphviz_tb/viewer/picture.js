@@ -112,7 +112,7 @@ export class Picture {
     for (const text of inside.get(-1) ?? []) {
       const left = text.anchor === "start" ? text.x : text.anchor === "end" ? text.x - text.width : text.x - text.width / 2;
       this.addItem("free", `x:${text.role}:${text.box < 0 ? "" : nameOf(text.box)}:${text.full}`, [left - 4, text.y - 14, left + text.width + 4, text.y + 6],
-        () => layout.free(text, scene, theme, none), text.full === text.content ? "" : text.full, {});
+        () => layout.free(text, scene, theme), text.full === text.content ? "" : text.full, {});
     }
     this.byKey = new Map(this.items.map((item) => [item.key, item]));
     this.boxOf = new Map(scene.boxes.map((/** @type {any} */ box, /** @type {number} */ at) => [box.address, at]));
