@@ -67,7 +67,7 @@ def row_values_at(
 def _condition_and_value(
     points: Sequence[tuple[TagValues, int]], median: float, gather: GatherRule
 ) -> tuple[ValueCondition, int, float]:
-    """Return the condition of a row, the step since which it is in it, and the value of its own tags."""
+    """Return the condition of a row, the first step in this condition, and the value of the row's tags."""
     return *_row_condition(_condition_points(points, gather), median), _gather_values(_point_values(points), gather)
 
 
@@ -121,7 +121,7 @@ def _root_of_squares(values: Sequence[float]) -> float:
 
 
 def _row_condition(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[ValueCondition, int]:
-    """Return the condition of a row and the step since which it is in it: NaN or exploded if any of its tags is, zero
+    """Return the condition of a row and the first step in this condition: NaN or exploded if any of its tags is, zero
     or vanished only if all are."""
     if not points:
         return ValueCondition.NONE, 0

@@ -180,7 +180,7 @@ class WholeSignature:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """The part of names that changed (`old`, `new`), or a `series` of which only the numbers changed."""
+    """A changed part of names (`old`, `new`), or a `series` of which only the numbers changed."""
 
     old: str = ""
     new: str = ""

@@ -22,7 +22,7 @@ PARAMETER_OF_MODULE = re.compile(r"(?:\w+\.)+?([^\W\d]\w*(?:\.\d+)*)")
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight that a node marked `Mark.WEIGHT` passes to its users.
+    """A weight, passed to its users by a node marked `Mark.WEIGHT`.
 
     `variable` is the name of the variable (of the constant, in a frozen graph) in the program; `dtype` the dtype of its
     value ("" if unknown), `shape` None if unknown. `role` is the input name of the op that uses it ("kernel", "bias",

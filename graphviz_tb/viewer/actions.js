@@ -3,7 +3,7 @@
 import { TimeSlices, byId, shortText } from "./dom.js";
 import { t } from "./strings.js";
 
-const MAX_OPENED_BOXES = 400; // on the screen, after one click that opens everything
+const MAX_OPENED_BOXES = 400; // boxes on the screen after one click that opens everything
 
 export class Actions {
   /** @param {App} app */
@@ -15,7 +15,7 @@ export class Actions {
 
   /** Forget another graph. */
   forgetCard() {
-    this.cardReady = Promise.resolve(); // when the card shows all it has to show
+    this.cardReady = Promise.resolve(); // resolves when the card is complete
   }
 
   /** Show the whole graph, or one function of the library. @param {number} row */
@@ -35,7 +35,7 @@ export class Actions {
     return this.queue(() => (this.app.state.open.has(this.app.state.graph.key(path)) ? this.closeNow(path) : this.openNow(path)));
   }
 
-  /** Put the members of the series of a level onto the level itself, or make them series again. @param {Path} path one of the series */
+  /** Ungroup the series of a level, or group them again. @param {Path} path one of the series */
   toggleGrouping(path) {
     return this.queue(async () => {
       const { graph } = this.app.state;
@@ -79,7 +79,7 @@ export class Actions {
     this.app.emit("open", { name: graph.address(path), open: true });
   }
 
-  /** Let a stack show another member. @param {Path} path what is chosen @param {Path} member */
+  /** Show another member of a stack. @param {Path} path the chosen node @param {Path} member */
   showMember(path, member) {
     return this.queue(async () => {
       const { graph } = this.app.state;
@@ -88,7 +88,7 @@ export class Actions {
     });
   }
 
-  /** List the members of the stack that a path is, or that it is shown in. @param {Path} path */
+  /** List the members of the stack that a path names or is shown in. @param {Path} path */
   listMembers(path) {
     const { graph } = this.app.state;
     const stack = /** @type {Path} */ (graph.stackIn(path) ?? graph.stackOf(path));
@@ -189,11 +189,11 @@ export class Actions {
       const stack = graph.stackOf(path);
       const shown = stack ? path : await this.hostOf(path);
       const closed = graph.ancestors(shown).filter((group) => !(group.length === 1 && group[0] === 0) && !this.app.state.open.has(graph.key(group)));
-      // A member that its stack does not show is opened: then it does.
+      // Opening a member makes its stack show it.
       if (stack && !this.app.state.open.has(graph.key(path)) && (closed.length || graph.memberOf(stack, this.app.state.open))) await this.openNow(path, moving);
       else if (closed.length) await this.openNow(closed[closed.length - 1], moving);
       await this.selectNow(path);
-      await this.cardReady; // the card may come to lie over it
+      await this.cardReady; // wait for the card, which may cover the box
       const box = this.app.view.boxAt(shown) ?? this.app.view.boxAt(graph.framePath(shown));
       if (box) await this.app.viewport.bringIntoView(box);
       if (focus) this.app.frame.focusPicture();
@@ -204,7 +204,7 @@ export class Actions {
   setScheme(scheme) {
     return this.queue(async () => {
       this.app.history.beginEntry();
-      if (scheme === "logged" && this.app.state.scheme !== scheme) this.listAllMembers(); // layers are compared with one another
+      if (scheme === "logged" && this.app.state.scheme !== scheme) this.listAllMembers(); // so that layers can be compared
       this.app.state.scheme = scheme;
       this.app.state.awaitedScheme = "";
       byId("scheme").value = scheme;
@@ -213,7 +213,7 @@ export class Actions {
     });
   }
 
-  /** Show what one step measured, all together at -1. @param {number} at */
+  /** Show the measurements of one step, or of all steps at -1. @param {number} at */
   setStep(at) {
     return this.queue(async () => {
       this.app.history.beginEntry();
@@ -223,7 +223,7 @@ export class Actions {
       if (this.app.state.scheme === scheme) byId("step").value = String(at);
       else this.app.frame.update();
       await this.app.view.recolour();
-      if (this.app.state.selected) this.cardReady = this.app.card.show(this.app.state.selected); // its figures are those of the step
+      if (this.app.state.selected) this.cardReady = this.app.card.show(this.app.state.selected); // the card shows the numbers of the step
       this.app.history.writeAddress();
     });
   }
@@ -275,7 +275,7 @@ export class Actions {
     });
   }
 
-  /** The box that shows a path: its own, or for a constant or weight that of the op next to it. @param {Path} path @returns {Promise<Path>} */
+  /** The box that shows a path: its own box, or for a constant or weight the box of the op next to it. @param {Path} path @returns {Promise<Path>} */
   async hostOf(path) {
     if (this.app.state.graph.isUngrouped(path)) return [path[0] + 1];
     const row = path[path.length - 1];
@@ -296,7 +296,7 @@ export class Actions {
     });
   }
 
-  /** Trace a hop, or a hop further than before. @param {Path} path @param {string} way */
+  /** Trace one hop, or extend the trace by a hop. @param {Path} path @param {string} way */
   traceFurther(path, way) {
     const { traced, graph } = this.app.state;
     const same = traced?.way === way && graph.key(traced.path) === graph.key(path);
@@ -327,13 +327,13 @@ export class Actions {
     for (const row of rows) {
       if (this.app.state.graph.mark[row]) marked.add(await this.app.state.facts.hostRow(row));
       if (turns.isOver) await turns.nextSlice();
-      if (this.app.state.marked !== marked) return; // something else was looked for meanwhile
+      if (this.app.state.marked !== marked) return; // superseded by another search
     }
     marked.delete(-1);
     if (this.app.state.marked === marked) this.app.view.updateEmphasis();
   }
 
-  /** Do one thing after another. What fails does not hold up the next; who asked is told, the reader where nobody did.
+  /** Run actions one after another. A failure does not block the next action; it rejects the promise of its caller.
    * @param {() => Promise<any>} run @returns {Promise<any>} */
   async queue(run) {
     const next = this.pending.then(run).finally(() => (this.app.history.nextKind = ""));

@@ -1,8 +1,8 @@
-// The application: the page of a graph put together from its parts, and the way from an address to a view.
+// The application: the parts of the page of a graph, and the conversion of an address to a view.
 //
 //   state ──▶ view ──▶ viewport        what is open and selected, how it is drawn, where the camera is
 //     ▲         legend, frame, panels  the parts around it
-//   actions ──▶ history                what a reader does, and the address of each view
+//   actions ──▶ history                actions of the reader, and the address of each view
 
 import { Actions } from "./actions.js";
 import { MAX_DISTANCE_PX } from "./camera.js";
@@ -77,7 +77,7 @@ export class App {
     this.actions.forgetCard();
   }
 
-  /** Restore a state; what it names and this graph has not is reported. @param {Record<string, any>} state */
+  /** Restore a state; names that are missing from this graph are reported. @param {Record<string, any>} state */
   async restore(state) {
     const { open, members, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, table, rows, ...rest } = state;
     this.state.otherValues = rest;
@@ -96,7 +96,7 @@ export class App {
     }
     for (const [key, path] of [...wanted]) if (wanted.has(key)) this.state.graph.closeOtherMembers([path], wanted);
     if (open) this.state.openUsualMembers(wanted, new Set(members ?? []));
-    const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
+    const foreign = open !== undefined && !wanted.size && lost.length > 0; // the address is that of another graph
     if (open === undefined || foreign) for (const path of this.state.head.open) wanted.set(this.state.graph.key(path), path);
     const path = select ? this.state.graph.pathOfAddress(select) : null;
     if (select && !path) lost.push(select);
@@ -147,8 +147,8 @@ export class App {
     const place = at?.split(",").map(Number);
     if (place?.length === 3 && place.every((value) => Math.abs(value) <= MAX_DISTANCE_PX) && place[2] > 0 && !foreign) {
       this.state.isCameraMoved = true;
-      if (path) await this.actions.selectNow(path); // its card covers a part of the window
-      if (path && narrowScreen.matches) await this.actions.cardReady; // a sheet is as high as what it says
+      if (path) await this.actions.selectNow(path); // before the fit, since its card covers part of the window
+      if (path && narrowScreen.matches) await this.actions.cardReady; // the height of a sheet depends on its content
       this.viewport.camera.lookAtPlace(place);
       if (path) await this.viewport.bringSelected(path);
     } else {

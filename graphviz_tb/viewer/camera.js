@@ -5,10 +5,10 @@ import { byId, prefersReducedMotion } from "./dom.js";
 import { narrowScreen } from "./input.js";
 import { DRAWN_MARGIN_PX } from "./picture.js";
 
-const MIN_SCALE = 0.05; // less only where a picture does not fit then
+const MIN_SCALE = 0.05; // a larger picture may be shown smaller
 const MAX_SCALE = 8;
 const MIN_POSITIVE_SCALE = 1e-6;
-export const MAX_DISTANCE_PX = 1e9; // pixels: no picture reaches so far, and what is farther no browser draws
+export const MAX_DISTANCE_PX = 1e9; // pixels: beyond the end of any picture and the limits of browsers
 export const EASE_MS = 200; // milliseconds
 const FRAME_BUDGET_MS = 3; // milliseconds of a frame that drawing may take while the camera moves
 
@@ -17,7 +17,7 @@ export class Camera {
   constructor(stage, picture, moved, appeared) {
     this.stage = stage;
     this.picture = picture;
-    /** @type {HTMLElement} what a pan moves: the picture on it is not touched */
+    /** @type {HTMLElement} the element that a pan moves, without redrawing the picture on it */
     this.paper = byId("paper");
     this.onMove = moved;
     this.onAppear = appeared;
@@ -26,13 +26,13 @@ export class Camera {
     this.k = 1;
     /** where the camera was when the sheet was drawn */
     this.base = { x: 0, y: 0, k: 0 };
-    /** where it was when that was seen to which was to be drawn */
+    /** camera at the last check of what is to be drawn */
     this.drawnPlace = [0, 0];
     this.frameRequest = 0;
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.motionId = 0;
-    /** where the camera goes, as long as nothing else was asked for */
+    /** destination of the camera, until another move is requested */
     this.goal = { turn: -1, to: [0, 0, 1] };
     /** @type {any} */
     this.settleTimer = 0;
@@ -44,21 +44,21 @@ export class Camera {
     this.listen();
   }
 
-  /** Take the size of the window; asked more often, it would be computed again with every picture. A frame may have none
-   * until it is shown: what was fitted into nothing appears then. */
+  /** Store the size of the window, which is slow to read for every picture. A frame may have no size until it is shown:
+   * then the picture is fitted. */
   measure() {
     this.size = [this.stage.clientWidth, this.stage.clientHeight];
     if (this.picture.scene && this.k <= MIN_POSITIVE_SCALE && this.size.every(Boolean)) this.onAppear();
   }
 
-  /** A scale that the camera may have: any picture gets small enough to be seen as a whole with room around it. @param {number} k */
+  /** Clamp a scale. The least scale shows any picture as a whole, with a margin. @param {number} k */
   boundedScale(k) {
     const { width = 1, height = 1 } = this.picture.scene ?? {};
     const whole = Math.min(this.size[0] / Math.max(1, width), this.size[1] / Math.max(1, height));
     return Math.max(Math.min(MIN_SCALE, whole / 3), Math.min(MAX_SCALE, k), MIN_POSITIVE_SCALE);
   }
 
-  /** Put the camera somewhere. @param {number} x @param {number} y @param {number} k */
+  /** Set the camera. @param {number} x @param {number} y @param {number} k */
   set(x, y, k) {
     [this.x, this.y, this.k] = [x, y, this.boundedScale(k)];
     const { base } = this;
@@ -76,7 +76,7 @@ export class Camera {
     this.onMove();
   }
 
-  /** Draw for this place of the camera; the sheet stays where it is as long as its scale does. */
+  /** Draw for this position of the camera; the sheet is not moved while its scale is unchanged. */
   settle() {
     clearTimeout(this.settleTimer);
     const offsets = [this.x - this.base.x, this.y - this.base.y];
@@ -89,7 +89,7 @@ export class Camera {
     this.drawView();
   }
 
-  /** Draw what is in view now. @param {number} patience milliseconds; what takes longer is drawn with the next frame */
+  /** Draw what is in view now. @param {number} patience milliseconds; the rest is drawn in the next frame */
   drawView(patience = Infinity) {
     this.drawnPlace = [this.x, this.y];
     const [wide, tall] = this.size;
@@ -124,7 +124,7 @@ export class Camera {
   freeRoom() {
     const [wide, tall] = this.size;
     const lower = (/** @type {string} */ id, /** @type {number} */ down) => (byId(id).hidden ? 0 : Math.min(tall / 2, down + byId(id).offsetHeight));
-    const top = Math.max(lower("found", 0), lower("tracing", 14)); // the list of what was found, what a trace says
+    const top = Math.max(lower("found", 0), lower("tracing", 14)); // the lists of search results and of a trace
     if (narrowScreen.matches) return [[0, wide], [top, tall - Math.max(...["card", "outline", "changes"].map((id) => byId(id).offsetHeight))]]; // sheets from below
     const listed = !byId("changes").hidden ? byId("changes") : document.body.classList.contains("outlined") ? byId("outline") : null;
     const right = byId("card").hidden ? 0 : byId("card").offsetWidth;
@@ -140,7 +140,7 @@ export class Camera {
     return [(x - this.x) / this.k, (y - this.y) / this.k, short / this.k];
   }
 
-  /** Look at such a place. @param {number[]} place */
+  /** Show such a place. @param {number[]} place */
   lookAtPlace([x, y, extent]) {
     const [across, along] = this.freeRoom();
     const short = Math.max(1, Math.min(across[1] - across[0], along[1] - along[0]));
@@ -149,7 +149,7 @@ export class Camera {
     this.settle();
   }
 
-  /** Go somewhere smoothly. @param {number[]} to @returns {Promise<void>} */
+  /** Move the camera smoothly. @param {number[]} to @returns {Promise<void>} */
   glideTo(to) {
     const from = [this.x, this.y, this.k];
     const turn = ++this.motionId;
@@ -178,7 +178,7 @@ export class Camera {
     });
   }
 
-  /** The place of the camera when it stops. */
+  /** The position of the camera after its current move. */
   get destination() {
     return this.goal.turn === this.motionId ? this.goal.to : [this.x, this.y, this.k];
   }
@@ -207,7 +207,7 @@ export class Camera {
     for (const name of ["pointerup", "pointercancel"]) stage.addEventListener(name, (event) => this.liftFinger(/** @type {PointerEvent} */ (event)));
   }
 
-  /** Two fingers on the trackpad of a Mac: Safari tells them by events of its own, with the scale since they began.
+  /** Two fingers on a Mac's trackpad: Safari sends gesture events, with the scale since their start.
    * @param {any} event */
   handleGesture(event) {
     event.preventDefault();
@@ -234,7 +234,7 @@ export class Camera {
     if (!before) return;
     if (!this.wasDragged && Math.hypot(event.clientX - this.pressedPoint.x, event.clientY - this.pressedPoint.y) < 4) return;
     if (!this.wasDragged) {
-      byId("shield").hidden = false; // its cursor is its own: that of the stage would be inherited by every box
+      byId("shield").hidden = false; // an element for the cursor, since every box would inherit the cursor of the stage
       byId("shield").setPointerCapture(event.pointerId);
     }
     this.wasDragged = true;

@@ -11,9 +11,9 @@ import { STRINGS, countWord, language, opsWord, t } from "./strings.js";
 
 const MAX_CARD_ROWS = 40; // rows of a table that are shown
 
-/** @typedef {{path: Path, edges: number[], states: Int32Array | null, key: string, tensor: string, count: number}} NodeEdge what comes from or goes to a node */
+/** @typedef {{path: Path, edges: number[], states: Int32Array | null, key: string, tensor: string, count: number}} NodeEdge an edge to or from a node */
 
-/** The beginning of a value, cut between its elements. @param {string} value @param {number} most */
+/** The start of a value, cut between elements. @param {string} value @param {number} most */
 function cutValue(value, most) {
   const end = value.lastIndexOf(", ", most);
   const count = / … [\d,\u2009]+ in all$/.exec(value)?.[0] ?? " …";
@@ -71,7 +71,7 @@ export class Card {
       ...(group ? [this.typeTable(row), this.twinTable(row, path)] : []),
     ];
     body.append(...parts.filter(Boolean));
-    this.showLogged(path, turn, body); // it may wait for the log: nothing here waits for it
+    this.showLogged(path, turn, body); // not awaited: it may wait for the log
   }
 
   /** Append the logged charts once they are loaded. @param {Path} path @param {number} turn @param {any} body */
@@ -80,7 +80,7 @@ export class Card {
     if (turn === this.turn && section) body.querySelector("dl").after(section);
   }
 
-  /** Renew the buttons of the actions. @param {Path} path */
+  /** Update the buttons of the actions. @param {Path} path */
   refreshActions(path) {
     this.panel.querySelector(".actions")?.replaceWith(this.actionButtons(path));
   }
@@ -115,7 +115,7 @@ export class Card {
     );
   }
 
-  /** The way from one member of a stack to the next. @param {Path} path */
+  /** Buttons that step through the members of a stack. @param {Path} path */
   memberButtons(path) {
     const { app } = this;
     const stack = app.state.stackMembers(path);
@@ -150,7 +150,7 @@ export class Card {
     const { app } = this;
     const rows = [];
     for (const scheme of app.state.head.measured ?? []) {
-      const colouring = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
+      const colouring = await app.view.loadColouring(scheme).catch(() => null); // the colouring of the shown step
       const [text, lacks] = [colouring?.valueText(path), colouring?.missingCounts(path) ?? []];
       const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: colouring?.head.batch })));
       const value = text ? colouring?.boundedValueText(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
@@ -230,12 +230,12 @@ export class Card {
     return el("button", { class: "link", title: shortText(name), onclick: () => this.app.actions.reveal(path) }, ...nameWithBreaks(shortText(name, 160)));
   }
 
-  /** The path of another row as this path sees it. @param {Path} path @param {number} row */
+  /** The path of another row, as a neighbour of this path. @param {Path} path @param {number} row */
   neighbourPath(path, row) {
     return this.app.state.graph.neighbour(path, row, false).length > 1 ? this.app.state.graph.neighbour(path, row, false) : this.app.state.facts.pathOfRow(row);
   }
 
-  /** The box that shows a path now: the outermost closed one around it, or its own. @param {Path} path @returns {Path} */
+  /** The box that shows a path now: the outermost closed box around it, or its own. @param {Path} path @returns {Path} */
   visibleBoxPath(path) {
     const { app } = this;
     for (const group of [...app.state.graph.ancestors(path), path]) {

@@ -19,7 +19,7 @@ export class ComparedColouring extends Colouring {
     );
   }
 
-  /** The theme without the colour of reference edges and marks: they would look like what was removed. @param {string} name */
+  /** The theme without the colour of reference edges and marks, which would look like removed ones. @param {string} name */
   setTheme(name) {
     super.setTheme(name);
     const theme = layout.THEMES.get(name);
@@ -101,7 +101,7 @@ export class ChangeList {
     return item;
   }
 
-  /** Changes without a place of their own in the list, folded. @param {string} key @param {any[]} items */
+  /** Changes that are not listed separately, folded. @param {string} key @param {any[]} items */
   foldedChanges(key, items) {
     const inner = items.map((other) =>
       el("div", { class: "behind" }, el("button", { class: "change", title: shortText(other.full, 600), onclick: () => this.revealChange(other) }, el("span", { class: `sign ${CHANGE_CLASSES[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, shortText(other.text, 300)))),
@@ -118,7 +118,7 @@ export class ChangeList {
   }
 
   markCurrent() {
-    const there = this.changes.length === 1 && this.current === 0; // nowhere else to go
+    const there = this.changes.length === 1 && this.current === 0; // there is only this change
     for (const button of this.panel.querySelectorAll(".steps button")) button.disabled = there;
     this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ item) => {
       const isCurrent = Number(item.dataset.change) === this.current;
@@ -143,7 +143,7 @@ export class ChangeList {
     return all.filter((change) => change.rows.includes(row));
   }
 
-  /** The changes around a row that is in none itself, or else in it. @param {number} row @returns {any[]} */
+  /** The changes around a row that no change names, else the changes inside it. @param {number} row @returns {any[]} */
   changesNear(row) {
     const { end } = this.app.state.graph;
     const around = this.changes.filter((change) => change.rows.some((/** @type {number} */ at) => at < row && row < end[at]));

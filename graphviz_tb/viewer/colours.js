@@ -4,10 +4,10 @@ import { inBounds } from "./strings.js";
 
 export const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
 const MAX_LEGEND_ROWS = 10; // of a legend
-const UNKNOWN_LABEL = "unknown"; // of the legend of costs
-const SECOND_LINE_ROLES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
-const SECOND_LINE_MARGIN_PX = 18; // px beside a second line, at least
-const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
+const UNKNOWN_LABEL = "unknown"; // label in the legend of costs
+const SECOND_LINE_ROLES = new Set(["second", "count"]); // texts of a colouring on a closed box, and on the title bar of an open box
+const SECOND_LINE_MARGIN_PX = 18; // least room beside a second line
+const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // ticks as shares of the largest difference
 
 /** The words for a value of each kind of colouring. @type {Record<string, (value: number) => string>} */
 const VALUE_FORMATS = {
@@ -27,7 +27,7 @@ export class Colouring {
     const count = graph.count;
     const column = (/** @type {number} */ at) => columns.subarray(at * count, (at + 1) * count);
     this.measured = !!head.measured;
-    /** @type {any} fills of what was not measured, by theme: a group's, an op's */
+    /** @type {any} fills of a group and of an op without a measurement, by theme */
     this.unknown = null;
     /** @type {Map<string, number>} */
     this.insideIndexes = new Map();
@@ -52,7 +52,7 @@ export class Colouring {
       this.entryStarts = columns.subarray(3 * count, 4 * count + 1);
       this.entries = columns.subarray(4 * count + 1);
     }
-    /** @type {() => Colouring[]} those of all steps */
+    /** @type {() => Colouring[]} colourings of all steps */
     this.stepColourings = () => [this];
     /** @type {Path[]} the path of each box shown */
     this.boxPaths = [];
@@ -83,7 +83,7 @@ export class Colouring {
     return value === null ? this.unknown[this.themeIndex][this.graph.isDrawnAsOp(row) ? 1 : 0] : this.fillOfValue(value);
   }
 
-  /** The colour of a value, along the root of its share of the largest. @param {number} value */
+  /** The colour of a value: along the ramp by the square root of its share of the largest value. @param {number} value */
   fillOfValue(value) {
     const fills = this.fills[this.themeIndex];
     const share = this.greatestValue > 0 ? Math.sqrt(Math.min(1, Math.abs(value) / this.greatestValue)) : 0;
@@ -101,7 +101,7 @@ export class Colouring {
     return this.measured ? this.measuredFill(this.valueIndex(path)) : this.fill(path[path.length - 1]);
   }
 
-  /** The colour of a line: a fainter one where it leads to a box of which nothing is known. @param {any} line @returns {any} */
+  /** The colour of a line; fainter if it leads to a box without a known value. @param {any} line @returns {any} */
   lineTint(line) {
     const { faint } = this.head;
     if (!faint || line.kind === "shortcut" || line.source === undefined) return null;
@@ -129,7 +129,7 @@ export class Colouring {
     });
   }
 
-  /** The rows of the legend, and all of them where it only counts the last ones; with the letters that boxes bear.
+  /** The rows of the legend, and all rows if the legend only counts the last ones; with the letters on boxes.
    * @param {number[]} rows @param {Set<string>} lettered */
   legendRows(rows, lettered) {
     const legend = this.legend(rows);
@@ -148,7 +148,7 @@ export class Colouring {
     return this.graph.words[this.columns[this.valueIndex(path)]] || null;
   }
 
-  /** The second line for which a box has room. @param {Path} path @returns {string | null} */
+  /** The second line of a box, if there is room for it. @param {Path} path @returns {string | null} */
   longestSecondLine(path) {
     let longest = this.secondLine(path);
     if (longest === null) return null;
@@ -159,7 +159,7 @@ export class Colouring {
     return longest;
   }
 
-  /** Write the second lines into a scene that was placed with room for others; whether each has its place there.
+  /** Write the second lines into a scene that was laid out with other second lines; return whether all of them fit.
    * @param {any} scene @param {Map<string, Path>} places */
   writeSecondLines(scene, places) {
     const written = new Set();
@@ -198,13 +198,13 @@ export class Colouring {
     return value === null || (this.head.whole && !value) ? null : this.formatValue(value).replace(/ (parameters?|FLOPs)$/, "");
   }
 
-  /** The number of a path with the word for a bound, which Python decides; null where there is none. @param {Path} path @returns {string | null} */
+  /** The number of a path with the word for its bound, which Python computed; null if there is none. @param {Path} path @returns {string | null} */
   boundedValueText(path) {
     const text = this.valueText(path);
     return text && this.measured ? inBounds(this.bound(path), text) : text;
   }
 
-  /** Whether the number of a path is exact (0), a lower bound (1), an upper one (2), or near (3). @param {Path} path @returns {number} */
+  /** Whether the number of a path is exact (0), a lower bound (1), an upper bound (2), or approximate (3). @param {Path} path @returns {number} */
   bound(path) {
     return this.head.bounds?.[path[path.length - 1]] ?? 0;
   }
@@ -216,7 +216,7 @@ export class Colouring {
     return counts.filter(([, count]) => count > 0);
   }
 
-  /** A value with its unit, and with its sign where it is a difference. @param {number} value */
+  /** A value with its unit; a difference also with its sign. @param {number} value */
   formatValue(value) {
     const text = VALUE_FORMATS[this.head.measured](Math.abs(value));
     return this.head.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + text : text;
@@ -243,7 +243,7 @@ export class Colouring {
     return this.measured ? this.scaleLegend(rows) : this.categoryLegend(rows, most);
   }
 
-  /** The numbers of a row's rows of the legend. @param {number} row @returns {Iterable<number>} */
+  /** The numbers of the legend rows of a row. @param {number} row @returns {Iterable<number>} */
   legendEntries(row) {
     return this.entries.subarray(this.entryStarts[row], this.entryStarts[row + 1]);
   }
@@ -256,26 +256,26 @@ export class Colouring {
       const [label, fill, kind] = this.head.legend[at];
       return new layout.LegendRow(label, this.fills[this.themeIndex][fill], "box", "", kind);
     });
-    const plain = shown.filter((row) => !row.fill.hued); // has no category, or no value: never left out
+    const plain = shown.filter((row) => !row.fill.hued); // rows without a category or value are never left out
     const hued = shown.filter((row) => row.fill.hued);
     const rest = hued.length > most ? [new layout.LegendRow(`+${hued.length - most} more`, hued[0].fill, "rest")] : [];
     return [...hued.slice(0, most), ...rest, ...plain];
   }
 
-  /** The values that a ramp names, each once. */
+  /** The distinct values that a ramp labels. */
   ticks() {
     const { signed, whole } = this.head;
     const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.greatestValue * tick) : layout.round_ticks(this.greatestValue, this.head.measured === "bytes");
     return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
   }
 
-  /** Whether a row of the legend is about a path: it has one of its colours, or that of the nearest value that is named.
+  /** Whether a row of the legend belongs to a path: it has one of the path's colours, or that of the nearest labelled value.
    * @param {string} label @param {Path} path */
   isInLegendRow(label, path) {
     if (!this.measured) return [...this.legendEntries(path[path.length - 1])].some((entry) => this.head.legend[entry][0] === label);
     const value = this.value(this.valueIndex(path));
     if (value === null) return label === this.head.missing || label === UNKNOWN_LABEL;
-    const root = (/** @type {number} */ number) => Math.sign(number) * Math.sqrt(Math.abs(number)); // as the ramp goes
+    const root = (/** @type {number} */ number) => Math.sign(number) * Math.sqrt(Math.abs(number)); // the scale of the ramp
     const ticks = this.ticks().sort((a, b) => Math.abs(root(a) - root(value)) - Math.abs(root(b) - root(value)));
     return this.formatValue(ticks[0]) === label;
   }
@@ -286,7 +286,7 @@ export class Colouring {
     const ticks = this.greatestValue || lacking.length < rows.length ? this.ticks() : [];
     const out = ticks.map((value) => new layout.LegendRow(this.formatValue(value), this.fillOfValue(value)));
     const unknown = this.unknown[this.themeIndex][0];
-    if (lacking.length) out.push(new layout.LegendRow(UNKNOWN_LABEL, unknown)); // as the legend of a picture writes it
+    if (lacking.length) out.push(new layout.LegendRow(UNKNOWN_LABEL, unknown)); // as in the legend of a picture
     const { missing, rest } = this.head;
     if (missing && rows.some((row) => this.value(row) === null)) out.push(new layout.LegendRow(missing, unknown));
     for (const word of rest) out.push(new layout.LegendRow(word, unknown, "rest"));

@@ -10,7 +10,7 @@ const MAX_DIFFERENCES = 60; // differences that are listed
 
 /** @typedef {{what: string, one: string, other: string}} ComparisonRow */
 
-/** Show two boxes beside each other. @param {App} app @param {Path} one @param {Path} other */
+/** Show two boxes side by side. @param {App} app @param {Path} one @param {Path} other */
 export async function showComparison(app, one, other) {
   const { graph } = app.state;
   const rows = [...(await comparedFacts(app, one, other)), ...(await comparedContents(app, one, other))];
@@ -54,7 +54,7 @@ async function comparedFacts(app, one, other) {
   return rows;
 }
 
-/** Attributes of the ops in two boxes: place by place where they have one structure, or else by their names inside.
+/** Attributes of the ops in two boxes: position by position if their structures are equal, else by their names inside.
  * @param {App} app @param {Path} one @param {Path} other @returns {Promise<ComparisonRow[]>} */
 async function comparedContents(app, one, other) {
   const { graph, facts } = app.state;
@@ -84,10 +84,10 @@ async function comparedContents(app, one, other) {
   return rows;
 }
 
-/** Attributes in which the name of what they belong to stands as "…": it is no difference. @param {any[][]} pairs @param {string} name */
+/** Attributes with the name of their node replaced by "…", so that it does not count as a difference. @param {any[][]} pairs @param {string} name */
 const maskedNames = (pairs, name) => (name ? pairs.map(([key, value]) => [key, String(value).replaceAll(`${name}/`, "…/")]) : pairs);
 
-/** Names and values of two beside each other. @param {any[][][]} both @param {string} before each name @returns {ComparisonRow[]} */
+/** Names and values of two nodes side by side. @param {any[][][]} both @param {string} before each name @returns {ComparisonRow[]} */
 function comparedPairs([first, second], before) {
   const [one, other] = [first, second].map((list) => new Map(list.map(([name, value]) => [name, String(value)])));
   return [...new Set([...one.keys(), ...other.keys()])].map((name) => ({ what: before + name, one: one.get(name) ?? "", other: other.get(name) ?? "" }));

@@ -8,7 +8,7 @@
 
 export class DamagedBlock extends Error {}
 
-/** The server does not answer: what was asked for can be asked for again. */
+/** The server does not answer; the request may be repeated. */
 export class ServerLost extends Error {}
 
 export class Blocks {

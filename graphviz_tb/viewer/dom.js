@@ -6,10 +6,10 @@ export const SVG = "http://www.w3.org/2000/svg";
 const CONTROL_CHARACTERS =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
 
-/** A text fit to be shown. @param {string} text */
+/** A text without characters that cannot be shown. @param {string} text */
 export const visibleText = (text) => String(text).replace(CONTROL_CHARACTERS, "\ufffd");
 
-/** A text that is not longer than it may be. @param {string} text @param {number} most */
+/** A text shortened in the middle to at most `most` letters. @param {string} text @param {number} most */
 export const shortText = (text, most = 300) => (text.length <= most ? visibleText(text) : `${visibleText(text.slice(0, most / 2))}…${visibleText(text.slice(-most / 2))}`);
 
 /**
@@ -47,15 +47,15 @@ export const byId = (id) => document.getElementById(id);
 /** @param {Element} element */
 export const removeChildren = (element) => element.replaceChildren();
 
-/** Put a panel in front of the others: the last one opened is in front. @param {HTMLElement} panel */
+/** Put a panel in front of the others. @param {HTMLElement} panel */
 export function raisePanel(panel) {
   for (const raised of document.querySelectorAll(".raised")) raised.classList.remove("raised");
   panel.classList.add("raised");
 }
 
-const SLICE_MS = 12; // milliseconds of work after which the page answers what was done meanwhile
+const SLICE_MS = 12; // milliseconds of work before the page handles events
 
-/** Long work in short turns: keys and pointers are answered between them. */
+/** Long work in short turns, between which the page handles keys and pointers. */
 export class TimeSlices {
   constructor() {
     this.since = performance.now();
@@ -66,7 +66,7 @@ export class TimeSlices {
     return performance.now() - this.since > SLICE_MS;
   }
 
-  /** Wait for the next one. */
+  /** Wait for the next turn. */
   async nextSlice() {
     await new Promise((done) => setTimeout(done));
     this.since = performance.now();

@@ -3,7 +3,7 @@
 import { OP, SUMMARY } from "./levels.js";
 
 export const NODES_PER_BLOCK = 2000;
-const WRITE_OPS = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it is drawn next to them, too
+const WRITE_OPS = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable; the variable is drawn next to them too
 const GRADIENT_SCOPE = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
 
 export class Facts {
@@ -14,7 +14,7 @@ export class Facts {
     this.edgeColumns = null;
   }
 
-  /** The edges by column, and where those of a source and of a target begin. */
+  /** The columns of the edges, and the start of the edges of each source and of each target. */
   edges() {
     const { blocks } = this.graph;
     const became = () => (blocks.has("changes/edges") ? blocks.get("changes/edges").catch(() => null) : null);
@@ -37,14 +37,14 @@ export class Facts {
     return block[node % NODES_PER_BLOCK];
   }
 
-  /** The class and the configuration of the Keras layer that a row is; null for none. @param {number} row @returns {Promise<[string, any[][]] | null>} */
+  /** The class and the configuration of a row's Keras layer; null if it is not a layer. @param {number} row @returns {Promise<[string, any[][]] | null>} */
   async layerConfig(row) {
     const { blocks } = this.graph;
     return blocks.has("layers") ? ((await blocks.get("layers"))[row] ?? null) : null;
   }
 
-  /** The line of the program that called a group, null for none, and the lines inside with their ops; null where the file
-   * does not say. @param {number} row @returns {Promise<[string | null, [string, number][]] | null>} */
+  /** The line of the program that called a group, null for none, and the lines inside with their ops; null if the file
+   * does not state them. @param {number} row @returns {Promise<[string | null, [string, number][]] | null>} */
   async programLines(row) {
     const { blocks } = this.graph;
     if (!blocks.has("program")) return null;
@@ -59,7 +59,7 @@ export class Facts {
     return blocks.has("meanings") ? blocks.get("meanings") : null;
   }
 
-  /** The content of a constant, or of the one that a row forwards; null for none. @param {number} row @returns {Promise<any[] | null>} */
+  /** The content of a constant, or of the constant that a row forwards; null for other rows. @param {number} row @returns {Promise<any[] | null>} */
   async constantContent(row) {
     const { blocks, node } = this.graph;
     const name = `contents/${Math.floor(node[row] / NODES_PER_BLOCK)}`;
@@ -117,15 +117,15 @@ export class Facts {
     return rows;
   }
 
-  /** The op next to which a constant, summary or weight is drawn, -1 for none: of several the one of the network that
-   * is least of its own scope, where only what watches it is. @param {number} row */
+  /** The op next to which a constant, summary or weight is drawn, -1 for none. Of several ops, those that
+   * write the variable or compute gradients come last, and those in its own scope after others. @param {number} row */
   async hostRow(row) {
     const { graph } = this;
     const edges = await this.edges().catch(() => null);
     if (!edges) return -1;
     const summary = graph.mark[row] === SUMMARY;
     const near = (/** @type {number} */ at) => (summary ? this.inputsOf(edges, at).map((edge) => edges.source[edge]) : this.outputsOf(edges, at).map((edge) => edges.target[edge]));
-    const marks = new Set([row]); // a variable and what hands it on
+    const marks = new Set([row]); // a variable and the ops that forward it
     const hosts = new Set();
     for (const at of marks) for (const next of near(at)) {
       if (!graph.mark[next]) hosts.add(next);
@@ -137,7 +137,7 @@ export class Facts {
     return [...hosts].sort((a, b) => last(a) - last(b) || a - b)[0] ?? -1;
   }
 
-  /** All rows that lead to one, or that it leads to, in at most `hops` steps, and the edges on the way. @param {number} row @param {boolean} inward @param {number} hops */
+  /** All rows that lead to a row, or to which it leads, in at most `hops` steps, and the edges between them. @param {number} row @param {boolean} inward @param {number} hops */
   async traceFrom(row, inward, hops) {
     const edges = await this.edges();
     const [index, other] = inward ? [edges.into, edges.source] : [edges.out, edges.target];
@@ -165,7 +165,7 @@ export class Facts {
     return { rows: rows, edges: new TracedEdges(edges, passed) };
   }
 
-  /** A path of a row: inside the first call that leads to it, by itself where none does. @param {number} row @returns {Path} */
+  /** A path of a row: inside the first call that leads to it, or outside of calls if there is none. @param {number} row @returns {Path} */
   pathOfRow(row) {
     const { graph } = this;
     if (!this.callers) {
@@ -184,7 +184,7 @@ export class Facts {
   }
 }
 
-/** The edges on the way of a trace. */
+/** The edges of a trace. */
 class TracedEdges {
   /** @param {any} edges all of the file @param {number[]} numbers of those on the way */
   constructor(edges, numbers) {
@@ -193,7 +193,7 @@ class TracedEdges {
     this.into = pairs(edges.target, edges.source);
   }
 
-  /** Whether one of them leads from the rows `source … sourceEnd-1` to the rows `target … targetEnd-1`.
+  /** Whether an edge of the trace leads from the rows `source … sourceEnd-1` to the rows `target … targetEnd-1`.
    * @param {number} source @param {number} sourceEnd @param {number} target @param {number} targetEnd */
   hasBetween(source, sourceEnd, target, targetEnd) {
     const begin = (/** @type {number[][]} */ pairs, /** @type {number} */ row) => {
@@ -207,14 +207,14 @@ class TracedEdges {
     };
     const run = (/** @type {number[][]} */ pairs, /** @type {number} */ first, /** @type {number} */ end) => [begin(pairs, first), begin(pairs, end)];
     const [out, into] = [run(this.out, source, sourceEnd), run(this.into, target, targetEnd)];
-    const fewer = out[1] - out[0] <= into[1] - into[0]; // go through the smaller side
+    const fewer = out[1] - out[0] <= into[1] - into[0]; // iterate over the smaller side
     const [pairs, [from, to], first, end] = fewer ? [this.out, out, target, targetEnd] : [this.into, into, source, sourceEnd];
     for (let at = from; at < to; at++) if (pairs[at][1] >= first && pairs[at][1] < end) return true;
     return false;
   }
 }
 
-/** Edges ordered by a row, and the position where those of each row begin. @param {Int32Array} column @param {number} rows */
+/** Edges sorted by row, and the start of the edges of each row. @param {Int32Array} column @param {number} rows */
 function edgesByRow(column, rows) {
   const start = new Int32Array(rows + 2);
   for (const row of column) start[row + 2]++;

@@ -27,14 +27,14 @@ export async function showGraphInPage(head, blocks) {
   return app;
 }
 
-/** The page, opening with a view. @param {string} view the part of an address behind `#` */
+/** The page with an initial view. @param {string} view the part of an address after `#` */
 async function pageWithView(view) {
   const head = /** @type {Element} */ (/** @type {Element} */ (ORIGINAL_PAGE).querySelector("#head"));
   head.textContent = scriptJson({ ...JSON.parse(head.textContent ?? ""), view });
   return new Blob(["<!doctype html>\n", ...serializeNode(ORIGINAL_PAGE), "\n"], { type: "text/html" });
 }
 
-/** A node as it is written in a file. @param {Node} node @returns {string[]} */
+/** A node serialised for a file. @param {Node} node @returns {string[]} */
 function serializeNode(node) {
   const escape = (/** @type {string} */ text) => text.replace(/[&<>"]/g, (char) => ENTITIES[char]);
   if (node instanceof Text) return [RAW_ELEMENTS.has(node.parentElement?.localName ?? "") ? node.data : escape(node.data)];

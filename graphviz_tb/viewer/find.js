@@ -8,7 +8,7 @@ import { OP } from "./levels.js";
 import { QueryError, RowSearch, isNegated, parseQuery, rankedRows } from "./query.js";
 import { t } from "./strings.js";
 
-const MAX_LISTED_HITS = 200; // listed; all are counted
+const MAX_LISTED_HITS = 200; // more results are only counted
 
 export class Find {
   /** @param {App} app */
@@ -20,8 +20,8 @@ export class Find {
     this.hits = [];
     this.at = -1;
     this.turn = 0;
-    this.isSearching = false; // whether nothing was listed yet
-    this.pendingStep = 0; // which way Enter was to go then
+    this.isSearching = false; // true until the first results are listed
+    this.pendingStep = 0; // direction of Enter pressed before the first results
     this.field.addEventListener("input", () => this.search(this.field.value));
     for (const name of ["focus", "click"]) this.field.addEventListener(name, () => this.field.value && this.open());
     this.field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.onKey(event));
@@ -37,7 +37,7 @@ export class Find {
     this.panel.classList.remove("counting");
   }
 
-  /** Look for nothing: another graph is shown. */
+  /** Clear the search, since another graph is shown. */
   clear() {
     this.turn++;
     this.hits = [];
@@ -46,7 +46,7 @@ export class Find {
     this.panel.hidden = true;
   }
 
-  /** Look for a text. @param {string} text @returns {Promise<number[]>} */
+  /** Search for a text. @param {string} text @returns {Promise<number[]>} */
   async search(text) {
     const turn = ++this.turn;
     const still = () => turn === this.turn;
@@ -73,7 +73,7 @@ export class Find {
       const before = this.hits.length;
       await rows.searchBlocks(query);
       if (!still() || !(await take())) return this.hits;
-      if (this.hits.length !== before || !before) this.listHits(before > 0 && this.isListHidden); // it may have been put away meanwhile
+      if (this.hits.length !== before || !before) this.listHits(before > 0 && this.isListHidden); // the list may have been hidden meanwhile
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       if (!still()) return this.hits;
@@ -114,18 +114,18 @@ export class Find {
     if (asked && count) this.chooseHit(asked > 0 ? 0 : -1);
   }
 
-  /** Whether the list is put away. */
+  /** Whether the list is hidden. */
   get isListHidden() {
     return this.panel.hidden || this.panel.classList.contains("counting");
   }
 
-  /** Put the list away but for its count. */
+  /** Hide the list except its count. */
   hide() {
     this.panel.classList.add("counting");
     if (this.at >= 0) byId("hit-count").textContent = t("hitOf", { at: this.at + 1, n: this.hits.length });
   }
 
-  /** Go to a hit, and put the list away: the picture is looked at now. @param {number} at */
+  /** Go to a hit, and hide the list. @param {number} at */
   chooseHit(at) {
     const gone = this.goToHit(at);
     if (this.hits.length) this.hide();
@@ -149,7 +149,7 @@ export class Find {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const way = event.shiftKey ? -1 : 1;
-    if (event.key === "Enter" && this.isSearching) this.pendingStep = way; // it is fast: what is found first is taken
+    if (event.key === "Enter" && this.isSearching) this.pendingStep = way; // Enter came before the results: go to the first when it arrives
     else if (event.key === "Enter") this.chooseHit(this.at + way);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (this.field.value) this.open();

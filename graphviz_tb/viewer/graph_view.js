@@ -16,18 +16,18 @@ export class GraphView {
     this.svg = byId("picture");
     /** @type {any} the hatching that boxes may be filled with */
     this.pattern = null;
-    /** @type {number[][]} for each box its position in its group, and their number */
+    /** @type {number[][]} for each box its position among its siblings, and their number */
     this.siblings = [];
-    /** @type {any} what is selected, traced and found, as the picture shows it */
+    /** @type {any} the selected, traced and found items that the picture shows */
     this.emphasis = { chosen: null, row: -1, trace: null, marks: null, over: null, only: null };
     /** @type {any} the ring around the selected box */
     this.ringElement = null;
-    /** @type {Colouring | null} what gave the boxes their colours */
+    /** @type {Colouring | null} the colouring of the boxes */
     this.painter = null;
     /** @type {Set<() => void>} called after each drawing */
     this.drawListeners = new Set();
     this.hoveredKey = ""; // the row of the legend under the pointer
-    this.keptKey = ""; // the row of the legend whose boxes alone keep their colour
+    this.keptKey = ""; // the row of the legend whose boxes keep their colour while all others fade
     /** @type {any} */
     this.minimapTimer = 0;
     this.picture = new Picture(byId("stage"), this.svg);
@@ -73,13 +73,13 @@ export class GraphView {
     this.updateEmphasis();
   }
 
-  /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was the path of the box that was there before */
+  /** Build and show the scene of the open groups. @param {Path | null} anchor a box that stays where it is @param {boolean} moving @param {Path | null} was the path of the box that was in its place before */
   async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this.app.state;
     await graph.loadLevels([[0], ...this.app.state.open.values()]).catch((error) => this.app.frame.reportDamage(error));
     const painter = (this.painter = await this.loadPainter());
     const before = this.scene;
-    this.hovered = null; // what was under the pointer may have gone from there
+    this.hovered = null; // another item may be under the pointer now
     byId("tip").hidden = true;
     const old = this.picture.byKey;
     const view = this.views.buildView(this.app.state.open, (path) => painter.longestSecondLine(path), this.app.state.head.options.max_annotations, this.app.state.moves);
@@ -110,7 +110,7 @@ export class GraphView {
     for (const dress of this.drawListeners) dress();
   }
 
-  /** Tell readers of the tree in which order boxes are: elements lie in layers, and those out of view are not there.
+  /** Set the order of boxes for screen readers, since elements are in layers and only those in view exist.
    * @param {any} scene */
   setTreeOrder(scene) {
     /** @type {number[][]} */
@@ -134,14 +134,14 @@ export class GraphView {
     return `n-${path ? this.app.state.graph.key(path) : box.row}`;
   }
 
-  /** Show the same picture in other colours: nothing moves, as long as every box that says something has room for it. */
+  /** Show the same picture in other colours; nothing moves if every second line fits into its box. */
   async recolour() {
     const painter = (this.painter = await this.loadPainter());
     if (!this.scene || this.paint.scheme.split("@")[0] !== painter.scheme.split("@")[0] || !painter.writeSecondLines(this.scene, this.places)) return this.redraw(this.app.state.selected, false);
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
     this.app.legend.draw();
-    clearTimeout(this.minimapTimer); // map and outline follow when the steps have come to rest
+    clearTimeout(this.minimapTimer); // minimap and outline follow when the slider rests
     this.minimapTimer = setTimeout(() => {
       this.app.minimap.draw(this.scene, this.paint);
       this.app.outline.draw();
@@ -149,7 +149,7 @@ export class GraphView {
     for (const dress of this.drawListeners) dress();
   }
 
-  /** The move of the camera after which a box is where it, or another, was. @param {any} before @param {any} after @param {string} was @param {string} is */
+  /** The shift of the camera that puts a box where it, or another box, was before. @param {any} before @param {any} after @param {string} was @param {string} is */
   anchorShift(before, after, was, is) {
     const of = (/** @type {any} */ scene, /** @type {string} */ name) => scene.boxes.find((/** @type {any} */ box) => box.address === name);
     const [start, two] = [of(before, was), of(after, is)];
@@ -158,7 +158,7 @@ export class GraphView {
     return [(from[0] - to[0]) * this.app.viewport.camera.k, (from[1] - to[1]) * this.app.viewport.camera.k];
   }
 
-  /** Let what was there before come from where it was. @param {Map<string, any>} old @param {number[]} shift */
+  /** Animate items from their previous positions. @param {Map<string, any>} old @param {number[]} shift */
   animateFrom(old, shift) {
     const drift = [-shift[0] / this.app.viewport.camera.k, -shift[1] / this.app.viewport.camera.k];
     const timing = { duration: EASE_MS, easing: "cubic-bezier(.2,.7,.3,1)" };
@@ -196,12 +196,12 @@ export class GraphView {
     const { blocks } = this.app.state.graph;
     const names = [scheme, ...this.app.state.head.steps.map((/** @type {string} */ _, /** @type {number} */ at) => `${scheme}@${at}`).filter((/** @type {string} */ name) => blocks.has(`colour/${name}`))];
     const wanted = names.includes(`${scheme}@${this.app.state.stepIndex}`) ? `${scheme}@${this.app.state.stepIndex}` : scheme;
-    // A box has room for its words of any step.
+    // Boxes are wide enough for their words of every step.
     for (const name of names) await this.cachedColouring(name, names);
     return this.cachedColouring(wanted, names);
   }
 
-  /** A colouring, made once. @param {string} name @param {string[]} names its own, and those of other steps @returns {Promise<Colouring>} */
+  /** A colouring, made once. @param {string} name @param {string[]} names of this colouring and of those of other steps @returns {Promise<Colouring>} */
   async cachedColouring(name, names) {
     let colouring = this.colourings.get(name);
     if (!colouring) {
@@ -310,7 +310,7 @@ export class GraphView {
     } else if (item.layer === "free" || item.layer === "ports") classList.toggle("faded", !!trace || !!only);
   }
 
-  /** Whether a line is one that the trace goes along; each is where there is none. @param {any} identity */
+  /** Whether the trace goes along a line; true without a trace. @param {any} identity */
   isOnTrace({ source, target }) {
     if (!this.app.state.traced) return true;
     const { graph } = this.app.state;

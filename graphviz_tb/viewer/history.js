@@ -13,10 +13,10 @@ export class ViewHistory {
     this.past = [];
     /** @type {string[]} */
     this.future = [];
-    this.nextKind = ""; // of the next view, where it is an entry of its own
+    this.nextKind = ""; // kind of the next view, if it is a separate entry
     this.lastKind = "";
     this.lastOpening = -Infinity; // when the last opening was done
-    this.lastBegun = 0; // when the next view was asked for
+    this.lastBegun = 0; // when the next view was requested
     this.written = "";
     /** @type {any} */
     this.writeTimer = 0;
@@ -41,8 +41,8 @@ export class ViewHistory {
   }
 
 
-  /** Whether what is done now is a view of its own, to which the browser goes back: choosing one node after the other is
-   * one, and so is opening one group soon after the other. */
+  /** Whether the current action starts a new entry of the browser's history: selecting several nodes in a row is one
+   * entry, and so is opening several groups soon after each other. */
   isOwnEntry() {
     if (!this.nextKind) return false;
     const soon = this.lastBegun - this.lastOpening < BURST_MS; // however long the opening itself takes
@@ -79,10 +79,10 @@ export class ViewHistory {
     this.writeTimer = setTimeout(() => this.writeAddress(), 250);
   }
 
-  /** Note a view, to come back to it: what comes next is another one. Choosing one node after the other is one "choice".
+  /** Record a view to return to. Selecting several nodes in a row is one "choice".
    * @param {string} [kind] */
   beginEntry(kind = "view") {
-    if (!this.nextKind) this.writeAddress(); // where the reader looked until now
+    if (!this.nextKind) this.writeAddress(); // store the current view
     this.nextKind = kind;
     this.lastBegun = performance.now();
   }

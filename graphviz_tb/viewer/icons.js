@@ -26,14 +26,14 @@ const ICONS = {
   unfold: "m4.5 6.5 3.5 3.5 3.5-3.5",
 };
 
-/** A sign, for a button that has a name. @param {string} key */
+/** An icon for a button with a name. @param {string} key */
 export function iconElement(key) {
   const picture = svgEl("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
   svgEl("path", { d: ICONS[key] }, picture);
   return picture;
 }
 
-/** A button that is a sign: its name is read aloud and shown as a tooltip. @param {string} key @param {() => any} run @param {Record<string, any>} [more] */
+/** A button with an icon; its name is read aloud and shown as a tooltip. @param {string} key @param {() => any} run @param {Record<string, any>} [more] */
 export function iconButton(key, run, more = {}) {
   return el("button", { class: "icon", "aria-label": t(key), title: t(key), onclick: run, ...more }, iconElement(key));
 }

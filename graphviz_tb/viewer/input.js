@@ -12,7 +12,7 @@ import { t } from "./strings.js";
 /** The item under a pointer. @param {any} target */
 const itemAt = (target) => target.closest?.("g.node, g.head, g.stub")?.item ?? null;
 
-/** A window so narrow that panels are sheets from below. */
+/** True in a window so narrow that panels are bottom sheets. */
 export const narrowScreen = matchMedia("(max-width: 699px)");
 
 export class InputHandler {
@@ -35,7 +35,7 @@ export class InputHandler {
     this.hoveredKey = undefined;
     /** @type {string | undefined} that whose tooltip has been read */
     this.dismissedKey = undefined;
-    /** @type {Path | null} whose box was clicked last */
+    /** @type {Path | null} the path whose box was clicked last */
     this.clickedPath = null;
     this.connectButtons();
   }
@@ -71,7 +71,7 @@ export class InputHandler {
     });
   }
 
-  /** On a phone the choosers of the graph are among the settings: the bar is one row. */
+  /** On a phone, move the choosers of the graph into the settings, so that the bar is one row. */
   arrangeBar() {
     const graph = ["graph", "scheme", "step"].map((id) => byId(id).closest(".choice"));
     const log = ["run", "tag", "against"].map((id) => byId(id).closest(".choice"));
@@ -136,7 +136,7 @@ export class InputHandler {
     return Math.hypot(x - mx, y - my) < Math.max(9, 8 / this.app.viewport.camera.k);
   }
 
-  /** The second click of two is for the box of the first: since then the picture may have moved, or the card come to lie there.
+  /** Apply a double click to the box of the first click: since then the picture may have moved, or the card may cover it.
    * @param {MouseEvent} event */
   stopSecondClick(event) {
     if (event.detail < 2) this.clickedPath = null;
@@ -174,7 +174,7 @@ export class InputHandler {
     this.showTip(this.dismissedKey ? "" : (over?.tip ?? ""), event.clientX, event.clientY);
   }
 
-  /** Take the tooltip away until the pointer is over something else. */
+  /** Hide the tooltip until the pointer is over another item. */
   dismissTip() {
     this.dismissedKey = this.hoveredKey;
     this.showTip("", 0, 0);
@@ -310,7 +310,7 @@ export class InputHandler {
     }
   }
 
-  /** Group or ungroup the series that is chosen or lies around what is. @param {Path | null} path @returns {(() => any) | null} */
+  /** Group or ungroup the selected series, or the series around the selected node. @param {Path | null} path @returns {(() => any) | null} */
   seriesAction(path) {
     const { app } = this;
     const around = path ? [path, ...app.state.graph.ancestors(path).reverse()] : [];
@@ -336,7 +336,7 @@ export class InputHandler {
     return app.state.hostPath ? app.viewport.fitBox(app.state.hostPath) : app.viewport.fit();
   }
 
-  /** Go along a line, or to a sibling; with `alt` down into an open group, else to the group around. @param {string} way @param {boolean} alt */
+  /** Go along a line or to a sibling; with `alt` into an open group, or to the group around. @param {string} way @param {boolean} alt */
   moveByArrow(way, alt) {
     const { app } = this;
     const { boxes } = app.view.scene;

@@ -1,6 +1,6 @@
 // Compare by value as Python does: order and equality of tuples, and maps, sets and counters with tuples as keys.
 
-/** Order of numbers, texts and arrays, as Python has it. @param {any} a @param {any} b @returns {number} */
+/** Order of numbers, texts and arrays, as in Python. @param {any} a @param {any} b @returns {number} */
 function py_compare(a, b) {
   if (Array.isArray(a)) {
     const shared = Math.min(a.length, b.length);

@@ -32,18 +32,18 @@ export class Legend {
     const svg = svgEl("svg", { width: wide, height: tall, viewBox: `-2 0 ${wide} ${tall}`, role: "group" });
     hatchPattern(svg, this.app.view.paint.theme);
     const colours = every ?? rows;
-    if (this.app.view.keptKey && !colours.some((/** @type {any} */ row) => row.label === this.app.view.keptKey)) this.app.view.emphasizeLegendRow(""); // of another colouring
+    if (this.app.view.keptKey && !colours.some((/** @type {any} */ row) => row.label === this.app.view.keptKey)) this.app.view.emphasizeLegendRow(""); // the row was that of another colouring
     const groups = [...layout.drawn(shape, this.app.view.paint.theme)];
     const drawn = groups.map((group) => groupElement(group, svg));
     const named = rows.filter((/** @type {any} */ row) => row.shape !== "rest");
-    if (rows.length) named.forEach((/** @type {any} */ row, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], row.label, [...groups[at + 1].at, shape.blocks[0].block.column_width])); // behind the heading
+    if (rows.length) named.forEach((/** @type {any} */ row, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], row.label, [...groups[at + 1].at, shape.blocks[0].block.column_width])); // after the heading
     details.append(svg);
     const left = every ? every.length - rows.length : 0;
     if (every) details.append(el("button", { class: "link", onclick: () => this.setComplete(!this.isComplete) }, left ? t("and", { n: left }) : t("fewer")));
     panel.append(details);
   }
 
-  /** Let a row of the legend ring its boxes when the pointer is over it, and keep only them when it is clicked.
+  /** Make a row of the legend ring its boxes under the pointer, and fade all others when clicked.
    * @param {any} element @param {string} label @param {number[]} place where it begins, and how wide it is */
   addKeyRow(element, label, [x, y, wide]) {
     const ground = svgEl("rect", { class: "ground", x: x - 4, y: y - 1, width: wide + 8, height: KEY_ROW_PX, rx: 4 });

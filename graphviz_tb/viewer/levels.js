@@ -9,12 +9,12 @@ export const OP = 1;
 export const SERIES = 2;
 export const FOLD = 3;
 const FUNCTION = 4;
-export const CALL_SEPARATOR = /(?<!:)::(?!:)/; // of a call, in an address
-const ONLY_BACKSLASHES = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
+export const CALL_SEPARATOR = /(?<!:)::(?!:)/; // between a call and its content in an address
+const ONLY_BACKSLASHES = /^\\*$/; // a single name that is escaped: empty, or all backslashes
 export const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
-/** @typedef {{member: number, usual: number, marks: Map<number, number>}} MemberCopy a member of a stack that holds what the usual one does: rows inside are as many further on as the member is, and it has marks in place of others */
+/** @typedef {{member: number, usual: number, marks: Map<number, number>}} MemberCopy a member of a stack with the content of the usual member: its rows are shifted by the distance of the two members, and its marks are given by pairs */
 
 export class Graph {
   /** @param {Head} head @param {Blocks} blocks @param {string[]} words @param {Int32Array} columns @param {Int32Array} copies */
@@ -53,11 +53,11 @@ export class Graph {
     this.shadowedRows = null;
     /** @type {Map<string, Path>} levels whose series are ungrouped: their members are on the level itself */
     this.ungroupedLevels = new Map();
-    /** @type {Map<number, number>} stacks that show one member, each with the usual one */
+    /** @type {Map<number, number>} stacks that show one member, each with its usual member */
     this.stacks = new Map(head.stacks);
-    /** @type {Map<number, number>} groups that hold nothing but a stack, each with that */
+    /** @type {Map<number, number>} groups that contain only a stack, each with its stack */
     this.stackInGroup = new Map(head.boxes);
-    /** @type {Map<number, number>} scopes that hold nothing but one scope, each with that */
+    /** @type {Map<number, number>} scopes that contain only one scope, each with that scope */
     this.innerScopes = new Map(head.inner);
     /** @type {Map<number, MemberCopy>} members of stacks that share the levels of another member */
     this.copies = new Map(readCopies(new Reader(copies, 0)).map((copy) => [copy.member, copy]));
@@ -98,7 +98,7 @@ export class Graph {
     return this.calls.has(path[path.length - 1]) ? [...path, row] : [...path.slice(0, -1), row];
   }
 
-  /** The group around a path; null for the root, and for a function shown by itself. @param {Path} path @returns {Path | null} */
+  /** The group around a path; null for the root, and for a function outside of calls. @param {Path} path @returns {Path | null} */
   enclosingGroup(path) {
     const row = path[path.length - 1];
     const parent = this.parent[row];
@@ -153,7 +153,7 @@ export class Graph {
     return around && this.shadowedFunctions().has(around) ? `::${words.map(layout.escape_address_part).join("::")}` : layout.join_address(words);
   }
 
-  /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
+  /** The rows of functions that share their name with a row of the main graph, or have no name. @returns {Set<number>} */
   shadowedFunctions() {
     if (!this.shadowedRows) {
       const rows = new Map(this.head.functions.map((/** @type {number} */ row) => [this.name(row), row]));
@@ -172,7 +172,7 @@ export class Graph {
     return [row];
   }
 
-  /** The path that an address means; null where there is none. @param {string} address @returns {Path | null} */
+  /** The path of an address; null if there is none. @param {string} address @returns {Path | null} */
   pathOfAddress(address) {
     if (!this.pathsByAddress) {
       this.pathsByAddress = new Map();
@@ -233,7 +233,7 @@ export class Graph {
 
   // stacks that show one member
 
-  /** The stack that a group is, or that is all it holds. @param {Path} path @returns {Path | null} */
+  /** The stack that a group is, or that is its only content. @param {Path} path @returns {Path | null} */
   stackIn(path) {
     const row = path[path.length - 1];
     const stack = this.stacks.has(row) ? row : this.stackInGroup.get(row);
@@ -248,12 +248,12 @@ export class Graph {
     return this.stacks.has(parent) ? this.stackIn([...path.slice(0, -1), parent]) : null;
   }
 
-  /** The members of a stack, whose level was made ready. @param {Path} stack @returns {Path[]} */
+  /** The members of a stack whose level is loaded. @param {Path} stack @returns {Path[]} */
   members(stack) {
     return (this.level(stack)?.metagraph.children ?? []).map((/** @type {number} */ row) => this.child(stack, row));
   }
 
-  /** The member that an open stack shows; null where it lists all of them. @param {Path} stack @param {Map<string, Path>} open @returns {Path | null} */
+  /** The member that an open stack shows; null if it lists all members. @param {Path} stack @param {Map<string, Path>} open @returns {Path | null} */
   memberOf(stack, open) {
     if (!open.has(this.key(stack))) return null;
     for (const path of open.values()) {
@@ -263,26 +263,26 @@ export class Graph {
     return null;
   }
 
-  /** The scope that is all a scope holds. @param {Path} path @returns {Path | null} */
+  /** The scope that is the only content of a scope. @param {Path} path @returns {Path | null} */
   innerOf(path) {
     const inner = this.innerScopes.get(path[path.length - 1]);
     return inner === undefined ? null : [...path.slice(0, -1), inner];
   }
 
-  /** The open scopes whose frame is one: a scope, the one that is all it holds, and so on. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
+  /** The open scopes that share a frame: a scope, its only inner scope, and so on. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
   joinedScopes(path, open) {
     const scopes = [path];
     for (let at = this.innerOf(path); at && open.has(this.key(at)); at = this.innerOf(at)) scopes.push(at);
     return scopes;
   }
 
-  /** The path whose content an open group shows: its own, that of a member of its stack, or the innermost of its frame. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
+  /** The path whose content an open group shows: itself, a member of its stack, or the innermost scope of its frame. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
   shownPath(path, open) {
     const stack = this.stackIn(path);
     return stack ? this.memberOf(stack, open) || path : /** @type {Path} */ (this.joinedScopes(path, open).pop());
   }
 
-  /** The group whose box shows a path: that of a stack for a member shown, the outermost of scopes that contain only each other. @param {Path} path @returns {Path} */
+  /** The group whose box shows a path: the stack for its shown member, the outermost scope for scopes that contain only each other. @param {Path} path @returns {Path} */
   framePath(path) {
     let frame = this.stackOf(path) ?? path;
     for (let at = this.enclosingGroup(frame); at && this.innerScopes.get(at[at.length - 1]) === frame[frame.length - 1]; at = this.enclosingGroup(frame)) frame = at;
@@ -308,7 +308,7 @@ export class Graph {
     return [...this.ancestors(stack).filter((group) => this.isWithin(group, path)), stack, usual];
   }
 
-  /** Close the other members of the stacks that paths are members of. @param {Path[]} paths @param {Map<string, Path>} open */
+  /** Close the other members of the stacks that contain these paths. @param {Path[]} paths @param {Map<string, Path>} open */
   closeOtherMembers(paths, open) {
     for (const path of paths) {
       const stack = this.stackOf(path);
@@ -340,7 +340,7 @@ export class Graph {
     return series;
   }
 
-  /** The end of the key of a level with ungrouped series on it or around it: their ranks as bits. @param {Path} path */
+  /** The suffix of the key of a level with ungrouped series on it or around it: their ranks as bits. @param {Path} path */
   ungroupedSuffix(path) {
     let bits = 0;
     for (let row = path[0]; row >= 0; row = this.parent[row]) if (this.ungroupedLevels.has(String(row))) bits |= 1 << this.head.apart[row];
@@ -358,8 +358,8 @@ export class Graph {
     return [];
   }
 
-  /** The position of a level in the data: a member of a stack may be a copy of another, and a function in itself too often is drawn as
-   * one of the last that the file holds. `key` is its own, `written` that of the level that lies there.
+  /** The position of a level in the data. A member of a stack may be a copy of another, and a function nested too often in
+   * itself is drawn as its last level in the file. `key` is the key of the level, `written` that of the stored level.
    * @param {Path} path @returns {{key: string, written: string, at: number[], copies: MemberCopy[]} | null} */
   levelPlace(path) {
     const copies = this.copiesOf(path);
@@ -375,12 +375,12 @@ export class Graph {
     return cut && this.levelPlace(cut);
   }
 
-  /** Whether the file holds what a group holds. @param {Path} path */
+  /** Whether the content of a group is in the file. @param {Path} path */
   hasLevel(path) {
     return this.levelPlace(path) !== null;
   }
 
-  /** Make levels ready to be drawn. @param {Path[]} paths */
+  /** Load levels, to be drawn. @param {Path[]} paths */
   async loadLevels(paths) {
     const wanted = new Map();
     for (const path of paths) {
@@ -413,14 +413,14 @@ export class Graph {
     return place && this.levels.get(`${place.key}+`);
   }
 
-  /** A level that was made ready. @param {Path} path */
+  /** A loaded level. @param {Path} path */
   level(path) {
     const place = this.levelPlace(path);
     return place && this.levels.get(place.key);
   }
 }
 
-/** A path without its last repetition of a call; null where nothing repeats. @param {Path} path @returns {Path | null} */
+/** A path without its last repetition of a call; null if nothing repeats. @param {Path} path @returns {Path | null} */
 function withoutLastRepetition(path) {
   for (let end = path.length - 1; end > 0; end--) {
     const start = path.lastIndexOf(path[end], end - 1);

@@ -3,7 +3,7 @@
 import { byId, removeChildren, svgEl } from "./dom.js";
 import { numberText } from "./shapes.js";
 
-const MIN_VISIBLE_PX = 16; // px of the picture that must be in the window: with less the reader sees nothing of it
+const MIN_VISIBLE_PX = 16; // px of the picture that must be in the window for a reader to see it
 
 export class Minimap {
   /** @param {App} app */
@@ -12,7 +12,7 @@ export class Minimap {
     /** @type {HTMLElement} */
     this.panel = byId("minimap");
     this.ground = svgEl("g", { role: "none" }, /** @type {Element} */ (this.panel.querySelector("svg")));
-    /** @type {any} an element of its own: the picture on the map is not drawn again when it moves */
+    /** @type {any} a separate element, so that the map is not redrawn when it moves */
     this.window = this.panel.querySelector(".window");
     this.windowSize = "";
     const drag = (/** @type {PointerEvent} */ event) => {
@@ -61,7 +61,7 @@ export class Minimap {
     const { scene } = this.app.view;
     const [wide, tall] = camera.size;
     const [left, top, right, bottom] = [camera.x, camera.y, camera.x + (scene?.width ?? 0) * camera.k, camera.y + (scene?.height ?? 0) * camera.k];
-    this.panel.classList.toggle("idle", !!scene && left >= -1 && top >= -1 && right <= wide + 1 && bottom <= tall + 1); // all is seen
+    this.panel.classList.toggle("idle", !!scene && left >= -1 && top >= -1 && right <= wide + 1 && bottom <= tall + 1); // everything is in view
     byId("back-button").hidden = !scene || (left < wide - MIN_VISIBLE_PX && top < tall - MIN_VISIBLE_PX && right > MIN_VISIBLE_PX && bottom > MIN_VISIBLE_PX);
     const { style } = this.window;
     const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(numberText);

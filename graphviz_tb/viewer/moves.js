@@ -14,8 +14,8 @@ export class Moves {
     return !this.aux.size && !this.main.size;
   }
 
-  /** The level as the moves leave it; the same where nothing of it moved.
-   * @param {Graph} graph @param {Path} path @param {any} level @param {any} around the level around it, and the child that this one is */
+  /** The level after the moves; unchanged if none of its nodes moved.
+   * @param {Graph} graph @param {Path} path @param {any} level @param {any} around the level around it, and the position of this level in it */
   movedLevel(graph, path, level, around) {
     if (this.isEmpty || !level) return level;
     const keys = level.metagraph.children.map((/** @type {number} */ row) => graph.key(graph.child(path, row)));
@@ -44,13 +44,13 @@ function neighboursDrawnAround(metagraph, at) {
 }
 
 /** A level with some children out of the main graph and others back in it.
- * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} visibleNeighbours */
+ * @param {any} level @param {any} source the drawing order from which nodes are left out @param {number[]} out @param {Set<number>} back @param {Set<string> | null} visibleNeighbours */
 function rearrangedLevel(level, source, out, back, visibleNeighbours) {
   const { metagraph } = level;
   const { edges, children } = metagraph;
   const [into, outOf] = [[...metagraph.mask.in_extract], [...metagraph.mask.out_extract]].map((list) => list.filter((at) => !back.has(at)));
   const known = new Set([...into, ...outOf]);
-  const more = new Map(out.map((at) => [at, 0])); // edges that begin at a child, less those that end at it
+  const more = new Map(out.map((at) => [at, 0])); // number of edges that begin at a child, minus those that end at it
   for (const edge of edges) {
     if (more.has(edge.source)) more.set(edge.source, more.get(edge.source) + 1);
     if (more.has(edge.target)) more.set(edge.target, more.get(edge.target) - 1);
@@ -97,14 +97,14 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
   return [...stubs.values()];
 }
 
-/** The thickness of a line of data, below 0 if it carries only indices, sizes and masks; 0 if it carries no data,
- * or in part references, and at what only one member of a stack has. @param {any} line */
+/** The thickness of a line of data, negative if it carries only indices, sizes and masks; 0 if it carries no data or also
+ * references, or belongs to the surplus of a stack's member. @param {any} line */
 function signedThickness(line) {
   if (line.kind !== "data" || line.training || line.beside) return 0;
   return line.indexing ? -line.thickness : line.thickness;
 }
 
-/** An order of drawing without some wires and children, and without what then hangs on no wire; all else stays in its order.
+/** A drawing order without some wires and children, and without waypoints and ports that no wire uses any more.
  * @param {any} skeleton @param {any} metagraph @param {(wire: any) => boolean} stays @param {Set<number>} removed */
 function skeletonWithout(skeleton, metagraph, stays, removed) {
   const { children, ports } = skeleton;

@@ -1,6 +1,6 @@
 // Targets of the arrow keys and of the zoom keys.
 
-/** The box that an arrow key leads to: along a line where one leads that way, else the nearest sibling that way.
+/** The target of an arrow key: along a line in this direction if there is one, else the nearest sibling.
  * @param {any} scene @param {number} at @param {string} way */
 export function nextBox(scene, at, way) {
   const { boxes, routes } = scene;
@@ -28,7 +28,7 @@ export function nextBox(scene, at, way) {
 export function zoomedPlace(app, factor) {
   const { camera } = app.viewport;
   const [wide, tall] = camera.size;
-  const [x, y, from] = camera.destination; // a key pressed twice counts twice
+  const [x, y, from] = camera.destination; // the destination, so that a key pressed twice counts twice
   const k = camera.boundedScale(from * factor);
   const share = k / from;
   return [wide / 2 - (wide / 2 - x) * share, tall / 2 - (tall / 2 - y) * share, k];

@@ -4,7 +4,7 @@ import { byId, el, raisePanel, removeChildren, shortText } from "./dom.js";
 import { QueryError, findRows } from "./query.js";
 import { opsCount, t } from "./strings.js";
 
-const MAX_LINES = 300; // of one group
+const MAX_LINES = 300; // lines of one group
 
 export class Outline {
   /** @param {App} app */
@@ -13,7 +13,7 @@ export class Outline {
     this.panel = byId("outline");
     this.tree = byId("tree");
     this.field = byId("outline-filter");
-    /** @type {Set<number> | null} the rows that the filter leaves, and all around them */
+    /** @type {Set<number> | null} the rows that pass the filter, and all groups around them */
     this.kept = null;
     this.turn = 0;
     byId("outline-button").addEventListener("click", () => this.toggle());

@@ -5,7 +5,7 @@ import { byId, el, shortText, visibleText } from "./dom.js";
 import { hatchPattern } from "./save.js";
 import { BROWSER_LANGUAGE, STRINGS, language, t, useLanguage } from "./strings.js";
 
-const MAX_LISTED_FUNCTION_GRAPHS = 500; // functions that the chooser lists
+const MAX_LISTED_FUNCTION_GRAPHS = 500; // functions in the chooser
 
 export class PageFrame {
   /** @param {App} app */
@@ -19,7 +19,7 @@ export class PageFrame {
   update() {
     document.documentElement.lang = language;
     const root = document.documentElement;
-    if (root.dataset.theme !== this.app.state.theme) root.dataset.theme = this.app.state.theme; // all charts are drawn again
+    if (root.dataset.theme !== this.app.state.theme) root.dataset.theme = this.app.state.theme; // redraws all charts
     document.title = `${visibleText(this.app.state.title)} · tbgraph`;
     byId("title").textContent = visibleText(this.app.state.title);
     byId("title").title = visibleText(this.app.state.title);
@@ -45,14 +45,14 @@ export class PageFrame {
     this.app.changes?.draw();
   }
 
-  /** Functions of the file by themselves, each to be gone to. */
+  /** The choices of the chooser: the whole graph, and each function of the file. */
   graphChoices() {
     const { graph, head } = this.app.state;
     const shown = head.functions.slice(0, MAX_LISTED_FUNCTION_GRAPHS);
     return [["0", this.app.state.title], ...shown.map((/** @type {number} */ row) => [String(row), shortText(graph.name(row), 60)])];
   }
 
-  /** @param {string} text @param {number} [milliseconds] that it stays */
+  /** @param {string} text @param {number} [milliseconds] of its display */
   toast(text, milliseconds = 3500) {
     byId("toast").textContent = text;
     byId("toast").classList.remove("bad");

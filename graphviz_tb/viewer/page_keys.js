@@ -8,12 +8,12 @@ const GRAPH_SHORTCUTS = [
   ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.compare", "Shift Click"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"],
   ["help.views", "[  ]"], ["help.table", "r"],
 ];
-const CHANGE_SHORTCUT = ["help.changes", "n  p"]; // where there are any
-const LOG_SHORTCUTS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // beside the pages of a log
+const CHANGE_SHORTCUT = ["help.changes", "n  p"]; // in the help of a diff
+const LOG_SHORTCUTS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // in the help of the pages of a log
 const COMMON_SHORTCUTS = [["help.theme", "t"], ["help.escape", "Esc"], ["help.help", "?"]];
 const RANGE_KEY = /^(?:Arrow|Home|End|Page)/;
 
-/** Whether a key is meant for what has the focus: a text, a list, or a slider that it moves. @param {KeyboardEvent} event */
+/** Whether a key is input for the focused element: a text, a list, or a slider that it moves. @param {KeyboardEvent} event */
 export function isTyping({ target, key }) {
   if (!(target instanceof HTMLElement)) return false;
   if (target.matches("input:is([type=checkbox], [type=radio], [type=button], [type=color])")) return false;
@@ -27,7 +27,7 @@ export const isGraphShown = () => (document.documentElement.dataset.page ?? "gra
 /** The menus of the page that are open. @returns {HTMLDetailsElement[]} */
 export const openMenus = () => [...document.querySelectorAll("details.menu[open]")].filter((menu) => menu instanceof HTMLDetailsElement);
 
-/** Close the menus that an event is not inside of. @param {Event} event */
+/** Close the menus that an event is outside of. @param {Event} event */
 export function closeMenusOutside(event) {
   const target = /** @type {Node} */ (event.target);
   for (const menu of openMenus()) if (!menu.contains(target)) menu.open = false;

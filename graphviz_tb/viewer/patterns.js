@@ -3,12 +3,12 @@
 import { CALL_SEPARATOR } from "./levels.js";
 
 export const WILDCARDS = /\*\*+|\*|\?/g;
-const MAX_CALLED_PLACES = 50_000; // in calls that are looked at
-const MAX_OPENED_BY_PATTERN = 5000; // boxes in the groups that one pattern means
+const MAX_CALLED_PLACES = 50_000; // places inside calls that are searched
+const MAX_OPENED_BY_PATTERN = 5000; // boxes in the groups that one pattern opens
 
 /**
- * Whether a text is as a pattern: `**` is any text, `*` any within one segment (up to a slash or the `::` of a call), `?` one letter.
- * Python's `NamePattern` does it with atomic groups and wide integers, which JavaScript lacks: a test compares the two.
+ * Return a test whether a text matches a pattern: `**` is any text, `*` any within one segment (up to a slash or the `::` of a call), `?` one letter.
+ * Python's `NamePattern` uses atomic groups and wide integers, which JavaScript lacks; a test compares both.
  * @param {string} pattern @returns {(text: string) => boolean}
  */
 export function patternTest(pattern) {
@@ -23,7 +23,7 @@ export function patternTest(pattern) {
   return (text) => {
     const letters = [...text];
     const ending = letters.map((letter, at) => letter === "/" || (letter === ":" && letters[at + 1] === ":" && letters[at - 1] !== ":" && letters[at + 2] !== ":"));
-    let ends = new Uint8Array(letters.length + 1); // 1 where the tokens so far may end: nothing is tried twice
+    let ends = new Uint8Array(letters.length + 1); // 1 at each position where the tokens so far may end
     ends[0] = 1;
     for (const token of tokens) {
       const next = new Uint8Array(letters.length + 1);
@@ -38,7 +38,7 @@ export function patternTest(pattern) {
   };
 }
 
-/** The groups that match a pattern, those of the main graph first, and whether there are more than are opened.
+/** The groups that match a pattern, those of the main graph first, and whether there are more than may be opened.
  * @param {Graph} graph @param {string} pattern @returns {{paths: Path[], more: boolean}} */
 export function matchingGroups(graph, pattern) {
   const groups = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(CALL_SEPARATOR));
@@ -48,14 +48,14 @@ export function matchingGroups(graph, pattern) {
   return { paths, more: paths.length < groups.length };
 }
 
-/** The groups whose whole address is as a pattern, call by call. @param {Graph} graph @param {(text: string) => boolean} test */
+/** The groups whose whole address matches a pattern, call by call. @param {Graph} graph @param {(text: string) => boolean} test */
 function groupsAnywhere(graph, test) {
   const places = groupsInside(graph, null);
   for (const path of places) if (graph.calls.has(path[path.length - 1]) && places.length < MAX_CALLED_PLACES) places.push(...groupsInside(graph, path, true));
   return places.filter((path) => test(graph.address(path)));
 }
 
-/** The groups that a pattern means part by part: in the main graph, then in the calls found there, and so on. @param {Graph} graph @param {string[]} parts */
+/** The groups that match a pattern part by part: in the main graph, then in the calls found there, and so on. @param {Graph} graph @param {string[]} parts */
 function groupsByParts(graph, parts) {
   const inside = (/** @type {Path | null} */ around, /** @type {string} */ part) => {
     const test = patternTest(part);

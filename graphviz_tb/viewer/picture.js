@@ -4,13 +4,13 @@ import { removeChildren, setAttributes, shortText, svgEl, visibleText } from "./
 import { bundlePath, groupElement, outlinePath, pointDistance, rectAround } from "./shapes.js";
 
 export const LAYERS = ["frames", "rules", "edges", "chosen", "stubs", "nodes", "titles", "ports", "free"];
-export const DRAWN_MARGIN_PX = 300; // pixels around the window that are drawn ahead of a pan
+export const DRAWN_MARGIN_PX = 300; // pixels around the window that are drawn in advance
 export const READABLE_SCALE = 0.5; // below this scale a label of 12 would be under 6 pixels: names are written large instead
-const DISTANT_SCALE = 0.2; // below this one boxes are specks: whole groups are named
-const LINES_PER_BUNDLE = 64; // lines that are one element when they are seen from afar
+const DISTANT_SCALE = 0.2; // below this scale boxes are specks: only groups have names
+const LINES_PER_BUNDLE = 64; // lines that share an element at a small scale
 
 /**
- * One thing of a scene that is drawn by itself.
+ * An item of a scene that is drawn separately.
  * @typedef {{key: string, layer: string, rect: number[], make: (far: number) => any, tip: string, box: number, route: any, stub: any,
  *   bundle: boolean, blank: boolean, element: any, far: number, look: string, at: number}} Item
  */
@@ -18,7 +18,7 @@ const LINES_PER_BUNDLE = 64; // lines that are one element when they are seen fr
 /** @type {WeakMap<any, string>} */
 const FILL_KEYS = new WeakMap();
 
-/** A fill in letters: many boxes have the same one. @param {any} fill */
+/** A fill as a text key; many boxes share a fill. @param {any} fill */
 function fillKey(fill) {
   if (!fill) return "";
   let key = FILL_KEYS.get(fill);
@@ -56,7 +56,7 @@ export class Picture {
     this.chosen = new Set();
     /** @type {(route: any) => boolean} whether a line may be brought to the front */
     this.mayHighlight = () => true;
-    /** whether each line is to be seen by itself however far away it is */
+    /** whether lines are drawn separately at any scale */
     this.isTraced = false;
     /** @type {Set<number> | null} */
     this.lit = null;
@@ -70,7 +70,7 @@ export class Picture {
     this.paint = paint;
     this.places = places;
     this.items = [];
-    const { theme } = paint; // the colours of boxes may change: those are asked for when one is drawn
+    const { theme } = paint; // only the theme: the colours of boxes may change, and are read when a box is drawn
     /** @type {Map<number, any[]>} */
     const inside = new Map();
     this.textsByBox = inside;
@@ -134,8 +134,7 @@ export class Picture {
     }
   }
 
-  /** Give the element of a closed box other colours and another second line, without making it anew; whether that was
-   * enough. @param {Item} item @param {any} old its fill before */
+  /** Change the colours and the second line of a closed box's element in place; return whether that was enough. @param {Item} item @param {any} old its fill before */
   recolourElement(item, old) {
     const now = this.paint.boxes[item.box];
     if (!old.hued || !now.hued || old.badge !== now.badge || old.hatch || now.hatch || old.bands.length || now.bands.length) return false;
@@ -164,7 +163,7 @@ export class Picture {
     return true;
   }
 
-  /** All that the colouring says of an item, in letters. @param {Item} item */
+  /** The colours and texts of an item under the colouring, as a text key. @param {Item} item */
   paintKey(item) {
     if (item.stub) return fillKey(this.paint.stubs[item.at]);
     const texts = this.textsByBox.get(item.box) ?? [];
@@ -182,7 +181,7 @@ export class Picture {
     this.items.push({ layer, key, rect, make, tip, box: -1, route: null, stub: null, bundle: false, blank: false, element: null, far: -1, look: "", at: -1, ...more });
   }
 
-  /** A closed box as it is seen from afar: its outline and its name as large as it fits. @param {any} box @param {number} at @param {number} far */
+  /** A closed box at a small scale: its outline, and its name as large as it fits. @param {any} box @param {number} at @param {number} far */
   distantBox(box, at, far) {
     const fill = this.paint.boxes[at];
     const [x, y, width, height] = layout.front(box);
@@ -196,7 +195,7 @@ export class Picture {
     return new layout.Group(shapes, box.address, box.title);
   }
 
-  /** The name of an open group as it is seen from afar. @param {any} box @param {number} at */
+  /** The name of an open group at a small scale. @param {any} box @param {number} at */
   distantTitle(box, at) {
     const text = this.boxLabel(at);
     const { scale } = this;
@@ -208,12 +207,12 @@ export class Picture {
     return new layout.Group([new layout.Label(text, box.x + 6, box.y + size, size, Math.round((wide * size) / 12), theme.text, "start", true, ground)]);
   }
 
-  /** The word that a box bears, the same from near and from afar. @param {number} at */
+  /** The name on a box, at any scale. @param {number} at */
   boxLabel(at) {
     return this.textsByBox.get(at)?.find((text) => text.role === "label" || text.role === "title")?.content ?? "";
   }
 
-  /** The part of the world that is drawn, and how far away it is; whether all of it is there.
+  /** Set the drawn part of the world and its scale; return whether all of it is drawn.
    * @param {number[]} view @param {number} scale @param {number} patience milliseconds that it may take */
   drawView(view, scale, patience = Infinity) {
     const far = scale >= READABLE_SCALE ? 0 : scale >= DISTANT_SCALE ? 1 : 2;
@@ -242,7 +241,7 @@ export class Picture {
     return true;
   }
 
-  /** Draw what is in view and was not, take away what is not; whether there was time for all of it.
+  /** Draw items that come into view, remove those that left it; return whether there was time for all.
    * @param {boolean} all @param {number} patience milliseconds */
   refresh(all, patience = Infinity) {
     const end = performance.now() + patience;
@@ -317,7 +316,7 @@ export class Picture {
       const touches = numbers.has(route.source) || numbers.has(route.target) || addresses.has(route.identity.source) || addresses.has(route.identity.target);
       if (!touches || !shown(route)) return;
       const tint = this.paint.tints.routes[at];
-      const changeTint = tint?.sign ? tint : null; // what became of a line is to be seen before and after
+      const changeTint = tint?.sign ? tint : null; // keep the colour of a changed line in front too
       const line = groupElement(layout.route(route, this.paint.theme, true, changeTint), this.layers.chosen);
       setAttributes(line, { class: changeTint && "told", "data-from": visibleText(route.identity.source), "data-to": visibleText(route.identity.target) });
     });

@@ -13,7 +13,7 @@ const py_or = (value, other) => (py_truth(value) ? value : other());
 const py_and = (value, other) => (py_truth(value) ? other() : value);
 /** @param {any} value */
 const py_len = (value) => (typeof value === "string" ? py_letters(value) : value.length ?? value.size);
-/** How many characters, not halves of them. @param {string} text */
+/** The number of characters, counting surrogate pairs once. @param {string} text */
 function py_letters(text) {
   let count = text.length;
   for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xd800) count--;
@@ -25,7 +25,7 @@ function py_slice(text, start, stop) {
 }
 /** @param {string} text @param {number} at */
 const py_char = (text, at) => (py_letters(text) === text.length ? text.at(at) : [...text].at(at));
-/** Where an array has an item whose index may count from the end. @param {any[]} items @param {number} at */
+/** The position of an index that may count from the end. @param {any[]} items @param {number} at */
 const py_position = (items, at) => (at < 0 ? items.length + at : at);
 /** @param {any} one @param {Iterable<any>} items */
 function py_in(one, items) {
@@ -172,10 +172,10 @@ function py_union(one, ...others) {
 }
 /** @param {any} one @param {any} other */
 function py_intersection(one, other) {
-  const few = (other.size ?? other.length) < one.size; // go through the smaller
+  const few = (other.size ?? other.length) < one.size; // iterate over the smaller
   return new one.constructor(few ? [...other].filter((item) => one.has(item)) : [...one].filter(py_held(one, other)));
 }
-/** Whether something is in what may be a set or a list. @param {any} one @param {any} other */
+/** A test of membership in a set or a list. @param {any} one @param {any} other */
 function py_held(one, other) {
   const set = typeof other.has === "function" ? other : new one.constructor(other);
   return (/** @type {any} */ item) => set.has(item);
@@ -205,7 +205,7 @@ function py_bisect_right(items, one) {
   }
   return low;
 }
-/** The whole square root. @param {number} square */
+/** The integer square root. @param {number} square */
 function py_isqrt(square) {
   let root = Math.floor(Math.sqrt(square));
   while (root * root > square) root--;
@@ -273,15 +273,15 @@ function py_format_g(value, digits) {
   if (power < 0) return `${sign}0.${"0".repeat(-power - 1)}${some}`;
   return `${sign}${some.slice(0, power + 1).padEnd(power + 1, "0")}${some.length > power + 1 ? `.${some.slice(power + 1)}` : ""}`;
 }
-/** As `f"{value:.{digits}f}"`, of what is rounded to fewer digits already. @param {number} value @param {number} digits */
+/** As `f"{value:.{digits}f}"`, for a value that is already rounded to fewer digits. @param {number} value @param {number} digits */
 const py_format_f = (value, digits) => (Math.abs(value) < 1e21 ? value.toFixed(digits) : `${BigInt(value)}.${"0".repeat(digits)}`);
-/** Whole numbers where there are no digits. @param {number} value @param {number} [digits] */
+/** An integer without `digits`. @param {number} value @param {number} [digits] */
 function py_round(value, digits = 0) {
   const text = value.toFixed(Math.min(digits, 100));
   const half = Math.abs(Number(text) - value) * 10 ** digits === 0.5 && Number(text) % (2 / 10 ** digits) !== 0;
   return half ? Number(text) - Math.sign(value) / 10 ** digits : Number(text);
 }
-/** Regular expressions of other kinds of use, by the plain one and the flag "g" or the sign of the whole.
+/** Variants of regular expressions, by the original and the flag "g" or "whole".
  * @type {Map<string, RegExp>} */
 const py_patterns = new Map();
 /** @param {RegExp} pattern @param {string} kind */

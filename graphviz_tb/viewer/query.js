@@ -7,13 +7,13 @@ import { NODES_PER_BLOCK } from "./facts.js";
 import { WILDCARDS, patternTest } from "./patterns.js";
 import { t } from "./strings.js";
 
-const SCHEME_OF_QUANTITY = new Map([["activation_bytes", "activations"], ["weight_bytes", "weights"], ["time", "compute-time"]]); // where it is called otherwise
+const SCHEME_OF_QUANTITY = new Map([["activation_bytes", "activations"], ["weight_bytes", "weights"], ["time", "compute-time"]]); // quantities whose colouring has another name
 const SIZE_SEPARATORS = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
-const ROWS_PER_CHECK = 256; // rows between two looks at the clock
+const ROWS_PER_CHECK = 256; // rows between two checks of the clock
 
 /**
- * @typedef {{field: string, text: string, regex: boolean}} TextTerm a text in one field, or ("") in all
- * @typedef {{quantity: string, sign: string, limit: number}} NumberTerm a quantity beside a number
+ * @typedef {{field: string, text: string, regex: boolean}} TextTerm a text in one field, or in all ("")
+ * @typedef {{quantity: string, sign: string, limit: number}} NumberTerm a quantity compared with a number
  * @typedef {TextTerm | NumberTerm | {every: boolean, queries: Query[]} | {query: Query}} Query the last one negated
  */
 
@@ -55,7 +55,7 @@ export const isNegated = (query) => "query" in query || ("queries" in query && q
 
 /** Searches the rows of one graph, in short turns. */
 export class RowSearch {
-  /** @param {App} app @param {() => boolean} still whether it is asked for yet */
+  /** @param {App} app @param {() => boolean} still whether it is still wanted */
   constructor(app, still) {
     this.app = app;
     this.isCurrent = still;
@@ -145,7 +145,7 @@ export class RowSearch {
         if (row === undefined) return;
         for (const [name, value] of attributes) {
           if (term.field !== "source") pairs.push([row, `${name}=${value}`]);
-          // The place alone too, so that `model.py:4` is not `model.py:41`.
+          // The file and line alone too, so that `model.py:4` does not match `model.py:41`.
           else if (name === "source") for (const line of String(value).split(" › ")) pairs.push([row, line], [row, line.split(" ")[0]]);
         }
       });
@@ -153,7 +153,7 @@ export class RowSearch {
     await this.markByText(term, term.field || "attr", pairs, marked);
   }
 
-  /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
+  /** Search shapes and types of the outputs that edges carry. @param {TextTerm} term @param {Uint8Array} marked */
   async markByTensor(term, marked) {
     const { words } = this.graph;
     const edges = await this.app.state.facts.edges().catch(() => null);
@@ -198,7 +198,7 @@ export class RowSearch {
 /** @type {Record<string, (a: number, b: number) => boolean>} */
 const COMPARISONS = { ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "==": (a, b) => a === b, "!=": (a, b) => a !== b, ">": (a, b) => a > b, "<": (a, b) => a < b };
 
-/** The test of a term; `texts` are all of its field, of which one that is there whole means itself alone.
+/** The test of a term. If its text equals one of `texts`, all texts of its field, only equal texts match.
  * @param {TextTerm} term @param {string} field @param {string[]} texts @returns {(text: string) => boolean} */
 function testOf(term, field, texts) {
   if (term.regex) {
@@ -223,7 +223,7 @@ export async function findRows(app, text, still) {
   return rows.matchingRows(query);
 }
 
-/** Rows in the order in which they are worth looking at: names that are the text, then that begin with it, shallow ones first.
+/** Rows by relevance: names that equal the text, then names that begin with it, shallow ones first.
  * @param {Graph} graph @param {number[]} rows @param {Query} query @param {RowSearch} search @returns {Promise<number[]>} */
 export async function rankedRows(graph, rows, query, search) {
   const term = termsOf(query).find((candidate) => "field" in candidate && !candidate.regex && (!candidate.field || candidate.field === "name"));

@@ -47,7 +47,7 @@ export function readCopies(from) {
   return copies;
 }
 
-/** A level as Python wrote it, its rows by other numbers. @param {string[]} words @param {Reader} from @param {(row: number) => number} name */
+/** A level as Python wrote it, with renumbered rows. @param {string[]} words @param {Reader} from @param {(row: number) => number} name */
 export function readLevel(words, from, name) {
   const word = (/** @type {number} */ at) => words[at];
   const row = name(from.next());
@@ -81,7 +81,7 @@ export function readLevel(words, from, name) {
   const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
     withWords(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members], training: !!(seen & 4) }), rest),
   );
-  const surplus = nodeLabels.findIndex((label) => label.surplus); // its lines are on no main path
+  const surplus = nodeLabels.findIndex((label) => label.surplus); // lines of the surplus are not on a main path
   for (const line of [...edges, ...bridges]) if (surplus >= 0 && [line.source, line.target, line.child].includes(surplus)) line.beside = true;
   const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
   const notes = from
@@ -93,7 +93,7 @@ export function readLevel(words, from, name) {
   return { metagraph, skeleton: readSkeleton(from, children.length, name), node_labels: nodeLabels };
 }
 
-/** An order of drawing. @param {Reader} from @param {number} children @param {(row: number) => number} name */
+/** A drawing order. @param {Reader} from @param {number} children @param {(row: number) => number} name */
 function readSkeleton(from, children, name) {
   const ports = [];
   for (let left = from.next(); left > 0; left--) {

@@ -2,19 +2,19 @@
 
 import { el, setAttributes, visibleText } from "./dom.js";
 
-const ROW_HEIGHT_PX = 28; // px, as style.css has it
-const EXTRA_ROWS = 12; // drawn above and below what is seen
+const ROW_HEIGHT_PX = 28; // px, as in style.css
+const EXTRA_ROWS = 12; // rows drawn above and below the view
 
 /**
- * @typedef {{key: string, word: string, width: number, text?: boolean, fixed?: boolean, sort?: string, value: (row: any) => number | string | null, cell: (row: any) => any}} TableColumn `sort`: the column by which this one sorts; `fixed`: its cells are no numbers to be aligned
- * @typedef {{label: string, name: (row: any) => string, onSorted: () => void, onChosen: (row: any) => void, choosesOnClick: boolean}} TableHooks `click`: whether a click on a row chooses it, as Enter does
+ * @typedef {{key: string, word: string, width: number, text?: boolean, fixed?: boolean, sort?: string, value: (row: any) => number | string | null, cell: (row: any) => any}} TableColumn `sort`: the column by which this one sorts; `fixed`: its cells are not numbers to be aligned
+ * @typedef {{label: string, name: (row: any) => string, onSorted: () => void, onChosen: (row: any) => void, choosesOnClick: boolean}} TableHooks `choosesOnClick`: whether a click on a row chooses it, as Enter does
  */
 
 export class RowsTable {
   /** @param {TableHooks} hooks */
   constructor(hooks) {
     this.hooks = hooks;
-    this.sort = ""; // the key of a column, behind "-" for the greatest first
+    this.sort = ""; // the key of a column, after "-" for the greatest first
     /** @type {any[]} as they are listed */
     this.rows = [];
     /** @type {TableColumn[]} */
@@ -32,7 +32,7 @@ export class RowsTable {
     this.body.addEventListener("click", (/** @type {MouseEvent} */ event) => this.onClick(event));
   }
 
-  /** List rows. @param {any[]} rows in the order of those that are equal @param {TableColumn[]} columns */
+  /** List rows. @param {any[]} rows in the order of equal rows @param {TableColumn[]} columns */
   setRows(rows, columns) {
     this.columns = columns;
     this.unsortedRows = rows;
@@ -49,7 +49,7 @@ export class RowsTable {
     this.table.style.minWidth = `${this.columns.reduce((sum, column) => sum + column.width, 0)}px`;
     this.widths.replaceChildren(...this.columns.map((column, at) => {
       const col = el("col");
-      if (at) col.style.width = `${column.width}px`; // the first takes what is left
+      if (at) col.style.width = `${column.width}px`; // the first column takes the rest
       return col;
     }));
     this.heads.replaceChildren(...this.columns.map((column) => this.headCell(column)));
@@ -75,7 +75,7 @@ export class RowsTable {
     this.frameRequest = requestAnimationFrame(() => this.draw());
   }
 
-  /** Draw the rows that are seen, with empty room for the others. */
+  /** Draw the rows in view, with empty space for the others. */
   draw() {
     const first = Math.max(0, Math.floor(this.root.scrollTop / ROW_HEIGHT_PX) - EXTRA_ROWS);
     const last = Math.min(this.rows.length, Math.ceil((this.root.scrollTop + this.root.clientHeight) / ROW_HEIGHT_PX) + EXTRA_ROWS);
@@ -98,13 +98,13 @@ export class RowsTable {
     return el("tr", { id: `row-${at}`, "data-name": visibleText(this.hooks.name(row)), "aria-rowindex": at + 2, "aria-selected": String(at === this.at) }, el("th", { scope: "row" }, first.cell(row)), ...others.map(cell));
   }
 
-  /** Mark a row, and bring it into view; none: -1. @param {number} at */
+  /** Mark a row, and bring it into view; -1 for none. @param {number} at */
   markRow(at) {
     this.at = at;
     setAttributes(this.table, { "aria-activedescendant": at < 0 ? "" : `row-${at}` });
     if (at >= 0) {
       const { root } = this;
-      const least = (at + 2) * ROW_HEIGHT_PX - root.clientHeight; // the heads lie over the first
+      const least = (at + 2) * ROW_HEIGHT_PX - root.clientHeight; // the header covers the first row
       root.scrollTop = Math.min(at * ROW_HEIGHT_PX, Math.max(root.scrollTop, least));
     }
     this.draw();
@@ -153,17 +153,17 @@ function sortedRows(rows, column, down) {
   return places.map((at) => rows[at]);
 }
 
-/** A text that stands, letter by letter, where its numbers put it by value: `naturalOrder` takes too long for 100,000. @param {string} text */
+/** A sort key that orders numbers in a text by value; `naturalOrder` takes too long for 100,000 rows. @param {string} text */
 const naturalKey = (text) => text.toLowerCase().replace(/\d+/g, (digits) => String.fromCharCode(47 + Math.min(digits.length, 9)) + digits);
 
-/** A bar as long as its share of the longest one, and a word beside it. @param {number} part @param {number} most @param {string} word */
+/** A bar, scaled to the longest, and a text beside it. @param {number} part @param {number} most @param {string} word */
 export function shareBar(part, most, word) {
   const bar = el("span", { class: "share", "aria-hidden": "true" });
   bar.style.width = `${Math.max(1, (56 * Math.max(0, part)) / most)}px`;
   return el("span", {}, bar, ` ${word}`);
 }
 
-/** A name of which the last segment is always seen. @param {string} name */
+/** A name whose last segment is always visible. @param {string} name */
 export function nameWithLeaf(name) {
   const cut = name.lastIndexOf("/", name.length - 2) + 1;
   return [el("span", { class: "scope" }, name.slice(0, cut)), el("span", { class: "own" }, name.slice(cut))];
@@ -172,7 +172,7 @@ export function nameWithLeaf(name) {
 /** A share in words. @param {number} part @param {number} whole */
 export const percentText = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
 
-/** Names with numbers in them by value: `a2` before `a10`. @param {string} a @param {string} b */
+/** Compare names, with numbers by value: `a2` before `a10`. @param {string} a @param {string} b */
 export const naturalOrder = (a, b) => NATURAL.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 const NATURAL = new Intl.Collator("en", { numeric: true });
 

@@ -8,16 +8,16 @@ import { rectsOverlap } from "./viewport.js";
 
 export const FONTS = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif";
 const MAX_PNG_SIDE_PX = 8000; // pixels of a PNG
-const [FADED_OPACITY, FADED_TEXT_OPACITY] = ["0.22", "0.75"]; // what a trace leaves aside, as on the screen (style.css)
+const [FADED_OPACITY, FADED_TEXT_OPACITY] = ["0.22", "0.75"]; // of items outside a trace, as on the screen (style.css)
 
 /**
  * What a saved picture shows.
- * @typedef {{part: string, title: boolean, legend: boolean, marks: boolean}} Shot `part`: "whole", "screen", or "chosen" for the chosen box alone; `marks`: the + and − of boxes that open
+ * @typedef {{part: string, title: boolean, legend: boolean, marks: boolean}} Shot `part`: "whole", "screen", or "chosen" for only the selected box; `marks`: the + and − of boxes that open
  */
 /** @type {Shot} */
 const WHOLE_PICTURE = { part: "whole", title: true, legend: true, marks: true };
-const SHOT_MARGIN_PX = 12; // px around the part of a picture that is saved alone
-const TITLE_HEIGHT_PX = 48; // px that the title of such a part takes
+const SHOT_MARGIN_PX = 12; // margin of a saved part of a picture
+const TITLE_HEIGHT_PX = 48; // height of the title of such a part
 
 /** A picture as one SVG document. @param {App} app @param {Shot} [shot] */
 export function pictureSvg(app, shot = WHOLE_PICTURE) {
@@ -66,21 +66,21 @@ function partSvg(app, { part, title, legend }) {
   return svg;
 }
 
-/** The part of the picture that is on the screen, and what is drawn of it. @param {App} app @returns {[number[], (item: any) => boolean]} */
+/** The part of the picture on the screen, and a test for its items. @param {App} app @returns {[number[], (item: any) => boolean]} */
 function screenPart(app) {
   const { camera } = app.viewport;
   const { scene } = app.view;
   const { x, y, k, size } = camera;
   const rect = [Math.max(-SHOT_MARGIN_PX, -x / k), Math.max(-SHOT_MARGIN_PX, -y / k), Math.min(scene.width + SHOT_MARGIN_PX, (size[0] - x) / k), Math.min(scene.height + SHOT_MARGIN_PX, (size[1] - y) / k)];
-  if (rect[0] >= rect[2] || rect[1] >= rect[3]) [rect[2], rect[3]] = [rect[0] + 1, rect[1] + 1]; // nothing of it
+  if (rect[0] >= rect[2] || rect[1] >= rect[3]) [rect[2], rect[3]] = [rect[0] + 1, rect[1] + 1]; // nothing is in view
   return [rect, (item) => rectsOverlap(item.rect, rect)];
 }
 
-/** The chosen box, and what lies in it. @param {App} app @returns {[number[], (item: any) => boolean]} */
+/** The selected box, and a test for the items inside. @param {App} app @returns {[number[], (item: any) => boolean]} */
 function chosenBoxPart(app) {
   const { boxes } = app.view.scene;
   const at = app.view.picture.boxOf.get(app.state.graph.address(/** @type {Path} */ (app.state.hostPath))) ?? 0;
-  const inside = new Set([at]); // boxes come behind those around them
+  const inside = new Set([at]); // boxes follow the boxes around them
   boxes.forEach((/** @type {any} */ box, /** @type {number} */ index) => inside.has(box.parent) && inside.add(index));
   const { x, y, width, height } = boxes[at];
   const rect = [x - SHOT_MARGIN_PX, y - SHOT_MARGIN_PX, x + width + SHOT_MARGIN_PX, y + height + SHOT_MARGIN_PX];
@@ -98,7 +98,7 @@ function svgDocument(app, width, height, summary) {
   return svg;
 }
 
-/** Put groups into a document. @param {any} parent @param {Array<[any, boolean]>} groups each, and whether a trace leaves it aside */
+/** Put groups into a document. @param {any} parent @param {Array<[any, boolean]>} groups each, and whether it is outside a trace */
 function appendGroups(parent, groups) {
   for (const [group, faded] of groups) {
     const element = groupElement(group, parent);
@@ -111,7 +111,7 @@ function appendGroups(parent, groups) {
   }
 }
 
-/** Some of the graph as it is on the screen, from near: each group, and whether a trace leaves it aside. @param {App} app @param {(item: any) => boolean} keep @returns {Array<[any, boolean]>} */
+/** Items of the graph at full detail: each group, and whether it is outside a trace. @param {App} app @param {(item: any) => boolean} keep @returns {Array<[any, boolean]>} */
 function groupsToSave(app, keep) {
   const { picture, scene, paint } = app.view;
   const chosen = app.state.selected ? picture.boxOf.get(app.state.graph.address(app.state.selected)) ?? -1 : -1;
@@ -131,7 +131,7 @@ function groupsToSave(app, keep) {
   return items.map((/** @type {any} */ item) => [drawn(item), faded(item)]);
 }
 
-/** The title, and which step is shown where colours tell what was measured. @param {App} app */
+/** The title, and the step if the colours are those of measurements. @param {App} app */
 function pictureTitle(app) {
   const { title, head, scheme, stepIndex } = app.state;
   const step = stepIndex >= 0 ? head.steps[stepIndex].split("/").pop() : head.trace;
@@ -148,7 +148,7 @@ function factsLine(app) {
   return leftOut ? `${facts} · ${countWord(leftOut)} op${leftOut === 1 ? "" : "s"} left out` : facts;
 }
 
-/** The hatch of boxes that nothing is known about. @param {Element} svg @param {any} theme */
+/** The hatching of boxes without a known value. @param {Element} svg @param {any} theme */
 export function hatchPattern(svg, theme) {
   const defs = svgEl("defs", {}, svg);
   const pattern = svgEl("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, defs);
@@ -187,7 +187,7 @@ export async function savePng(app, shot) {
   });
   let blob = null;
   for (let scale = Math.min(2, MAX_PNG_SIDE_PX / image.width, MAX_PNG_SIDE_PX / image.height); !blob && scale > 0.05; scale /= 2) {
-    blob = await rasterize(image, scale); // a phone has less room for a picture: none is given where it does not do
+    blob = await rasterize(image, scale); // a phone has less memory for a picture: the result is null on failure
   }
   URL.revokeObjectURL(url);
   if (blob) download(blob, `${fileName(app)}.png`);

@@ -29,7 +29,7 @@ function strokeAttributes(pen, scale = 1) {
   };
 }
 
-/** One primitive as an element, moved by `dx` and `dy`: a transformation of its own would cost a layer's work each frame.
+/** One primitive as an element, moved by `dx` and `dy`, because a transform per element would cost time in each frame.
  * @param {any} shape @param {Element} parent @param {number} dx @param {number} dy */
 function shapeElement(shape, parent, dx, dy) {
   if (shape instanceof layout.Rectangle || shape instanceof layout.Hatch) {
@@ -45,7 +45,7 @@ function shapeElement(shape, parent, dx, dy) {
   return textElement(shape, parent, dx, dy);
 }
 
-/** A text that is drawn in its measured width. @param {any} label @param {Element} parent @param {number} dx @param {number} dy */
+/** A text drawn at its measured width. @param {any} label @param {Element} parent @param {number} dx @param {number} dy */
 function textElement(label, parent, dx, dy) {
   const halo = label.halo ? { stroke: label.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
   const element = svgEl(
@@ -75,10 +75,10 @@ export function groupElement(group, parent) {
   return element;
 }
 
-/** A frame as it is seen from afar: its outline alone. @param {any} group @param {number} far */
+/** A frame at a small scale: only its outline. @param {any} group @param {number} far */
 export const outlinePath = (group, far) => (far === 2 ? Object.assign(new layout.Group(group.shapes.slice(0, 1)), { tooltip: group.tooltip }) : group);
 
-/** Many lines as they are seen from afar: one outline for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
+/** Many lines at a small scale: one path for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
 export function bundlePath(routes, first, paint) {
   const curves = new Map();
   routes.forEach((route, at) => {
@@ -99,7 +99,7 @@ export function rectAround(points, room) {
   return [Math.min(...xs) - room, Math.min(...ys) - room, Math.max(...xs) + room, Math.max(...ys) + room];
 }
 
-/** The distance of a point from a run. @param {number} x @param {number} y @param {number[]} a @param {number[]} b */
+/** The distance of a point from a segment. @param {number} x @param {number} y @param {number[]} a @param {number[]} b */
 export function pointDistance(x, y, a, b) {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const long = dx * dx + dy * dy;

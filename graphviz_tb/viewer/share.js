@@ -8,7 +8,7 @@ import { t } from "./strings.js";
 import { viewText } from "./view_file.js";
 
 export class Share {
-  /** Makes the page of a view, to be saved as a file: a file has it, a server makes it. @type {((view: string) => Promise<Blob>) | null} */
+  /** Returns the page of a view, to be saved as a file; set by a file's page or a server's page. @type {((view: string) => Promise<Blob>) | null} */
   static makePage = null;
 
   /** @param {App} app */
@@ -27,14 +27,14 @@ export class Share {
     addEventListener("afterprint", () => removeChildren(byId("print")));
   }
 
-  /** Offer what there is to share now. */
+  /** Enable the entries that apply now. */
   updateChoices() {
     const parts = ["whole", "screen", ...(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath) ? ["chosen"] : [])];
     const was = byId("save-part").value;
     fillChooser("save-part", parts.map((part) => [part, t(`share.${part}`)]), parts.includes(was) ? was : "whole");
     byId("link-note").hidden = location.protocol !== "file:";
     byId("save-html").hidden = !Share.makePage;
-    byId("save-view").hidden = !!this.app.state.head.changes; // what a diff opens is of its changes
+    byId("save-view").hidden = !!this.app.state.head.changes; // the open groups of a diff belong to its changes
   }
 
   /** The chosen content of the saved picture. @returns {Shot} */
@@ -54,10 +54,10 @@ export class Share {
     app.frame.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
   }
 
-  /** Save the page as a file that opens as it looks now. */
+  /** Save the page as a file that opens with the present view. */
   async savePage() {
     const { app } = this;
-    const { page, ...state } = app.addressValues(); // that of a log comes first anywhere
+    const { page, ...state } = app.addressValues(); // the view of the graph begins with the graph, of any other page with that page
     this.menu.open = false;
     download(await /** @type {(view: string) => Promise<Blob>} */ (Share.makePage)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
   }
@@ -90,5 +90,5 @@ export async function copyText(text) {
   }
 }
 
-/** JSON that may be in a script element: nothing in it ends the element or begins a comment. @param {any} value */
+/** JSON that may be in a script element: it cannot end the element or begin a comment. @param {any} value */
 export const scriptJson = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);

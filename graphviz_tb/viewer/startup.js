@@ -29,7 +29,7 @@ export function createApp(graph, head) {
 export function initialState(head) {
   /** @type {Record<string, any>} */
   const out = {};
-  if (head.options.theme === "dark") out.theme = "dark"; // light is the default: the reader's system decides
+  if (head.options.theme === "dark") out.theme = "dark"; // light is the default, for which the reader's system decides
   if (head.select) out.select = head.select;
   return out;
 }
@@ -69,7 +69,7 @@ function sceneValues(scene) {
   };
 }
 
-/** Say what went wrong, until it is closed: the file is damaged, or this program failed. @param {any} error */
+/** Report a failure until the message is closed: the file is damaged, or this program failed. @param {any} error */
 export function reportFailure(error) {
   const toast = byId("toast");
   const text = error instanceof DamagedBlock ? t("unreadable") : t("failed", { error: shortText(error?.message ?? String(error)) });
@@ -78,7 +78,7 @@ export function reportFailure(error) {
   toast.classList.add("shown", "bad");
 }
 
-/** Begin with a view that was saved. @param {string} view */
+/** Start with a saved view. @param {string} view */
 export function setInitialView(view) {
   try {
     history.replaceState(null, "", `#${view}`);
@@ -92,7 +92,7 @@ export const scriptApi = {};
 addEventListener("unhandledrejection", (event) => reportFailure(event.reason));
 /** @type {any} */ (window).tbgraph = scriptApi;
 
-/** Begin, and say so. @param {() => Promise<any>} start */
+/** Run a start function; `scriptApi.ready` resolves at its end, and a failure is reported. @param {() => Promise<any>} start */
 export function startPage(start) {
   scriptApi.ready = start().then(
     () => undefined,

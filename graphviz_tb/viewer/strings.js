@@ -104,12 +104,12 @@ export const STRINGS = {
 export const BROWSER_LANGUAGE = (navigator.language || "en").toLowerCase().startsWith("ko") ? "ko" : "en";
 export let language = BROWSER_LANGUAGE;
 
-/** Speak a language from now on. @param {string} word */
+/** Set the language of the page. @param {string} word */
 export function useLanguage(word) {
   language = word;
 }
 
-/** Words and signs of numbers that are no exact ones, by the index that Python gives (`BOUND_WORDS` of model/costs.py). */
+/** Words and signs of bounds, by the index that Python writes (`BOUND_WORDS` of model/costs.py). */
 const BOUND_KEYS = ["", "atLeast", "atMost", "about"];
 export const BOUND_SIGNS = ["", "≥", "≤", "≈"];
 
@@ -126,7 +126,7 @@ export function t(key, values = {}) {
 /** A count with thin spaces between its thousands. @param {number} number */
 export const countWord = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 
-/** How many ops; -1: without end. No more than a billion are counted. @param {number} count */
+/** A number of ops; -1 is infinite. Counting stops at a billion. @param {number} count */
 export const opsCount = (count) => (count < 0 ? "∞" : (count >= 1e9 ? "≥ " : "") + countWord(count));
 
 /** @param {number} count */

@@ -10,7 +10,7 @@ import { BOUND_SIGNS, inBounds, language, opsCount, opsWord, t } from "./strings
 
 const ROW_LISTS = ["ops", "layers", "groups"];
 const QUANTITIES = ["compute-time", "memory", "flops", "parameters", "activations"]; // in the order of the columns
-const SELF_TIME = "self"; // the time of the ops that lie in a group directly
+const SELF_TIME = "self"; // the time of the ops directly in a group
 
 export class GraphTable {
   /** @param {App} app */
@@ -21,7 +21,7 @@ export class GraphTable {
     this.by = "ops";
     this.text = "";
     this.turn = 0;
-    /** @type {any} what the table was made of: it is made anew when that is another */
+    /** @type {any} the inputs of the table, which is rebuilt when they change */
     this.builtFrom = [];
     /** @type {Map<string, Colouring>} */
     this.measures = new Map();
@@ -45,7 +45,7 @@ export class GraphTable {
     else this.app.frame.focusPicture();
   }
 
-  /** Show the panel, or put it away. @param {boolean} show */
+  /** Show or hide the panel. @param {boolean} show */
   show(show) {
     if (show === this.isShown) return;
     this.panel.hidden = !show;
@@ -108,7 +108,7 @@ export class GraphTable {
     this.app.history.writeAddressSoon();
   }
 
-  /** Look up what rows there are, and list them. */
+  /** Find the rows, and list them. */
   async fillRows() {
     const { app } = this;
     const turn = ++this.turn;
@@ -127,7 +127,7 @@ export class GraphTable {
     this.markSelected();
   }
 
-  /** The rows for which the filter holds; null where it cannot be read. @param {() => boolean} still @returns {Promise<number[] | null>} */
+  /** The rows for which the filter holds; null for an invalid filter. @param {() => boolean} still @returns {Promise<number[] | null>} */
   async matchingRows(still) {
     const rows = this.listedRows();
     if (!this.text.trim()) return rows;
@@ -154,7 +154,7 @@ export class GraphTable {
     return rows;
   }
 
-  /** The type and shape of the first output of each op, as a number of a text. @returns {Promise<Int32Array>} */
+  /** The type and shape of the first output of each op, as the number of its text. @returns {Promise<Int32Array>} */
   async outputShapes() {
     const { graph, facts } = this.app.state;
     const tensors = new Int32Array(graph.count).fill(-1);
@@ -168,7 +168,7 @@ export class GraphTable {
     return tensors;
   }
 
-  /** The time of the ops that lie in each group directly. @returns {Float64Array | null} */
+  /** The time of the ops directly in each group. @returns {Float64Array | null} */
   selfTimes() {
     const { graph } = this.app.state;
     const times = this.measures.get("compute-time");
@@ -188,7 +188,7 @@ export class GraphTable {
     return first ? `-${first}` : "";
   }
 
-  /** The quantity whose shares are shown: that by which the rows are sorted, or else the first. */
+  /** The quantity whose shares are shown: the sorting column, else the first. */
   quantity() {
     const sort = this.list.sort.replace(/^-/, "").replace(SELF_TIME, "compute-time");
     return this.measures.has(sort) ? sort : [...this.measures.keys()][0];
@@ -231,7 +231,7 @@ export class GraphTable {
     ];
   }
 
-  /** The column of shares of a quantity: of the whole graph, where it is no difference. @param {string} quantity @returns {TableColumn[]} */
+  /** The column of shares of a quantity: of the whole graph, unless it is a difference. @param {string} quantity @returns {TableColumn[]} */
   shareColumns(quantity) {
     const measure = /** @type {Colouring} */ (this.measures.get(quantity));
     const whole = measure.head.signed ? null : measure.value(0);
@@ -290,7 +290,7 @@ export class GraphTable {
     if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, bound: measure.bound([0]) };
     let [sum, end, bound] = [0, 0, 0];
     for (const row of this.listedRowNumbers) {
-      if (graph.functionOf(row)) bound |= 1; // it runs as often as it is called
+      if (graph.functionOf(row)) bound |= 1; // a function runs once per call
       else if (row >= end) {
         sum += measure.value(row) ?? 0;
         bound |= measure.bound([row]);
@@ -300,7 +300,7 @@ export class GraphTable {
     return { sum, bound };
   }
 
-  /** Mark the row of what is chosen. */
+  /** Mark the row of the selected node. */
   markSelected() {
     const { selected } = this.app.state;
     if (!this.isShown) return;

@@ -29,7 +29,7 @@ export class TraceBar {
     if (!traced) return removeChildren(panel);
     const { path, way, hops, rows } = traced;
     const [row] = path.slice(-1);
-    const reached = [...rows].filter((reachedRow) => (reachedRow < row || reachedRow >= app.state.graph.end[row]) && app.state.graph.kind[reachedRow] === OP).length; // not what it holds itself
+    const reached = [...rows].filter((reachedRow) => (reachedRow < row || reachedRow >= app.state.graph.end[row]) && app.state.graph.kind[reachedRow] === OP).length; // without its own content
     const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: shortText(app.state.leafName(path), 40) });
     const reaches = HOP_CHOICES.includes(hops) ? HOP_CHOICES : [...HOP_CHOICES, hops].sort((a, b) => a - b);
     const hopsLabel = (/** @type {number} */ count) => (count === Infinity ? t("allTheWay") : count === 1 ? t("oneHop") : t("hops", { n: count }));

@@ -2,7 +2,7 @@
 
 const VIEW_LISTS = ["open", "hide", "aside", "main", "group", "ungroup", "select"];
 
-/** A text in quotes, as TOML has it. @param {string} text */
+/** A quoted text in TOML. @param {string} text */
 const tomlText = (text) => JSON.stringify(text.replace(/\p{Surrogate}/gu, "\uFFFD")).replaceAll("\x7f", "\\u007f");
 
 /** @param {any} value */

@@ -6,7 +6,7 @@ import { Facts } from "./facts.js";
 import { Moves } from "./moves.js";
 
 export class ViewState {
-  /** Colourings that a page may get later: an address may ask for one before it is there. @type {Set<string>} */
+  /** Colourings that a page may load later, after an address requests them. @type {Set<string>} */
   static laterSchemes = new Set();
 
   constructor() {
@@ -17,7 +17,7 @@ export class ViewState {
     this.otherValues = {};
     /** @type {Map<string, () => Promise<Colouring>>} colourings that are not in the data of a graph */
     this.extraColourings = new Map();
-    this.awaitedScheme = ""; // a colouring that the address asks for and that may come later
+    this.awaitedScheme = ""; // a requested colouring that is not loaded yet
   }
 
   /** Begin with another graph: nothing of it is open or selected. @param {Graph} graph @param {Head} head */
@@ -30,10 +30,10 @@ export class ViewState {
     this.open = new Map();
     /** @type {Path | null} */
     this.selected = null;
-    /** @type {Path | null} whose box shows what is selected: its own box, or for a constant or weight the box of the op next to it */
+    /** @type {Path | null} the path whose box shows the selected node: the node, or for a constant or weight the op next to it */
     this.hostPath = null;
     this.scheme = head.options.color_by;
-    /** the step whose measurements are shown, all together at -1 */
+    /** the step whose measurements are shown; -1 for all steps */
     this.stepIndex = -1;
     /** @type {{path: Path, way: string, hops: number, rows: Set<number>, edges: TracedEdges} | null} */
     this.traced = null;
@@ -44,7 +44,7 @@ export class ViewState {
     this.isCameraMoved = false;
   }
 
-  /** The series that a path is or stands in for, where it can be grouped or ungrouped. @param {Path} path @returns {Path | null} */
+  /** The series that a path names or represents, if it can be grouped or ungrouped. @param {Path} path @returns {Path | null} */
   groupableSeries(path) {
     const { graph } = this;
     const up = [graph.parent[path[0]]];
@@ -52,7 +52,7 @@ export class ViewState {
     return graph.ungroupableLevel(series) ? series : null;
   }
 
-  /** The members of the stack that a path is, or that it is shown in, with the place of the one shown.
+  /** The members of the stack that a path names or is shown in, and the index of the shown member.
    * @param {Path} path @returns {{members: Path[], at: number} | null} */
   stackMembers(path) {
     const { graph } = this;
@@ -68,15 +68,15 @@ export class ViewState {
     return new Set(path).size < path.length;
   }
 
-  /** Open what is around a node that a link names alone. @param {Path} path @param {Map<string, Path>} wanted */
+  /** Open the groups around a node if a link names only the node. @param {Path} path @param {Map<string, Path>} wanted */
   openAround(path, wanted) {
-    const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
+    const inner = this.graph.stackOf(path) ? [path] : []; // opening a member makes its stack show it
     const around = [...this.graph.ancestors(path), ...inner].filter((group) => group.length > 1 || group[0] !== 0);
     this.graph.closeOtherMembers(around, wanted);
     for (const group of around) wanted.set(this.graph.key(group), group);
   }
 
-  /** Let open stacks show their usual member, as a picture does that Python draws; those in `listed` list all of them.
+  /** Make open stacks show their usual member, as in pictures by Python; those in `listed` list all members.
    * @param {Map<string, Path>} wanted @param {Set<string>} listed addresses */
   openUsualMembers(wanted, listed) {
     const { graph } = this;
@@ -93,7 +93,7 @@ export class ViewState {
     return [...open.values()].filter((path) => graph.stacks.has(path[path.length - 1]) && graph.stackIn(path) && !graph.memberOf(path, open));
   }
 
-  /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
+  /** The group of a name, or the nearest existing group around it. @param {string} name @returns {Path | null} */
   nearestGroup(name) {
     for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
       const path = this.graph.pathOfAddress(at);
@@ -122,7 +122,7 @@ export class ViewState {
     return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   }
 
-  /** The open groups that hold no open group. @returns {Path[]} */
+  /** The open groups without an open group inside. @returns {Path[]} */
   innermostOpen() {
     const { graph, open } = this;
     const around = new Set();
@@ -137,7 +137,7 @@ export class ViewState {
     return [...this.graph.ungroupedLevels.values()].flatMap((level) => this.graph.seriesOf(level));
   }
 
-  /** The label of a path's box: its name, or words that say more than it. @param {Path} path */
+  /** The label of a path's box: its name, or more informative words. @param {Path} path */
   boxLabel(path) {
     return this.nodeLabel(path)?.label ?? shortText(this.graph.name(path[path.length - 1]), 80);
   }

@@ -15,13 +15,13 @@ export class Viewport {
     this.reset();
   }
 
-  /** Forget where another graph was looked at. */
+  /** Forget the camera of another graph. */
   reset() {
-    /** @type {number[] | null} where the camera was when the whole was fitted last, and how large the scene was */
+    /** @type {number[] | null} the camera of the last fit of the whole picture, and the size of the scene */
     this.fittedPlace = null;
   }
 
-  /** Bring what a link has chosen into view, where another window does not show it at all. @param {Path} path */
+  /** Bring the node selected by a link into view, if this window does not show it. @param {Path} path */
   async bringSelected(path) {
     const box = this.app.view.boxAt(await this.app.actions.hostOf(path));
     const [across, along] = this.camera.freeRoom();
@@ -35,24 +35,24 @@ export class Viewport {
     if (box) await this.uncoverBox(box);
   }
 
-  /** Fit a box into the window; the whole where it is not shown. @param {Path} path */
+  /** Fit a box into the window; the whole picture if the box is not shown. @param {Path} path */
   async fitBox(path) {
     const box = this.app.view.boxAt(await this.app.actions.hostOf(path));
     return box ? this.camera.glideTo(this.placeShowing(box, 2, 60)) : this.fit();
   }
 
-  /** Bring the middle of an open box to that of the free room, as large as it is or as fits. @param {Path} path */
+  /** Centre an open box in the free area, at the present scale or smaller to fit. @param {Path} path */
   async centreOpened(path) {
     const box = this.app.view.boxAt(path) ?? this.app.view.boxAt(this.app.state.graph.framePath(path));
     if (box?.open) await this.camera.glideTo(this.placeShowing(box, Math.max(this.camera.k, READABLE_SCALE), 40));
   }
 
-  /** Bring what the trace reached out from under its bar and the card, as far as it was in view. */
+  /** Move the traced boxes that are in view out from under the trace bar and the card. */
   async uncoverTrace() {
     await this.app.actions.cardReady;
     const { camera } = this;
     const { traced, graph } = this.app.state;
-    if (!traced) return; // it was ended meanwhile
+    if (!traced) return; // the trace was ended meanwhile
     const sums = this.app.state.rowPrefixSums(traced.rows);
     const [wide, tall] = camera.size;
     const lit = this.app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open && sums[graph.end[box.row]] > sums[box.row]);
@@ -61,7 +61,7 @@ export class Viewport {
     const rect = [Math.min, Math.min, Math.max, Math.max].map((most, side) => most(...seen.map((/** @type {number[]} */ one) => one[side])));
     const [across, along] = camera.freeRoom();
     const [top, bottom] = [camera.y, camera.y + this.app.view.scene.height * camera.k];
-    if (top >= 0 && bottom <= tall) [rect[1], rect[3]] = [Math.min(rect[1], top), Math.max(rect[3], bottom)]; // all of it was seen, and is
+    if (top >= 0 && bottom <= tall) [rect[1], rect[3]] = [Math.min(rect[1], top), Math.max(rect[3], bottom)]; // if all was in view, keep it so
     if (rect[2] - rect[0] < across[1] - across[0] - 24 && rect[3] - rect[1] < along[1] - along[0] - 24) return this.uncoverRect(rect);
     const world = rect.map((value, side) => (value - (side % 2 ? camera.y : camera.x)) / camera.k);
     const whole = camera.placeFitting(world, camera.k, 16);
@@ -76,7 +76,7 @@ export class Viewport {
     const { boxes, stubs, texts } = this.app.view.scene;
     const isCorner = (/** @type {number} */ x, /** @type {number} */ right, /** @type {number} */ bottom) =>
       x * camera.k + camera.x < left + wide && bottom * camera.k + camera.y > top && right * camera.k + camera.x > left;
-    // Headings and notes of the auxiliary area begin at their left.
+    // Headings and notes of the auxiliary area start at their left end.
     const free = texts.filter((/** @type {any} */ one) => !one.inside && one.anchor === "start");
     return (
       boxes.some((/** @type {any} */ one) => !one.open && isCorner(one.x, one.x + one.width, one.y + one.height)) ||
@@ -85,7 +85,7 @@ export class Viewport {
     );
   }
 
-  /** The stage has another size: what was fitted is fitted again. */
+  /** React to another size of the stage: a fitted picture is fitted again. */
   resize() {
     const fitted = this.isFitted();
     this.camera.measure();
@@ -122,7 +122,7 @@ export class Viewport {
     return camera.glideTo(this.placeShowing(box, Math.max(Math.min(camera.k, 1.5), 0.8), 40));
   }
 
-  /** The camera that shows a box as large as it fits, above the minimap where it would lie under it otherwise.
+  /** The camera that shows a box as large as it fits, above the minimap if that would cover it.
    * @param {any} box @param {number} most @param {number} room */
   placeShowing(box, most, room) {
     const { camera } = this;
@@ -133,7 +133,7 @@ export class Viewport {
     return higher[2] > 0.7 * to[2] ? higher : to;
   }
 
-  /** Move a closed box out from under the card, the minimap and the legend, no further than it takes. @param {any} box */
+  /** Move a closed box out from under the card, the minimap and the legend, by the smallest shift. @param {any} box */
   uncoverBox(box) {
     return box.open ? Promise.resolve() : this.uncoverRect(this.stageRect(box));
   }
@@ -158,11 +158,11 @@ export class Viewport {
   fit(moving = true) {
     const { scene } = this.app.view;
     const { camera } = this;
-    if (!scene) return Promise.resolve(); // it could not be drawn
+    if (!scene) return Promise.resolve(); // the scene could not be drawn
     const room = this.stageRoom();
     const whole = [0, 0, scene.width, scene.height];
     const [wide, tall] = camera.size;
-    const most = Math.max(1.25, Math.min(wide / 1200, tall / 700)); // a large screen is looked at from further away
+    const most = Math.max(1.25, Math.min(wide / 1200, tall / 700)); // larger on a large screen, which is viewed from further away
     let to = camera.placeFitting(whole, most, room);
     if (narrowScreen.matches) to = this.placeAboveButtons(to, (foot) => camera.placeFitting(whole, most, room, foot));
     else if (this.isUnderCorner(to)) {
@@ -179,7 +179,7 @@ export class Viewport {
     return Promise.resolve();
   }
 
-  /** The camera of a phone, with the picture above the buttons at the foot that would lie on a box otherwise.
+  /** The camera on a phone: the picture is above the buttons at the bottom if these would cover a box.
    * @param {number[]} to @param {(foot: number) => number[]} fitting */
   placeAboveButtons(to, fitting) {
     for (let turn = 0; turn < 2; turn++) {
@@ -191,7 +191,7 @@ export class Viewport {
     return to;
   }
 
-  /** Whether the minimap would lie on a box. @param {number[]} place of the camera */
+  /** Whether the minimap would cover a box. @param {number[]} place of the camera */
   isUnderCorner([x, y, k]) {
     const home = byId("corner").getBoundingClientRect();
     const stage = byId("stage").getBoundingClientRect();
@@ -203,7 +203,7 @@ export class Viewport {
     return narrowScreen.matches ? 12 : 32;
   }
 
-  /** Whether the whole picture is fitted, and was not moved since. */
+  /** Whether the whole picture is fitted and has not been moved since. */
   isFitted() {
     const { camera, fittedPlace: fitTo } = this;
     return !!fitTo && !!this.app.view.scene && this.app.view.scene.width === fitTo[3] && this.app.view.scene.height === fitTo[4] && Math.abs(camera.k / fitTo[2] - 1) < 1e-3 && Math.abs(camera.x - fitTo[0]) < 1 && Math.abs(camera.y - fitTo[1]) < 1;
@@ -213,7 +213,7 @@ export class Viewport {
 /** Whether two rectangles overlap. @param {number[]} one @param {number[]} other */
 export const rectsOverlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 
-/** The shift that moves a run into a room, 12 px from its ends; never out at the other end.
+/** The shift that moves a segment into a range, 12 px from its ends, without leaving it at the other end.
  * @param {number} from @param {number} to @param {number[]} room */
 function shiftInto(from, to, [start, end]) {
   const [before, after] = [from - start - 12, end - 12 - to];

@@ -2,19 +2,19 @@
 
 const MAX_LISTED_FUNCTIONS = 12; // functions beside the graph, as in Python
 
-/** Return a label with the second line of a colouring, if it has one: the name of the node comes first then.
+/** Return a label with the second line of a colouring, if it has one; then the name of the node comes first.
  * @param {any} label @param {string | null} line */
 function withSecondLine(label, line) {
   if (line === null) return label;
   return { ...label, label: layout.name_on_box(label), second: line, semibold: false };
 }
 
-/** The tree of open groups that `place` takes, groups that did not change kept as they were. */
+/** The tree of open groups that `place` lays out; unchanged groups keep their objects. */
 export class Views {
   /** @param {Graph} graph */
   constructor(graph) {
     this.graph = graph;
-    /** @type {Map<string, Path>} where each box of the last picture is, by its address */
+    /** @type {Map<string, Path>} the path of each box of the last picture, by its address */
     this.places = new Map();
     /** @type {Map<string, any>} the views of the last picture, by the key of their group */
     this.last = new Map();
@@ -22,9 +22,9 @@ export class Views {
 
   /**
    * @param {Map<string, Path>} open the open groups by key, without the root
-   * @param {(path: Path) => string | null} second what a colouring says on the second line
-   * @param {number} stubs how many stubs a side of a box shows
-   * @param {Moves | null} moves what the reader moved
+   * @param {(path: Path) => string | null} second the second line of a colouring
+   * @param {number} stubs the number of stubs on a side of a box
+   * @param {Moves | null} moves the moves of the reader
    */
   buildView(open, second, stubs, moves = null) {
     const graph = this.graph;
@@ -85,7 +85,7 @@ export class Views {
     return top;
   }
 
-  /** Take the labels and words of the last picture, if they would be the same. @param {any} view @param {any} last */
+  /** Reuse the labels and words of the last picture if they are equal. @param {any} view @param {any} last */
   reuseLabels(view, last) {
     const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ label, /** @type {number} */ at) => areLabelsEqual(label, last[field][at]));
     if (!last || view.metagraph !== last.metagraph || view.skeleton !== last.skeleton || view.opened.size !== last.opened.size) return false;
@@ -95,7 +95,7 @@ export class Views {
     return true;
   }
 
-  /** The label of a stack that shows what a member holds. @param {any} label @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
+  /** The label of a stack that shows the content of a member. @param {any} label @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
   stackLabel(label, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
@@ -104,7 +104,7 @@ export class Views {
     return layout.as_stack(label, second(box), shown, at, metagraph.children.length, boxed);
   }
 
-  /** The label of a frame of scopes that hold one another alone. @param {any} label @param {(path: Path) => string | null} second @param {Path[]} chain */
+  /** The label of a frame of scopes that contain only each other. @param {any} label @param {(path: Path) => string | null} second @param {Path[]} chain */
   joinedFrameLabel(label, second, chain) {
     const labels = chain.slice(1).map((path, at) => {
       const label = this.graph.level(chain[at]).node_labels[0];
@@ -119,7 +119,7 @@ export class Views {
     return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };
   }
 
-  /** Functions that stand beside the graph: the largest that nothing calls, and those that were opened by themselves.
+  /** Functions next to the graph: the largest uncalled functions, and functions opened outside of calls.
    * @param {Map<string, Path>} open @returns {number[]} */
   listedFunctions(open) {
     const { graph } = this;
@@ -132,7 +132,7 @@ export class Views {
   }
 }
 
-/** Whether two labels of a box say the same. @param {any} one @param {any} other */
+/** Whether two labels of a box are equal. @param {any} one @param {any} other */
 function areLabelsEqual(one, other) {
   for (const field in one) if (one[field] !== other[field]) return false;
   return true;

@@ -1,4 +1,4 @@
-// Texts and their widths, for `place.js`: texts are computed by Python, widths are the sum of their letters.
+// Texts and their widths, for `place.js`: texts are computed by Python, widths are sums of letter widths.
 
 /** @type {{regular: Map<string, number>, semibold: Map<string, number>, joining: Set<string>}} */
 let advances = { regular: new Map(), semibold: new Map(), joining: new Set() };
@@ -7,7 +7,7 @@ const widths = [];
 const UNSAFE =
   /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
 
-/** Take the advances of the letters of this file, in 1/2048 em.
+/** Set the advances of the letters in this file, in 1/2048 em.
  * @param {{chars: string[], regular: number[], semibold: number[], joining: string[]}} told */
 function setAdvances(told) {
   const table = (/** @type {number[]} */ column) => new Map(told.chars.map((char, at) => [char, column[at]]));
@@ -17,7 +17,7 @@ function setAdvances(told) {
 /** @param {string} char @param {boolean} semibold @returns {number} */
 const hand_advance_of = (char, semibold) => (semibold ? advances.semibold : advances.regular).get(char) ?? 1536;
 
-/** Pixels that a text takes. @param {string} text @param {number} size @param {boolean} semibold @returns {number} */
+/** The width of a text in pixels. @param {string} text @param {number} size @param {boolean} semibold @returns {number} */
 function hand_text_width(text, size, semibold = false) {
   const known = (widths[2 * size + Number(semibold)] ??= new Map());
   let found = known.get(text);
@@ -37,16 +37,16 @@ const hand_replace_unsafe_characters = (text) => text.replace(UNSAFE, "\ufffd");
 const hand_group_thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 const hand_carry_tensors = () => null;
 
-// What is said of a line comes with it.
+// The texts of a line are stored with it.
 /** @param {any} line */
 const hand_drawn_label = (line) => line.label;
-/** How many tensors flow, as its label says. @param {any} line */
+/** The number of tensors of a line, from its label. @param {any} line */
 const hand_tensor_count = (line) => Number(/^([\d\u2009]+) tensors$/.exec(line.label)?.[1].replace(/\u2009/g, "") ?? Math.min(1, line.tensors + line.reference));
 /** @param {any} line */
 const hand_describe_contents = (line) => line.tooltip;
 /** @param {any} line */
 const hand_line_thickness = (line) => line.thickness;
-/** The thickness, below 0 for a line of indices, sizes and masks alone. @param {any} line */
+/** The thickness, negative for a line with only indices, sizes and masks. @param {any} line */
 const hand_main_path_weight = (line) => (line.indexing ? -line.thickness : line.thickness);
-/** An error of a query: its kind, which the page has words for, and the word it is about. @param {string} kind @param {string} word */
+/** An error of a query: its kind, which the page translates, and the word with the error. @param {string} kind @param {string} word */
 const hand_query_error = (kind, word = "") => Object.assign(new Error(kind), { kind, word });

@@ -2,7 +2,7 @@
 
 import { LineChart } from "./chart.js";
 
-const BAND_ALPHA = 0.2; // how much of its colour a band has
+const BAND_ALPHA = 0.2; // opacity of a band
 
 /** @typedef {{colour: string, x: ArrayLike<number>, low: ArrayLike<number>, high: ArrayLike<number>}} ChartBand */
 

@@ -36,7 +36,7 @@ export class BandChart extends Plot {
     const count = this.stepPositions.length;
     if (!count) return;
     const at = (/** @type {number} */ step, /** @type {number} */ band) => this.yPosition(this.data.bands[step * BAND_COUNT + band]);
-    // A single step has no width of its own.
+    // A single step has no width: draw it 8 px wide.
     const xs = count > 1 ? Array.from(this.stepPositions, (value) => this.xPosition(value)) : [-4, 4].map((more) => this.xPosition(this.stepPositions[0]) + more);
     const step = (/** @type {number} */ nth) => Math.min(nth, count - 1);
     g.fillStyle = this.colour;

@@ -8,12 +8,12 @@ import { t } from "../strings.js";
 import { markdown } from "./markdown.js";
 import { SvgPen } from "./svg_pen.js";
 
-const MAX_TABLE_ROWS = 500; // that a table shows at first
+const MAX_TABLE_ROWS = 500; // rows that a table shows at first
 const MAX_DESCRIPTION_LENGTH = 5000; // letters of the description of a tag
 
 /**
- * @typedef {{key: string, tag: LogTag, run: LogRun | null}} CardEntry a tag, of one run or of all that are chosen
- * @typedef {Record<string, string | number>} CardRow a row of a card's table: values by the names that a file gives them
+ * @typedef {{key: string, tag: LogTag, run: LogRun | null}} CardEntry a tag, of one run or of all chosen runs
+ * @typedef {Record<string, string | number>} CardRow a row of a card's table: values by their names in a file
  */
 
 export class TagCard {
@@ -29,14 +29,14 @@ export class TagCard {
     this.isWide = false;
     this.isTable = false;
     this.maxTableRows = MAX_TABLE_ROWS;
-    this.isNear = false; // whether it is in sight, or nearly
+    this.isNear = false; // whether it is in view, or nearly
     this.isStale = true;
     /** @type {AbortController | null} */
     this.request = null;
     this.note = el("span", { class: "note" });
     this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, iconElement("log.pin"));
     this.plot = el("div", { class: "plot" });
-    /** @type {Plot | null} of a card that draws one */
+    /** @type {Plot | null} null for a card without a chart */
     this.chart = null;
     this.foot = el("div", { class: "card-foot" });
     this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, iconElement("log.more")), el("div", { class: "pop" }, ...this.menuActions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
@@ -48,7 +48,7 @@ export class TagCard {
     this.root = el("section", { class: "chart-card far", role: "figure", tabindex: "0", "aria-label": this.accessibleName(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
   }
 
-  /** Offer the way to where its tag is shown otherwise, where there is one. */
+  /** Show the link to another view of its tag, if there is one. */
   updateLink() {
     const [word] = this.page.cardLink(this) ?? [""];
     this.link.hidden = !word;
@@ -80,7 +80,7 @@ export class TagCard {
     return this.tag.runs.filter(([run]) => chosen.has(run));
   }
 
-  /** Come into sight, or leave it: what cannot be seen keeps neither data under way nor pixels. @param {boolean} near */
+  /** Enter or leave the view; a card out of view cancels its requests and frees its pixels. @param {boolean} near */
   setNear(near) {
     this.isNear = near;
     if (near) {
@@ -123,9 +123,9 @@ export class TagCard {
     else this.onDrawn();
   }
 
-  // what each kind of card does in its own way
+  // methods that differ between kinds of cards
 
-  /** Ask for data; what is done with it when it is still wanted. @param {AbortSignal} signal @returns {Promise<() => void>} */
+  /** Request data; the returned function applies it if it is still wanted. @param {AbortSignal} signal @returns {Promise<() => void>} */
   async fetchData(signal) {
     return () => undefined;
   }
@@ -138,7 +138,7 @@ export class TagCard {
     if (!this.isTable && this.isNear) this.chart?.resize(width, height);
   }
 
-  /** Release what a card out of sight does not need. */
+  /** Release what a card out of view does not need. */
   onHide() {
     this.chart?.releasePixels();
   }
@@ -158,7 +158,7 @@ export class TagCard {
     return [];
   }
 
-  // the same for all
+  // methods common to all cards
 
   toggleWide() {
     this.isWide = !this.isWide;
@@ -215,7 +215,7 @@ export class TagCard {
 /** A name that is safe for a file. @param {string} tag */
 export const safeFileName = (tag) => tag.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 100) || "chart";
 
-/** A chart as a document of its own. @param {Plot} chart @param {string} title */
+/** A chart as an SVG document. @param {Plot} chart @param {string} title */
 function chartSvg(chart, title) {
   const { width, height } = chart;
   const look = getComputedStyle(chart.canvas);

@@ -10,12 +10,12 @@ import { PLOT, Plot, TRIANGLE_PX } from "./plot.js";
  */
 
 const FAINT_ALPHA = 0.25;
-const OUTLIER_RADIUS_PX = 2.5; // px: the radius of the sign of a point that smoothing hides
-const ODD_VALUE_ROWS = 5; // of signs at an edge, one for each line
-const LINE_PX = 1.5; // as thick as a line is
-const MAX_THICK_POINTS = 6000; // of all lines: a stroke thicker than a pixel of the screen takes twenty times as long as one of a pixel
-const MAX_QUICK_POINTS = 12000; // of all lines, of more those between them are left out while a slider moves
-const DENSE_LINE_WIDTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
+const OUTLIER_RADIUS_PX = 2.5; // radius of the sign of a point that smoothing hides
+const ODD_VALUE_ROWS = 5; // rows of signs at an edge, one for each line
+const LINE_PX = 1.5; // thickness of a line
+const MAX_THICK_POINTS = 6000; // points of all lines: a stroke thicker than a screen pixel takes twenty times as long
+const MAX_QUICK_POINTS = 12000; // points of all lines that are drawn while a slider moves; others are skipped
+const DENSE_LINE_WIDTHS = 12; // widths of the chart: a longer line with points in each pixel column is drawn as a band
 
 export class LineChart extends Plot {
   /** @param {HTMLElement} place @param {ChartHooks} hooks */
@@ -26,18 +26,18 @@ export class LineChart extends Plot {
     this.lines = [];
     /** @type {ChartLook} */
     this.look = { axis: "step", logX: false, logY: false, outliers: true, restarts: true };
-    /** @type {Extent | null} the range across that the reader chose */
+    /** @type {Extent | null} the horizontal range that the reader chose */
     this.zoom = null;
-    /** @type {number | null} where the crosshair is, in values of the axis across */
+    /** @type {number | null} the position of the crosshair on the horizontal axis */
     this.crosshairValue = null;
     /** @type {{from: number, to: number, pan: boolean, range: Extent} | null} */
     this.drag = null;
     this.hiddenCount = 0;
-    this.oddLines = 0; // how many of those drawn have values that are not finite
-    this.isKept = false; // whether what was drawn last was kept
-    this.thinPx = 0; // how thick strokes are where lines have very many points; 0 where they have not
-    this.isQuick = false; // whether only the lines that count are drawn: a slider is moving
-    /** @type {HTMLCanvasElement | null} what was drawn last, without the crosshair */
+    this.oddLines = 0; // number of drawn lines with values that are not finite
+    this.isKept = false; // whether the last drawing was kept
+    this.thinPx = 0; // thickness of strokes when lines have very many points, else 0
+    this.isQuick = false; // whether less is drawn because a slider is moving
+    /** @type {HTMLCanvasElement | null} the last drawing, without the crosshair */
     this.keptCanvas = null;
     /** @type {WeakMap<ChartLine, number[]>} */
     this.pointsByLine = new WeakMap();
@@ -90,7 +90,7 @@ export class LineChart extends Plot {
     return this.lines.reduce((sum, line) => sum + line.x.length, 0);
   }
 
-  /** Values that the axis upwards shows beside those of the lines. @returns {number[]} */
+  /** Further values that the vertical axis must show. @returns {number[]} */
   extraValues() {
     return [];
   }
@@ -111,7 +111,7 @@ export class LineChart extends Plot {
     if (this.canvas.width && this.width && (this.crosshairValue !== null || this.drag)) this.drawCross();
   }
 
-  /** Keep what was drawn, once a crosshair is drawn over it: a copy waits until all of it is there. */
+  /** Keep a copy of the drawing once a crosshair is drawn over it, since copying waits for the canvas. */
   keepDrawn() {
     this.keptCanvas ??= document.createElement("canvas");
     this.keptCanvas.width = this.canvas.width;
@@ -120,7 +120,7 @@ export class LineChart extends Plot {
     this.isKept = true;
   }
 
-  /** Draw the crosshair over what was drawn last. */
+  /** Draw the crosshair over the last drawing. */
   drawCross() {
     if (!this.canvas.width || !this.width) return this.draw();
     if (!this.isKept) this.keepDrawn();
@@ -180,7 +180,7 @@ export class LineChart extends Plot {
     this.strokeLine(g, line, line.y, (at) => !line.superseded?.[at], line.dashes);
     g.setLineDash([]);
     for (const at of this.isQuick ? [] : this.hiddenOutliers(line)) {
-      const y = Math.min(Math.max(this.yPosition(line.raw[at]), PLOT.top + OUTLIER_RADIUS_PX), PLOT.top + this.innerSize.height - OUTLIER_RADIUS_PX); // at the edge beyond which it is
+      const y = Math.min(Math.max(this.yPosition(line.raw[at]), PLOT.top + OUTLIER_RADIUS_PX), PLOT.top + this.innerSize.height - OUTLIER_RADIUS_PX); // clamped to the edge
       g.beginPath();
       g.arc(this.xPosition(line.x[at]), y, OUTLIER_RADIUS_PX, 0, 7);
       g.fill();
@@ -194,10 +194,10 @@ export class LineChart extends Plot {
   strokeLine(g, line, y, counts, dashes = []) {
     const parts = this.pixelRuns(line, y, counts);
     const points = parts.reduce((sum, part) => sum + part.length / 2, 0);
-    // Strokes of a dense line, its joins and dashes, lie on each other and take hundreds of times as long as the band that they make.
+    // The strokes, joins and dashes of a dense line overlap, and take hundreds of times as long as the band that results.
     if (points > this.innerSize.width && lengthOf(parts) > DENSE_LINE_WIDTHS * this.innerSize.width) return this.drawDenseLine(g, parts);
     g.setLineDash(this.isQuick ? [] : dashes);
-    const strokes = this.thinPx && !this.isQuick ? Math.round(LINE_PX / this.thinPx) : 1; // thin ones, each a little further, make a thick one
+    const strokes = this.thinPx && !this.isQuick ? Math.round(LINE_PX / this.thinPx) : 1; // several shifted thin strokes make a thick one
     g.lineWidth = this.thinPx || LINE_PX;
     for (let nth = 0; nth < strokes; nth++) {
       const by = strokes > 1 ? (nth / (strokes - 1) - 0.5) * (LINE_PX - this.thinPx) : 0;
@@ -210,7 +210,7 @@ export class LineChart extends Plot {
     }
   }
 
-  /** Pixels of the points that count, x and y in turns, without a gap in each part. @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts */
+  /** Pixels of the points that count, x and y alternating, in parts without gaps. @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts */
   pixelRuns(line, y, counts) {
     const parts = /** @type {number[][]} */ ([]);
     let part = /** @type {number[]} */ ([]);
@@ -224,7 +224,7 @@ export class LineChart extends Plot {
     return parts;
   }
 
-  /** The stride between the points drawn while a slider moves: one a pixel, fewer for very many lines. @param {ChartLine} line */
+  /** The stride between the points drawn while a slider moves: one point per pixel, fewer for very many lines. @param {ChartLine} line */
   quickStride(line) {
     return Math.max(1, Math.floor(line.x.length / this.innerWidth), Math.ceil(this.pointCount() / MAX_QUICK_POINTS));
   }
@@ -244,7 +244,7 @@ export class LineChart extends Plot {
         cover(column, part[at + 1]);
         if (!at) continue;
         const [before, step] = [Math.floor(part[at - 2]) - from, (part[at + 1] - part[at - 1]) / (part[at] - part[at - 2])];
-        // Where the line goes from one column to the next, both reach that place.
+        // At the edge between two columns, both columns contain the crossing point.
         for (let edge = Math.max(0, before + 1); edge <= Math.min(column, count - 1); edge++) {
           const y = part[at - 1] + step * (from + edge - part[at - 2]);
           cover(edge, y);
@@ -257,14 +257,14 @@ export class LineChart extends Plot {
     g.beginPath();
     for (let column = 0; column < count; column++) {
       if (low[column] > high[column]) continue;
-      const more = Math.max(0, 1.5 - high[column] + low[column]) / 2; // a line is that thick where it does not rise
+      const more = Math.max(0, 1.5 - high[column] + low[column]) / 2; // least height: the thickness of a line
       g.moveTo(from + column + 0.5, low[column] - more);
       g.lineTo(from + column + 0.5, high[column] + more);
     }
     g.stroke();
   }
 
-  /** A triangle for a value that is not finite, in a row of its own for each such line. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
+  /** A triangle for a value that is not finite, in a separate row for each such line. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
   drawTriangle(g, value, up, row = 0) {
     const x = this.xPosition(value);
     const inward = (row % ODD_VALUE_ROWS) * 2 * TRIANGLE_PX;
@@ -303,7 +303,7 @@ export class LineChart extends Plot {
       dots.set(line.colour, same);
       same.push([this.xPosition(line.x[at]), this.yPosition(line.y[at])]);
     }
-    // One path a colour: of a thousand runs each dot by itself takes longer than a frame.
+    // One path per colour, since a thousand separate dots take longer than a frame.
     for (const [colour, places] of dots) {
       g.fillStyle = colour;
       g.beginPath();
@@ -315,7 +315,7 @@ export class LineChart extends Plot {
     }
   }
 
-  /** The point of each line that is nearest to a place across. @param {number} x @returns {{line: ChartLine, at: number}[]} */
+  /** The point of each line that is nearest to a horizontal position. @param {number} x @returns {{line: ChartLine, at: number}[]} */
   nearestPoints(x) {
     const out = [];
     for (const line of this.lines) {
@@ -335,7 +335,7 @@ export class LineChart extends Plot {
     return out;
   }
 
-  /** The points that smoothing hides: found once. @param {ChartLine} line @returns {number[]} */
+  /** The points that smoothing hides; cached. @param {ChartLine} line @returns {number[]} */
   hiddenOutliers(line) {
     if (line.raw === line.y || line.group) return [];
     let outliers = this.outliersByValues.get(line.raw);
@@ -343,7 +343,7 @@ export class LineChart extends Plot {
     return outliers;
   }
 
-  /** The points of a line that count, ascending along the axis: found once. @param {ChartLine} line @returns {number[]} */
+  /** The points of a line that count, ascending along the axis; cached. @param {ChartLine} line @returns {number[]} */
   livePoints(line) {
     let points = this.pointsByLine.get(line);
     if (!points) {
@@ -435,15 +435,15 @@ export class LineChart extends Plot {
   }
 }
 
-const BUFFERS = [new Float64Array(0), new Float64Array(0)]; // that all charts use in turn
+const BUFFERS = [new Float64Array(0), new Float64Array(0)]; // shared by all charts
 
-/** Room for so many numbers, whatever is in it. @param {number} which @param {number} most */
+/** A buffer for `most` numbers, with any content. @param {number} which @param {number} most */
 function bufferFor(which, most) {
   if (BUFFERS[which].length < most) BUFFERS[which] = new Float64Array(most);
   return BUFFERS[which];
 }
 
-/** Pixels that lines are long. @param {number[][]} parts x and y in turns */
+/** The length of lines in pixels. @param {number[][]} parts x and y alternating */
 function lengthOf(parts) {
   let sum = 0;
   for (const part of parts) for (let at = 2; at < part.length; at += 2) sum += Math.abs(part[at] - part[at - 2]) + Math.abs(part[at + 1] - part[at - 1]);

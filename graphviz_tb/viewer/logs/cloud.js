@@ -5,7 +5,7 @@ import { t } from "../strings.js";
 import { PixelPainter, createCloudPainter } from "./cloud_paint.js";
 import { CloudView } from "./cloud_view.js";
 
-const MAX_CLICK_PX = 4; // px that a click may move
+const MAX_CLICK_PX = 4; // px that the pointer may move during a click
 export const MAX_CLOUD_LABELS = 80; // labels of points at once
 const RADIANS_PER_PX = 0.008; // radians a pixel
 
@@ -18,7 +18,7 @@ export class Cloud {
   constructor(hooks) {
     this.hooks = hooks;
     this.view = new CloudView();
-    /** what a drag does: "turn", "lasso" or "box" */
+    /** the effect of a drag: "turn", "lasso" or "box" */
     this.tool = "turn";
     this.points = el("canvas", { class: "cloud-points" });
     this.overlay = el("canvas", { class: "cloud-over" });
@@ -33,7 +33,7 @@ export class Cloud {
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.movedPx = 0;
-    /** frames that were drawn, for tests */
+    /** number of drawn frames, for tests */
     this.frameCount = 0;
     new ResizeObserver(() => this.resize()).observe(this.root);
     this.connectGestures();
@@ -57,7 +57,7 @@ export class Cloud {
     return new PixelPainter(canvas);
   }
 
-  /** The card was lost: draw without it. */
+  /** The graphics card was lost: draw without it. */
   fallBack() {
     const { look } = this.painter;
     this.painter = this.createPixelPainter();
@@ -112,14 +112,14 @@ export class Cloud {
     this.draw();
   }
 
-  /** Everything, or some points. @param {number[]} [rows] */
+  /** Show all points, or some. @param {number[]} [rows] */
   fit(rows) {
     this.view.reset();
     if (rows?.length) this.view.fit(rows);
     this.draw();
   }
 
-  /** Draw when the screen is drawn next; what comes before is drawn with it. */
+  /** Draw in the next frame, once for all requests before it. */
   draw() {
     if (this.isDrawPending) return;
     this.isDrawPending = true;
@@ -167,7 +167,7 @@ export class Cloud {
     pen.stroke();
   }
 
-  // hands
+  // gestures
 
   /** @param {PointerEvent} event */
   onPress(event) {

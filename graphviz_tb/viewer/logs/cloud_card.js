@@ -8,7 +8,7 @@ import { hexOf } from "./cloud_colours.js";
 import { shortNumber } from "./curves.js";
 
 const MAX_SELECTION_ROWS = 200; // rows of the table of a selection
-const MAX_NEIGHBOURS = 100; // neighbours that can be asked for
+const MAX_NEIGHBOURS = 100; // neighbours that can be requested
 
 export class CloudCard {
   /** @param {ProjectorPage} page */
@@ -54,7 +54,7 @@ export class CloudCard {
     return [this.pointPicture(row), table, ...near].filter(Boolean);
   }
 
-  /** The picture of a point. @param {number} row */
+  /** The thumbnail of a point. @param {number} row */
   pointPicture(row) {
     const { sprite } = this.page;
     if (!sprite) return null;

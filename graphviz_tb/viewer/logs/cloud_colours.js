@@ -4,12 +4,12 @@ import { naturalOrder } from "../rows_table.js";
 import { t } from "../strings.js";
 import { shortNumber } from "./curves.js";
 
-export const MAX_COLOURED_CATEGORIES = 24; // that have colours; what is rarer shares one
-const MAX_INTEGER_CATEGORIES = 12; // different whole numbers that are still categories
+export const MAX_COLOURED_CATEGORIES = 24; // categories with a colour; rarer ones share one
+const MAX_INTEGER_CATEGORIES = 12; // distinct integers that still count as categories
 const RAMP_COLOURS = { light: ["#e07b00", "#c0338f", "#1b1b7f"], dark: ["#5566e0", "#e0609f", "#ffe08a"] };
 
 /**
- * @typedef {{name: string, numeric: boolean, texts: string[], at: ArrayLike<number>}} CloudColumn texts, and which of them each point has
+ * @typedef {{name: string, numeric: boolean, texts: string[], at: ArrayLike<number>}} CloudColumn texts, and for each point the index of its text
  * @typedef {{word: string, colour: string, count: number, rows: (row: number) => boolean}} CloudEntry of a legend
  * @typedef {{entries: CloudEntry[], ramp: {low: string, high: string, colours: string[]} | null, colourOfRow: (row: number) => number}} CloudColouring the colour of a row, as 0xRRGGBB
  */
@@ -41,7 +41,7 @@ export function cloudColouring(column, n, hues, theme, plain, ground) {
   const some = order.length > MAX_COLOURED_CATEGORIES ? order.slice(0, MAX_COLOURED_CATEGORIES - 1) : order;
   some.sort((a, b) => naturalOrder(column.texts[a], column.texts[b]));
   const colours = new Int32Array(counts.length).fill(plain);
-  // Twelve hues, then the same nearer to the ground.
+  // Twelve hues, then the same hues mixed with the background.
   some.forEach((text, at) => (colours[text] = at < hues.length ? rgbOf(hues[at]) : mixedRgb(rgbOf(hues[at % hues.length]), ground, 0.45)));
   const entries = some.map((text) => ({ word: column.texts[text], colour: hexOf(colours[text]), count: counts[text], rows: (/** @type {number} */ row) => column.at[row] === text }));
   const left = n - some.reduce((sum, text) => sum + counts[text], 0);

@@ -37,10 +37,10 @@ void main() {
   gl_FragColor = ring > 0.5 && far > 0.36 ? edge : vec4(shown.rgb, 1.0);
 }`;
 
-const LOOK_SCALES = [1, 1, 1.7, 2.6]; // how much larger a point is that stands out, as the shader has it
+const LOOK_SCALES = [1, 1, 1.7, 2.6]; // relative sizes of points by look, as in the shader
 
 /**
- * How points look: a colour of four bytes (alpha 0: not shown); 0 for those that step back, 1, 2 for those that stand out, 3 for the chosen one.
+ * How points look: a colour of four bytes (alpha 0: not shown); 0 for faded points, 1 and 2 for highlighted ones, 3 for the selected one.
  * @typedef {{colours: Uint8Array, looks: Float32Array, size: number, edge: number[], sprite: CloudSprite | null}} CloudLook
  * @typedef {{image: HTMLImageElement, columns: number, width: number, height: number}} CloudSprite pictures of points, in rows
  */
@@ -66,7 +66,7 @@ class GlPainter {
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
     this.n = 0;
-    this.hasHighlights = false; // whether some points stand out
+    this.hasHighlights = false; // whether some points are highlighted
     this.maxPointSize = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1];
     this.maxTextureSize = gl.getParameter(gl.MAX_TEXTURE_SIZE);
     this.texture = gl.createTexture();
@@ -196,7 +196,7 @@ export class PixelPainter {
   drawDisc({ half, inner, rim }, x, y, colour, edge, depth) {
     const { width, height } = this.canvas;
     const [a, b] = [Math.round(x), Math.round(y)];
-    if (a < half || b < half || a >= width - half || b >= height - half) return; // at the border: half of it would turn up across
+    if (a < half || b < half || a >= width - half || b >= height - half) return; // at the border, where half of the disc would wrap around
     const { depths: near, pixels } = this;
     const middle = b * width + a;
     for (let index = 0; index < inner.length; index++) {
@@ -230,7 +230,7 @@ export class PixelPainter {
   releaseContext() {}
 }
 
-/** @typedef {{half: number, inner: number[], rim: number[]}} Disc the pixels of a round point, as steps from its middle */
+/** @typedef {{half: number, inner: number[], rim: number[]}} Disc the pixels of a round point, as offsets from its centre */
 
 /** @param {number} radius @param {number} width of the canvas @returns {Disc} */
 function discPixels(radius, width) {
@@ -246,7 +246,7 @@ function discPixels(radius, width) {
   return out;
 }
 
-/** Whether a graphics card draws, and no program in its stead, which is slower than our own pixels. */
+/** Whether a graphics card draws, not a software renderer, which is slower than our own pixels. */
 function hasGraphicsCard() {
   const gl = document.createElement("canvas").getContext("webgl");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");

@@ -13,12 +13,12 @@ export class CloudView {
     this.isFlat = true;
     /** @type {CloudPlaces} */
     this.places = { x: new Float32Array(0), y: new Float32Array(0), z: new Float32Array(0), n: 0 };
-    /** @type {Uint8Array | null} which points are there; none: all */
+    /** @type {Uint8Array | null} which points are shown; null: all */
     this.shownPoints = null;
     this.reset();
   }
 
-  /** Look at everything. */
+  /** Reset the view to show everything. */
   reset() {
     this.rotation = [1, 0, 0, 0, 1, 0, 0, 0, 1];
     if (!this.isFlat) this.orbit(0.5, 0.35);
@@ -57,7 +57,7 @@ export class CloudView {
     this.isStale = true;
   }
 
-  /** Come nearer; what is at a place of the screen stays there. @param {number} by @param {number} x @param {number} y */
+  /** Zoom about a position of the screen, which stays fixed. @param {number} by @param {number} x @param {number} y */
   zoomBy(by, x = this.width / 2, y = this.height / 2) {
     const zoom = Math.max(ZOOM_LIMITS[0], Math.min(ZOOM_LIMITS[1], this.zoom * by));
     const real = zoom / this.zoom;
@@ -67,7 +67,7 @@ export class CloudView {
     this.isStale = true;
   }
 
-  /** Show some points as large as they fit. @param {number[]} rows */
+  /** Fit some points into the view. @param {number[]} rows */
   fit(rows) {
     const { x, y, z } = this.places;
     const there = rows.filter((row) => x[row] === x[row]);
@@ -85,7 +85,7 @@ export class CloudView {
     return FITTED_RADIUS * Math.min(this.width, this.height) * this.zoom;
   }
 
-  /** A point on the screen: x, y and how near it is. @param {number} row @returns {[number, number, number]} */
+  /** The screen position of a point: x, y and its depth. @param {number} row @returns {[number, number, number]} */
   screenPosition(row) {
     const { x, y, z } = this.places;
     const [m, c] = [this.rotation, this.centre];
@@ -95,7 +95,7 @@ export class CloudView {
     return [this.width / 2 + this.pan[0] + k * (m[0] * a + m[1] * b + m[2] * d), this.height / 2 + this.pan[1] - k * (m[3] * a + m[4] * b + m[5] * d), depth];
   }
 
-  /** Put all points into the cells of a grid, once for each look. */
+  /** Sort all points into the cells of a grid, once per view. */
   sortIntoCells() {
     if (!this.isStale && this.screen) return;
     this.isStale = false;
@@ -116,8 +116,7 @@ export class CloudView {
     for (let row = 0; row < n; row++) if (this.cellOf[row] >= 0) this.pointsByCell[next[this.cellOf[row]]++] = row;
   }
 
-  /** Compute the screen position and the cell of every point; count the cells in `starts`, shifted by one. Plain: it runs for every point at
-   * every look. @param {Int32Array} starts */
+  /** Compute the screen position and the cell of every point; count the cells in `starts`, shifted by one. Plain loops, because it runs for every point of every view. @param {Int32Array} starts */
   projectPoints(starts) {
     const { screen, depth, cellOf, shownPoints: there, width, height, columns } = this;
     const { x, y, z, n } = this.places;
@@ -142,7 +141,7 @@ export class CloudView {
     }
   }
 
-  /** The point at a place of the screen, the nearest to the reader of those that are about as near to it; −1 for none.
+  /** The point at a position of the screen, in front if several are about equally near; −1 for none.
    * @param {number} x @param {number} y @param {number} reach in px */
   pointNear(x, y, reach) {
     this.sortIntoCells();
@@ -185,7 +184,7 @@ export class CloudView {
   }
 }
 
-/** Three axes as places in a sphere of radius 1 around their middle; what is not there, or not finite, is NaN.
+/** Points on three axes, scaled into a sphere of radius 1 around their centre; NaN if not shown or not finite.
  * @param {ArrayLike<number>[]} axes two or three @param {Uint8Array | null} there @returns {CloudPlaces} */
 export function cloudPlaces(axes, there) {
   const n = axes[0].length;

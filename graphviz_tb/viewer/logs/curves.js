@@ -5,7 +5,7 @@
 export const POINTS_PER_PIXEL = 4;
 const MAX_SMOOTHING_WEIGHT = 0.999;
 const MIN_WEIGHT_POWER = 2 ** -54; // 1 less than that is 1
-const OUTLIER_FACTOR = 8; // times as far from the points around it as points are on average
+const OUTLIER_FACTOR = 8; // times the average distance of points from their neighbours
 const MIN_POINTS_FOR_OUTLIERS = 10; // points
 
 /** @typedef {{low: number, high: number, log: boolean}} Extent */
@@ -44,7 +44,7 @@ export function smoothSeries(values, weight) {
 /** @type {WeakMap<object, number[]>} by values */
 const NON_FINITE_PLACES = new WeakMap();
 
-/** The places of the values that are not finite: looked for once. @param {ArrayLike<number>} values @returns {number[]} */
+/** The positions of the values that are not finite; cached. @param {ArrayLike<number>} values @returns {number[]} */
 export function nonFinitePlaces(values) {
   let places = NON_FINITE_PLACES.get(values);
   if (places) return places;
@@ -55,8 +55,8 @@ export function nonFinitePlaces(values) {
 }
 
 /**
- * The points that are far from those around them, of those that count. Each is compared with the median of five: what smoothing
- * makes of an outlier would make outliers of the points behind it.
+ * The outliers among the points that count. Each is compared with the median of five points: in a smoothed line, an outlier
+ * would make outliers of the points after it.
  * @param {ArrayLike<number>} values @param {ArrayLike<number>} [superseded] @returns {number[]}
  */
 export function outliersOf(values, superseded) {
@@ -110,7 +110,7 @@ export function valueAt({ low, high, log }, share) {
   return log ? low * (high / low) ** share : low + (high - low) * share;
 }
 
-/** A number with the digits that a 32-bit float has: the fewest that mean no other one. @param {number} value */
+/** A 32-bit float with the fewest digits that identify it. @param {number} value */
 export function floatWord(value) {
   if (!Number.isFinite(value) || Math.fround(value) !== value) return String(value);
   for (let digits = 1; digits < 10; digits++) {
@@ -120,7 +120,7 @@ export function floatWord(value) {
   return String(value);
 }
 
-/** A wall time, as exact as a span of that many seconds needs. @param {number} seconds @param {number} span */
+/** A wall time, as precise as a span of that many seconds needs. @param {number} seconds @param {number} span */
 export function momentWord(seconds, span) {
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) return "?";

@@ -12,8 +12,8 @@ import { ScalarPage } from "./scalars.js";
 const MAX_PATTERN_LENGTH = 500; // letters
 
 /**
- * Whether a pattern fits from the start of a name. A layout is data: a pattern that may take for ever on some name
- * (a group that repeats, many wild cards, what refers back) fits the tag alone that it names.
+ * Return a test whether a pattern matches at the start of a name. A layout is data: a pattern that may take very long
+ * (repeated groups, many wildcards, back references) matches only the tag of that name.
  * @param {string} pattern @returns {(name: string) => boolean}
  */
 function layoutPatternTest(pattern) {
@@ -59,7 +59,7 @@ class CustomCard extends ScalarCard {
     chart.setLines(lines, this.scalars.look, [...this.bands, ...lines.flatMap((line) => this.marginBands(line))]);
   }
 
-  /** The band around a line, where its tag has one. @param {ChartLine} line */
+  /** The band around a line, if its tag has one. @param {ChartLine} line */
   marginBands(line) {
     const margins = /** @type {CustomTag} */ (this.tag).margins.get(line.tag ?? "");
     const points = (/** @type {LogTag | undefined} */ tag) => this.points.get(tag?.runs.find(([run]) => run === line.run.id)?.[1] ?? -1);

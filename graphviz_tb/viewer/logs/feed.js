@@ -7,8 +7,8 @@
  * @typedef {{id: number, name: string, group: string, kind: string, title: string, about: string, runs: number[][]}} LogTag
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, value: ArrayLike<number>, superseded?: ArrayLike<number>, smoothed?: ArrayLike<number>, n: number}} Points
  * @typedef {{state: () => Promise<LogState>, tags: (kind?: string) => Promise<LogTag[]>, joins: (graph: string) => Promise<GraphJoins>, colours?: (graph: string, wanted: Record<string, any>) => Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>, series: (ids: number[], wanted: SeriesRequest, signal?: AbortSignal) => Promise<Map<number, Points>>, histograms: (series: number, view: "ridges" | "bands", signal?: AbortSignal) => Promise<HistogramColumns>, steps: (ids: number[], signal?: AbortSignal) => Promise<Map<number, StepList>>, point: (kind: string, series: number, at: number, signal?: AbortSignal) => Promise<any>, blob: (sample: {blob: number, type: string}) => Promise<string>, trials: () => Promise<{columns: TrialColumn[], rows: Trial[]}>, custom: () => Promise<CustomLayout>, embeddings: () => Promise<any>, cloud: (id: number, wanted: LayoutRequest) => Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>, cloudColumns: (id: number) => Promise<{columns: CloudColumn[], notices: any[]}>, cloudSprite: (id: number) => Promise<string>, hasNeighbours: (id: number) => boolean, cloudNeighbours: (id: number, row: number, k: number, metric: string) => Promise<{rows: number[], distances: number[]}>, layOut: (id: number, wanted: LayoutRequest) => Promise<any>, cancelLayout: (id: number) => Promise<any>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed
- * @typedef {{n: number, step: ArrayLike<number>, wall: ArrayLike<number>, borders: ArrayLike<number>, count: ArrayLike<number>, bands: ArrayLike<number>}} HistogramColumns of `n` steps, of each of those that are shown: counts between borders that all share, or nine percentiles
- * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, n: number}} StepList the steps of a series that can be asked for, and how many there are
+ * @typedef {{n: number, step: ArrayLike<number>, wall: ArrayLike<number>, borders: ArrayLike<number>, count: ArrayLike<number>, bands: ArrayLike<number>}} HistogramColumns for each of `n` shown steps the counts between common borders, or nine percentiles
+ * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, n: number}} StepList the steps of a series that can be requested, and their number
  * @typedef {{from?: number, to?: number, axis: string, px: number, smooth?: number}} SeriesRequest
  */
 
@@ -42,5 +42,5 @@ export function decodeHistograms(data, id) {
   return { n: head.series?.[id]?.points ?? of("step").length, step: of("step"), wall: of("wall"), borders: of("borders"), count: of("count"), bands: of("bands") };
 }
 
-/** A whole number of a column as a file has it: a text where no number of this language means it. @param {ArrayLike<number>} column @param {number} at @returns {number | string} */
+/** An integer of a column; a text if a JavaScript number cannot represent it. @param {ArrayLike<number>} column @param {number} at @returns {number | string} */
 export const exactNumber = (column, at) => (Number.isSafeInteger(column[at]) ? column[at] : (/** @type {any} */ (column).exact?.[at] ?? column[at]));

@@ -9,7 +9,7 @@ export class FileLog {
     this.log = log;
     this.blocks = blocks;
     this.missingStepCount = 0; // traced steps that are not in the file
-    /** @type {Map<string, string>} of bytes that were asked for */
+    /** @type {Map<string, string>} addresses of bytes that were requested */
     this.addresses = new Map();
     /** @type {Map<number, ArrayLike<number> | undefined>} the points of embeddings that were shown */
     this.values = new Map();
@@ -31,7 +31,7 @@ export class FileLog {
     return this.blocks.has("log/joins") ? this.blocks.get("log/joins") : { joins: [], apart: [] };
   }
 
-  /** The points of series, whatever is asked for: there are no more. @param {number[]} ids @returns {Promise<Map<number, Points>>} */
+  /** All points of series that the file has, whatever range is requested. @param {number[]} ids @returns {Promise<Map<number, Points>>} */
   async series(ids) {
     const out = new Map();
     for (const id of ids) {
@@ -89,7 +89,7 @@ export class FileLog {
     return this.blocks.get("log/hparams");
   }
 
-  /** Embeddings; they are laid out on their principal components alone. */
+  /** Embeddings, only on their principal components. */
   embeddings() {
     return this.blocks.get("log/projector");
   }
@@ -144,12 +144,12 @@ export class FileLog {
     return this.blocks.get(`log/profile/${id}`);
   }
 
-  /** All slices of a step, whatever is in view: there are no more. @param {string} id @param {SliceRequest} wanted */
+  /** All slices of a step that the file has, whatever is in view. @param {string} id @param {SliceRequest} wanted */
   async slices(id, { match, node }) {
     return markedSlices(decodeSlices(await this.blocks.get(`log/profile/${id}/slices`)), match, node);
   }
 
-  /** No address has all points. */
+  /** A file has no address with all points. */
   exportAddress() {
     return "";
   }

@@ -1,17 +1,17 @@
 // Work spread over animation frames: a task that is requested again while it waits runs once.
 
-const WORK_PER_FRAME_MS = 5; // of each frame that work may take, unless one piece of it takes longer: what it drew takes as long again to reach the screen
+const WORK_PER_FRAME_MS = 5; // of each frame, unless a single task takes longer; the browser needs as long again to show the result
 
 export class FrameQueue {
   constructor() {
-    /** @type {Map<any, () => void>} by what it is for */
+    /** @type {Map<any, () => void>} by key */
     this.tasks = new Map();
     this.isRequested = false;
   }
 
   /** @param {any} what it is for @param {() => void} run */
   add(what, run) {
-    this.tasks.set(what, run); // what waits keeps its turn: a slider that moves draws all cards in turn
+    this.tasks.set(what, run); // a waiting task keeps its position, so that a moving slider updates all cards in turn
     if (!this.isRequested) this.requestFrame();
   }
 
@@ -28,7 +28,7 @@ export class FrameQueue {
       this.tasks.delete(what);
       run();
       const now = performance.now();
-      if (now + (now - begin) > end) break; // another like it would not fit
+      if (now + (now - begin) > end) break; // another task of this length would not fit
     }
     if (this.tasks.size) this.requestFrame();
   }

@@ -11,7 +11,7 @@ import { SheetWithoutCards } from "./sheet_without_cards.js";
 import { filterControls, passesFilter } from "./trial_filters.js";
 import { compareTrialValues, parallelChart, scatterChart, trialAxis } from "./trials.js";
 
-const MAX_LISTED_TRIALS = 500; // rows of the table, until the reader asks for all
+const MAX_LISTED_TRIALS = 500; // rows of the table until the reader requests all
 
 export class HparamsPage extends SheetWithoutCards {
   /** @param {Logs} logs */
@@ -100,15 +100,15 @@ export class HparamsPage extends SheetWithoutCards {
     this.logs.writeAddress();
   }
 
-  /** The ids of the runs whose sessions are listed: all, until the reader chooses or filters runs; null: all.
-   * Charts show few runs at first, and the best session may be any. */
+  /** The ids of the runs whose sessions are listed; null, which means all, until the reader chooses or filters runs. Charts
+   * show few runs at first, but the best session may be in any run. */
   listedRuns() {
     const { runs } = this.logs;
     if (runs.isChosenByReader) return runs.chosenIds();
     return runs.pattern ? new Set(runs.listedRuns().map((run) => run.id)) : null;
   }
 
-  /** The sessions in the chosen order: a column's name, behind "-" for the greatest first. */
+  /** The sessions in the chosen order: a column's name, after "-" for the greatest first. */
   sortedTrials() {
     const { trials } = this.logs;
     const chosen = this.listedRuns();

@@ -4,14 +4,14 @@ import { byId, el } from "../dom.js";
 import { countWord, t } from "../strings.js";
 import { PAGES } from "./logs.js";
 
-const INITIAL_CHARTS = 3; // of a node; "more" shows so many times ten more
+const INITIAL_CHARTS = 3; // charts of a node that are shown at first
 const CHARTS_PER_MORE = 30;
 
 /** @typedef {{joins: [number, number, string, string][], runs?: string[], apart: [number, string, number[]][], clouds?: [number, number, string][]}} GraphJoins */
 /** @typedef {{tag: LogTag, row: number, rule: string}} JoinedTag */
 
 export class Joined {
-  /** @param {Logs} logs @param {() => App | null} app what shows the graph */
+  /** @param {Logs} logs @param {() => App | null} app returns the app that shows the graph */
   constructor(logs, app) {
     this.logs = logs;
     this.app = app;
@@ -24,7 +24,7 @@ export class Joined {
     this.rowsByTag = new Map();
     /** @type {{id: number, row: number, rule: string}[]} embeddings, by their ids */
     this.clouds = [];
-    /** @type {Set<string> | null} the runs that log what is in this graph; null: all */
+    /** @type {Set<string> | null} the runs that belong to this graph; null: all */
     this.runs = null;
     this.bands = false; // histograms as percentiles
     this.graphId = ""; // the graph whose joins are here
@@ -55,7 +55,7 @@ export class Joined {
     for (const { tag, row } of this.joinedTags) this.rowsByTag.set(tag.id, [...(this.rowsByTag.get(tag.id) ?? []), row]);
   }
 
-  /** The tags that belong to a row, and to what it holds, its functions too; its own first. @param {number} row */
+  /** The tags that belong to a row, then those of its content and its functions. @param {number} row */
   tagsOf(row) {
     const { graph } = (this.app()).state;
     const heldRows = new Set([row]);
@@ -69,7 +69,7 @@ export class Joined {
     return tags.filter((joined) => !seen.has(joined.tag.id) && seen.add(joined.tag.id));
   }
 
-  /** Whether a run logs what is in the graph that is shown. @param {string} name */
+  /** Whether a run belongs to the shown graph. @param {string} name */
   isOfGraph(name) {
     return !this.runs || this.runs.has(name);
   }
@@ -80,7 +80,7 @@ export class Joined {
     let page = this.pages.get(name);
     if (!page) {
       page = /** @type {TagPage} */ (PAGES.find(([word]) => word === name)?.[2](this.logs));
-      page.draw = () => undefined; // its cards stand elsewhere
+      page.draw = () => undefined; // its cards are shown in the card of a node
       page.observeCards(this.panel);
       page.cardLink = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
       this.pages.set(name, page);
@@ -88,7 +88,7 @@ export class Joined {
     return page;
   }
 
-  /** The part of a node's card that shows what was logged there; null where nothing was. @param {Path} path @returns {Promise<HTMLElement | null>} */
+  /** The part of a node's card that shows what was logged there; null if nothing was logged. @param {Path} path @returns {Promise<HTMLElement | null>} */
   async cardRegion(path) {
     await this.load();
     const { graph, facts } = (this.app()).state;
@@ -150,7 +150,7 @@ export class Joined {
     this.fillRegion(root, tags, row, most);
   }
 
-  /** A chart, and why it is here. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} joined @param {number} row */
+  /** A chart, and the rule that joined its tag. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} joined @param {number} row */
   chartElement(page, entry, joined, row) {
     const app = /** @type {App} */ (this.app());
     const why = el("p", { class: "quiet" }, t(`log.rule.${joined.rule}`));
@@ -158,7 +158,7 @@ export class Joined {
     return el("div", { class: "logged-chart" }, page.cardOfEntry(entry).root, why);
   }
 
-  /** Let go of the cards that are shown. */
+  /** Release the shown cards. */
   dropCharts() {
     for (const page of this.pages.values()) {
       page.tip.hidden = true;
@@ -166,7 +166,7 @@ export class Joined {
     }
   }
 
-  /** The nodes of a tag, and what is chosen to show them: the one node, or the group that holds all of them.
+  /** The nodes of a tag, and the node to select: the only one, or the group that contains all of them.
    * @param {LogTag[]} tags @returns {{row: number, rows: number[]} | null} */
   jointPlace(tags) {
     const app = this.app();
@@ -178,7 +178,7 @@ export class Joined {
     return row > 0 ? { row, rows } : null;
   }
 
-  /** Show where some tags belong: calls of one layer are ringed, all of them. @param {LogTag[]} tags */
+  /** Show the nodes of some tags; all calls of a layer are ringed. @param {LogTag[]} tags */
   async showTags(tags) {
     const app = this.app();
     const rows = tags.flatMap((tag) => this.rowsByTag.get(tag.id) ?? []);

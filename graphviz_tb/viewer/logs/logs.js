@@ -25,7 +25,7 @@ import { TextCard } from "./text.js";
 import { filtersText, parseFilters } from "./trial_filters.js";
 
 const DEFAULT_SMOOTHING = 0.6;
-const ADDRESS_DELAY_MS = 150; // after which a slider stands still, or a word is typed
+const ADDRESS_DELAY_MS = 150; // delay after the last move of a slider or key
 
 /** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
 export const PAGES = [
@@ -65,7 +65,7 @@ export class Logs {
     /** @type {LogState} */
     this.state = { title: "", generation: "", runs: [], graphs: [], ready: false, kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
     this.page = "";
-    this.isRestoring = true; // until the address was read, nothing is written to it
+    this.isRestoring = true; // until the address is read, nothing is written to it
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });
     this.lamp = el("span", { id: "lamp", role: "status" });
     byId("heading").after(this.tabs, this.lamp);
@@ -77,26 +77,26 @@ export class Logs {
     byId("stage").after(this.root);
     this.looks = new RunLooks();
     this.runs = new RunList(this, this.side);
-    /** @type {Map<string, LogSheet>} pages that were looked at */
+    /** @type {Map<string, LogSheet>} pages that were shown once */
     this.sheets = new Map();
-    // What all pages share, and the address holds.
+    // The settings that all pages share, stored in the address.
     /** @type {LogLook} */
     this.look = { axis: "step", smooth: DEFAULT_SMOOTHING, logX: false, logY: false, outliers: true, restarts: true };
     this.pattern = "";
     this.tagTest = /(?:)/;
-    this.isPatternBad = false; // whether the pattern is none
+    this.isPatternBad = false; // whether the pattern is invalid
     /** @type {Set<string>} keys of cards */
     this.pins = new Set();
-    /** @type {number | null} the step that linked cards show; none: the last */
+    /** @type {number | null} the step that linked cards show; null: the last */
     this.step = null;
     this.areStepsLinked = true;
     /** names of columns, and which values of them are shown */
     this.trials = { sort: "", by: "", filters: /** @type {Map<string, TrialFilter>} */ (new Map()) };
-    /** what the address says of the page of profiles @type {Record<string, string>} */
+    /** entries of the address for the page of profiles @type {Record<string, string>} */
     this.profile = {};
     this.joins = new Joined(this, hooks.app);
     this.scheme = new LoggedScheme(this);
-    /** @type {Record<string, any>} what the address says of the cloud of points */
+    /** @type {Record<string, any>} entries of the address for the page of embeddings */
     this.cloudState = {};
     /** @type {Grouping} */
     this.grouping = noGrouping();
@@ -104,18 +104,18 @@ export class Logs {
     this.combinedPatterns = [];
     /** @type {number | null} the step whose values are listed */
     this.typedStep = null;
-    this.overlay = false; // histograms above each other, or each at its step
+    this.overlay = false; // whether histograms are overlaid, or each drawn at its step
     document.addEventListener("keydown", (event) => this.onKey(event));
   }
 
-  /** Read what is there, and follow it. @param {Record<string, any>} state of the address */
+  /** Read the log, and follow it. @param {Record<string, any>} state of the address */
   async start(state) {
     await this.refresh();
     await this.restore(state);
     this.feed.listen((name, data) => this.onEvent(name, data), (live) => this.onServer(live));
   }
 
-  /** Ask for runs, and for the tags of the page that is shown, anew. */
+  /** Request the runs, and the tags of the shown page, again. */
   async refresh() {
     this.state = await this.feed.state();
     this.looks.addRuns(this.state.runs, this.state.hues.light.length);
@@ -125,7 +125,7 @@ export class Logs {
     this.joins.isDirty = true;
     await this.sheet?.load();
     this.loadJoins();
-    this.scheme.refreshChoices().catch(() => undefined); // the graph may not be read yet
+    this.scheme.refreshChoices().catch(() => undefined); // fails while the graph is not loaded
     this.drawTabs();
     this.writeAddress();
   }
@@ -136,12 +136,12 @@ export class Logs {
     return this.hooks.graph() ? ["graph", ...logged] : logged;
   }
 
-  /** The page that is shown, unless it is the graph. */
+  /** The shown page, unless it is the graph. */
   get sheet() {
     return this.sheets.get(this.page);
   }
 
-  /** A page, made when it is first looked at. @param {string} name @returns {LogSheet | undefined} */
+  /** A page, created when it is first shown. @param {string} name @returns {LogSheet | undefined} */
   sheetNamed(name) {
     const make = PAGES.find(([page]) => page === name)?.[2];
     if (!make || this.sheets.has(name)) return this.sheets.get(name);
@@ -215,7 +215,7 @@ export class Logs {
     this.writeAddress();
   }
 
-  /** Show a step on all linked cards; none: the last of each. @param {number | null} step */
+  /** Show a step on all linked cards; null: the last of each. @param {number | null} step */
   setStep(step) {
     this.step = step;
     for (const sheet of [this.sheet, ...this.joins.pages.values()]) if (sheet instanceof StepPage) sheet.followStep();
@@ -223,17 +223,17 @@ export class Logs {
     this.writeAddress();
   }
 
-  /** Show the tags alone that match. @param {string} text */
+  /** Show only the tags that match. @param {string} text */
   setPattern(text) {
     this.pattern = text;
     try {
       this.tagTest = new RegExp(text, "i");
       this.isPatternBad = false;
     } catch {
-      this.isPatternBad = true; // the last good one stays
+      this.isPatternBad = true; // keep the last valid pattern
     }
     this.sheet?.onFilter();
-    this.writeAddressSoon(); // to write the address takes longer than to filter
+    this.writeAddressSoon(); // writing the address takes longer than filtering
   }
 
   /** Draw all charts in the colours of the new theme. */
@@ -283,7 +283,7 @@ export class Logs {
     this.hooks.toast(text);
   }
 
-  /** The page of embeddings, once it was looked at. */
+  /** The page of embeddings, once it was shown. */
   get projector() {
     return /** @type {ProjectorPage | undefined} */ (this.sheets.get("projector"));
   }

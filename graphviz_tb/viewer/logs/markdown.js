@@ -48,7 +48,7 @@ function parseBlocks(lines, depth) {
 const isBlank = (line) => !line.trim();
 
 /**
- * The block that begins at a line, and where the next one begins; none where it is part of a paragraph.
+ * The block that begins at a line, and the line where the next one begins; null for a line of a paragraph.
  * @param {string[]} lines @param {number} at @param {number} depth @param {boolean} within a paragraph @returns {[Node, number] | null}
  */
 function parseBlock(lines, at, depth, within) {
@@ -97,14 +97,14 @@ function listBlock(lines, at, depth) {
     if (!bullet || /\d/.test(bullet[2]) !== numbered || RULE.test(lines[end])) break;
     const room = bullet[0].length;
     const inner = [lines[end++].slice(room)];
-    // What is indented belongs to the item; so does a line of its paragraph.
+    // Indented lines belong to the item, and so do further lines of its paragraph.
     while (end < lines.length && (isBlank(lines[end]) ? end + 1 < lines.length && /^ {2,}/.test(lines[end + 1]) : / {2}/.test(lines[end].slice(0, 2)) || (!isBlank(lines[end - 1]) && !parseBlock([lines[end]], 0, depth, true)))) {
       inner.push(lines[end].slice(Math.min(room, lines[end].search(/\S|$/))));
       end++;
     }
     const parts = parseBlocks(inner, depth + 1);
     const [first] = parts;
-    // A short item is a line, no paragraph.
+    // A short item is a line, not a paragraph.
     if (first instanceof HTMLParagraphElement && !inner.some(isBlank)) parts.splice(0, 1, ...first.childNodes);
     list.append(el("li", {}, ...parts));
     if (end < lines.length && isBlank(lines[end]) && BULLET.test(lines[end + 1] ?? "")) end++;
@@ -124,7 +124,7 @@ function tableBlock(lines, at) {
   return [el("table", {}, el("thead", {}, row(lines[at], "th")), el("tbody", {}, ...lines.slice(at + 2, end).map((line) => row(line, "td")))), end];
 }
 
-/** The cells of a row: what is between bars that no backslash precedes. @param {string} line */
+/** The cells of a row, between bars that no backslash precedes. @param {string} line */
 function splitCells(line) {
   const cells = line.trim().replace(/^\|/, "").split(/(?<!\\)\|/);
   if (cells.length > 1 && isBlank(cells[cells.length - 1])) cells.pop();
@@ -132,8 +132,8 @@ function splitCells(line) {
 }
 
 /**
- * Words with emphasis, code, links and line breaks. Marks that open are kept in piles, one for each mark: what closes is
- * compared with the top alone.
+ * Words with emphasis, code, links and line breaks. Opening marks are kept on stacks, one for each mark: a closing mark is
+ * compared with the top only.
  * @param {string} text @returns {Node[]}
  */
 function inlineSpans(text) {
@@ -144,11 +144,11 @@ class Inline {
   /** @param {string} text */
   constructor(text) {
     this.text = text;
-    /** @type {(Node | string)[]} what was read, in pieces */
+    /** @type {(Node | string)[]} the parts that were read so far */
     this.parts = [];
     /** @type {Map<string, number[]>} positions of open marks in the parts */
     this.openMarks = new Map();
-    /** @type {Map<number, number[]>} where runs of backticks are, by their length, the last first */
+    /** @type {Map<number, number[]>} the positions of runs of backticks by length, the last first */
     this.backticks = new Map();
     for (const run of text.matchAll(/`+/g)) this.backticks.set(run[0].length, []);
     for (const run of [...text.matchAll(/`+/g)].reverse()) this.backticks.get(run[0].length)?.push(run.index);
@@ -222,7 +222,7 @@ class Inline {
     else this.parts.push(mark);
   }
 
-  /** A link or an image, where an address follows its words. @param {number} at behind the bracket */
+  /** A link or an image, if an address follows its words. @param {number} at after the bracket */
   handleLink(at) {
     const open = this.openMarks.get("[");
     const from = open?.pop();

@@ -6,9 +6,9 @@ import { safeFileName } from "./card.js";
 import { durationWord, shortNumber } from "./curves.js";
 import { StepCard, StepPage, bytesText } from "./steps.js";
 
-const MAX_AUTOMATIC_PIXELS = 64e6; // of an image: from here on the reader is asked first
+const MAX_AUTOMATIC_PIXELS = 64e6; // larger images are shown only on request
 const MAX_AUTOMATIC_BYTES = 64e6;
-const MAX_PIXELATED_WIDTH_PX = 128; // px wide: pixels of such an image are drawn as squares
+const MAX_PIXELATED_WIDTH_PX = 128; // pixels of narrower images are drawn as squares
 
 /** @typedef {{blob: number, type: string, bytes: number, width: number, height: number, rate: number, frames: number}} Sample */
 
@@ -23,7 +23,7 @@ export class ImageCard extends StepCard {
     return Promise.all((answers[0]?.samples ?? []).map((/** @type {Sample} */ sample, /** @type {number} */ at) => this.sampleElement(sample, at)));
   }
 
-  /** @param {Sample} sample @param {number} at @param {boolean} [wanted] whether the reader asked for it, however large */
+  /** @param {Sample} sample @param {number} at @param {boolean} [wanted] whether the reader requested it, however large */
   async sampleElement(sample, at, wanted = false) {
     if (!this.canShow(sample)) return this.fileLink(sample);
     const large = sample.type.startsWith("image/") && (sample.width * sample.height > MAX_AUTOMATIC_PIXELS || sample.bytes > MAX_AUTOMATIC_BYTES || !sample.width);
@@ -39,7 +39,7 @@ export class ImageCard extends StepCard {
     return sample.type.startsWith("image/");
   }
 
-  /** A sample that is of no kind that is shown: a file to keep. @param {Sample} sample */
+  /** A sample that cannot be shown: a file to download. @param {Sample} sample */
   async fileLink(sample) {
     return el("a", { href: await this.page.logs.feed.blob(sample), download: `${safeFileName(this.tag.name)}.bin` }, `${t("log.unknownBlob")} (${bytesText(sample.bytes)})`);
   }
@@ -60,7 +60,7 @@ export class ImageCard extends StepCard {
     super.onDrawn();
   }
 
-  /** Pictures out of sight take no memory; their room stays. */
+  /** Free the pictures of a card out of view; their space stays. */
   onHide() {
     if (!this.prepared || this.isTable || this.plot.querySelector("audio")) return; // a sound plays on
     this.plot.style.minHeight = `${this.plot.clientHeight}px`;

@@ -3,9 +3,9 @@
 import { byId, el, setAttributes, shortText } from "../dom.js";
 import { t } from "../strings.js";
 
-const MAX_LISTED_NOTICES = 100; // that are listed
+const MAX_LISTED_NOTICES = 100; // notices that are listed
 const MAX_NOTICE_LENGTH = 500; // letters
-const EXPECTED_NOTICE = "torn-record"; // half a record at the end: it is there for a moment whenever a run writes
+const EXPECTED_NOTICE = "torn-record"; // an incomplete record at the end, which is normal while a run writes
 
 export class Notices {
   /** @param {HTMLElement} before the element that the sign follows */
@@ -41,7 +41,7 @@ export class Notices {
     return [...all.slice(0, MAX_LISTED_NOTICES), ...(more > 0 ? [t("and", { n: more })] : [])].map((line) => el("p", {}, line));
   }
 
-  /** Say on the whole page that nothing is logged, and why; or no longer. @param {boolean} nothing @param {string[]} all */
+  /** Show or hide the page that says that nothing is logged, and why. @param {boolean} nothing @param {string[]} all */
   showLines(nothing, all) {
     const panel = byId("reading");
     this.isPageEmpty = nothing;

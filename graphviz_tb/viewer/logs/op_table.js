@@ -6,7 +6,7 @@ import { countWord, t } from "../strings.js";
 import { memoryWord, nanosWord } from "./profile_words.js";
 
 export const TABLES = ["ops", "types", "groups"];
-const NOT_IN_GRAPH = "not in this graph"; // the name of what neither graph nor trace names
+const NOT_IN_GRAPH = "not in this graph"; // the row of executions without a name in graph or trace
 
 /**
  * @typedef {{name: string[], op: string[], self: number[], total: number[], count: number[], bytes: number[], unmatched: number[], left: number, leftSelf: number}} OpColumns
@@ -33,7 +33,7 @@ export class OpTable {
     this.root = el("section", {}, el("div", { class: "log-bar plain" }, el("label", { class: "check" }, t("profile.by"), this.chooser), this.filter, this.statusElement), this.list.root, this.omittedNote);
   }
 
-  /** The name of the column by which it is sorted, behind "-" for the greatest first. */
+  /** The name of the column by which it is sorted, after "-" for the greatest first. */
   get sort() {
     return this.list.sort;
   }
@@ -109,13 +109,13 @@ export class OpTable {
     ];
   }
 
-  /** Go where the name of a row leads. @param {OpRow} row */
+  /** Follow the link of a row's name. @param {OpRow} row */
   openRow(row) {
     if (this.by === "types" && row.op) this.changeTable({ by: "ops", text: `op:${row.name}` });
     else if (row.inGraph) this.hooks.inGraph(row.name);
   }
 
-  /** A name that leads to its node, and to its slices; of a type to its ops. One that no op of the graph has says so. @param {OpRow} row */
+  /** A name with links to its node and its slices, or of a type to its ops; a name without an op in the graph is marked. @param {OpRow} row */
   nameCell(row) {
     if (!row.inGraph && row.name === NOT_IN_GRAPH) return el("span", { class: "quiet" }, t("profile.noNode"));
     const word = shortText(row.name, 300) || t("profile.whole");

@@ -4,7 +4,7 @@ import { el } from "../dom.js";
 import { durationWord, momentWord, shareOf, shortNumber, ticksOf } from "./curves.js";
 
 export const PLOT = { left: 52, top: 10, right: 12, bottom: 24 };
-export const TRIANGLE_PX = 4; // px that a sign of what is not finite stands over the edge
+export const TRIANGLE_PX = 4; // height of the sign of a value that is not finite
 const TIME_AXES = ["relative", "wall"];
 
 export class Plot {
@@ -16,7 +16,7 @@ export class Plot {
     this.x = { low: 0, high: 1, log: false };
     /** @type {Extent} */
     this.y = { low: 0, high: 1, log: false };
-    this.axis = "step"; // what lies across: a step, a time, or "value"
+    this.axis = "step"; // the horizontal axis: a step, a time, or "value"
     this.width = this.height = 0;
     this.rightMargin = PLOT.right;
   }
@@ -51,7 +51,7 @@ export class Plot {
     return PLOT.top + (1 - Math.min(1.02, Math.max(-0.02, shareOf(this.y, value)))) * this.innerHeight;
   }
 
-  /** Give the pixels back. */
+  /** Free the pixels. */
   releasePixels() {
     this.canvas.width = this.canvas.height = this.width = 0;
   }
@@ -89,7 +89,7 @@ export class Plot {
   /** Draw inside the axes. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawInside(g, colours) {}
 
-  /** Ticks and lines of the axis upwards. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  /** Ticks and lines of the vertical axis. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawUpGrid(g, colours) {
     const end = PLOT.left + this.innerSize.width;
     g.strokeStyle = colours.line;
@@ -107,7 +107,7 @@ export class Plot {
     }
   }
 
-  /** Ticks of the axis across. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  /** Ticks of the horizontal axis. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawAcrossGrid(g, colours) {
     const foot = PLOT.top + this.innerSize.height;
     g.strokeStyle = colours.line;
@@ -130,7 +130,7 @@ export class Plot {
     }
   }
 
-  /** A value of the axis across, in words. @param {number} value */
+  /** A value of the horizontal axis, in words. @param {number} value */
   tickWord(value) {
     if (this.axis === "relative") return durationWord(value);
     return this.axis === "wall" ? momentWord(value, this.x.high - this.x.low) : shortNumber(value);

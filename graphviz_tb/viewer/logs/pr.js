@@ -92,7 +92,7 @@ export class CurveCard extends StepCard {
 }
 
 export class CurvePage extends StepPage {
-  /** One card a tag. @param {LogTag} tag @returns {CardEntry[]} */
+  /** One card per tag. @param {LogTag} tag @returns {CardEntry[]} */
   entries(tag) {
     return [{ key: tag.name, tag, run: null }];
   }

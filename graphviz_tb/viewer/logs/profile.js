@@ -12,7 +12,7 @@ import { SheetWithoutCards } from "./sheet_without_cards.js";
 import { firstAfter } from "./slices.js";
 import { Timeline, ZOOM_PER_NOTCH } from "./timeline.js";
 
-const MAX_STEPS_READ = 20; // of which the times are shown beside each other
+const MAX_STEPS_READ = 20; // steps whose times are shown side by side
 const MAX_LISTED_SLICES = 200; // in a table
 export const PROFILE_KEYS = ["step", "against", "by", "sort", "text", "view"]; // of the address, each with a "p" before it
 const STEP_PARTS = ["compute", "input", "launch", "idle"];
@@ -26,7 +26,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.feed = /** @type {LogFeed & ProfileFeed} */ (logs.feed);
     /** @type {TracedStep[]} */
     this.steps = [];
-    /** @type {string | null} the step that is shown where the address names none */
+    /** @type {string | null} the step that is shown if the address names none */
     this.defaultStep = null;
     /** @type {Map<string, any>} tables that were read, by id */
     this.profiles = new Map();
@@ -34,7 +34,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.otherStep = "";
     this.turn = 0;
     this.stepTimesElement = el("div");
-    /** @type {string | undefined} a node whose slices are to be marked as soon as there are some */
+    /** @type {string | undefined} a node whose slices are marked once they are loaded */
     this.awaitedNode = undefined;
     this.stepReady = /** @type {Promise<void>} */ (Promise.resolve());
     this.chooser = el("select", { "aria-label": t("profile.step"), onchange: () => this.showStep(this.chooser.value) });
@@ -96,7 +96,7 @@ export class ProfilePage extends SheetWithoutCards {
     else this.showStep(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
   }
 
-  /** Show the first step that has time; the last one where none of the first has any. */
+  /** Show the first step with any time; the last step if none of the first has. */
   async chooseFirst() {
     const turn = ++this.turn;
     let step = this.steps[this.steps.length - 1];
@@ -150,7 +150,7 @@ export class ProfilePage extends SheetWithoutCards {
     return this.profiles.get(id);
   }
 
-  /** Read the other steps, one after the other, for their times. @param {number} turn */
+  /** Load the other steps, one after the other, for their times. @param {number} turn */
   async readOtherSteps(turn) {
     for (const step of this.steps.slice(0, MAX_STEPS_READ)) {
       if (turn !== this.turn || this.root.hidden) return;
@@ -183,7 +183,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: shortText(this.stepName(), 80), time: nanosWord(profile.length) })), bar, table, this.steps.length > 1 ? this.stepTimesElement : "", ...[partial].filter(Boolean));
   }
 
-  /** The name of a step: of that which is shown. @param {string} [id] */
+  /** The name of a step, by default of the shown one. @param {string} [id] */
   stepName(id = this.id) {
     return this.steps.find((step) => step.id === id)?.tag || this.logs.state.title;
   }
@@ -253,7 +253,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.detail.replaceChildren(...[el("h3", {}, ...nameWithBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
   }
 
-  /** The slices in view for those who see no canvas. */
+  /** The slices in view as a table, for screen readers. */
   listSlices() {
     const { timeline } = this;
     if (!this.slices.open || !timeline.slices) return;
@@ -280,7 +280,7 @@ export class ProfilePage extends SheetWithoutCards {
     if (!path) return logs.toast(t("profile.notInGraph", { name: shortText(name, 80) }));
     await logs.show("graph");
     const step = app.state.head.steps.indexOf(this.steps.find((traced) => traced.id === this.id)?.tag);
-    if (step >= 0 && app.state.head.steps.length > 1 && app.state.stepIndex !== step) await app.actions.setStep(step); // what the table says of it
+    if (step >= 0 && app.state.head.steps.length > 1 && app.state.stepIndex !== step) await app.actions.setStep(step); // the colours of the step in the table
     if (app.state.schemes.includes("compute-time") && app.state.scheme !== "compute-time") await app.actions.setScheme("compute-time");
     if (name) await app.actions.reveal(path);
   }

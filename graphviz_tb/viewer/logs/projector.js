@@ -9,11 +9,11 @@ import { MAX_COLOURED_CATEGORIES, cloudColouring, cloudSearch, mixedRgb, rgbOf }
 import { cloudPlaces } from "./cloud_view.js";
 import { SheetWithoutCards } from "./sheet_without_cards.js";
 
-const LAYOUT_POLL_MS = 500; // milliseconds between two looks at a layout that is worked out
+const LAYOUT_POLL_MS = 500; // milliseconds between two polls of a running layout
 const POINT_PX = 6; // px across
-const PICTURE_SIDE_PX = [12, 22]; // px: the least and the most of a side
+const PICTURE_SIDE_PX = [12, 22]; // least and greatest side of a picture
 const DEFAULT_NEIGHBOURS = { tsne: 30, umap: 15 }; // perplexity, and neighbours
-const MAX_LAID_OUT_POINTS = 10_000; // points that t-SNE and UMAP are given
+const MAX_LAID_OUT_POINTS = 10_000; // points that t-SNE and UMAP lay out
 const MAX_SPRITE_PIXELS = 64e6; // of a sprite that is decoded
 
 /**
@@ -39,17 +39,17 @@ export class ProjectorPage extends SheetWithoutCards {
     this.selected = [];
     /** @type {{row: number, distance: number}[]} */
     this.neighbours = [];
-    /** @type {Uint8Array | null} points that are alone shown */
+    /** @type {Uint8Array | null} points that are shown, others hidden */
     this.shownPoints = null;
     /** @type {Uint8Array | null} points that a search finds */
     this.searchHits = null;
     /** @type {CloudSprite | null} */
     this.sprite = null;
-    this.hasNeighbours = true; // whether neighbours can be asked for
+    this.hasNeighbours = true; // whether neighbours can be requested
     this.method = "pca";
     this.isFlat = false;
     this.axes = [0, 1, 2];
-    this.requested = { cloud: "", by: "", point: "" }; // by the address
+    this.requested = { cloud: "", by: "", point: "" }; // names from the address
     /** @type {any} */
     this.head = null;
     /** @type {ArrayLike<number>[]} */
@@ -125,7 +125,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (!embedding) return;
     if (this.embedding) this.stopLayout();
     this.chooser.value = String(id);
-    this.neighbourRequest = {}; // what was asked of the one before is not waited for
+    this.neighbourRequest = {}; // ignore the answer for the previous embedding
     Object.assign(this, { embedding: embedding, selected: [], neighbours: [], shownPoints: null, searchHits: null, sprite: null, method: "pca", head: null });
     this.methodChooser.value = "pca";
     this.layoutControls.hidden = true;
@@ -182,7 +182,7 @@ export class ProjectorPage extends SheetWithoutCards {
       list.value = String(usual);
     };
     const named = this.columns.findIndex((column) => column.name === this.requested.by);
-    // What has few different texts shows most as a colour; what has many says most as a label.
+    // A column with few distinct texts is best as colours, one with many as labels.
     const few = this.columns.findIndex((column) => column.texts.length > 1 && column.texts.length <= MAX_COLOURED_CATEGORIES);
     const numeric = this.columns.findIndex((column) => column.numeric && column.texts.length > 1);
     options(this.by, t("log.cloud.plain"), named >= 0 ? named : few >= 0 ? few : numeric);
@@ -242,7 +242,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (this.selected.length === 1) this.card.drawNeighbours();
   }
 
-  /** Draw points in their colours: what is chosen, near or found stands out, the others step back. */
+  /** Draw points in their colours: selected, near and found points are highlighted, the others faded. */
   redraw() {
     const n = this.allAxes[0]?.length ?? 0;
     const looks = new Float32Array(n).fill(1);
@@ -292,7 +292,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.legend.replaceChildren(head, ...rows);
   }
 
-  // choosing
+  // selection
 
   /** @param {number[]} rows */
   select(rows) {
@@ -309,7 +309,7 @@ export class ProjectorPage extends SheetWithoutCards {
     return [...this.selected, ...this.neighbours.map(({ row }) => row)];
   }
 
-  /** Ask for the nearest of the one chosen point. */
+  /** Request the neighbours of the only selected point. */
   async askNeighbours() {
     const [row] = this.selected;
     if (this.selected.length !== 1 || !this.hasNeighbours) return;
@@ -327,7 +327,7 @@ export class ProjectorPage extends SheetWithoutCards {
     }
   }
 
-  /** Show some points alone, or all again. @param {number[] | null} rows */
+  /** Show only some points, or all again. @param {number[] | null} rows */
   isolate(rows) {
     const n = this.allAxes[0].length;
     this.shownPoints = rows && new Uint8Array(n);
@@ -358,7 +358,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.count.textContent = [hitsText, there].filter(Boolean).join(" · ");
   }
 
-  /** Choose what the search finds. */
+  /** Select the points that the search finds. */
   selectHits() {
     const { searchHits: hits } = this;
     if (hits) this.select([...hits.keys()].filter((row) => hits[row] && !(this.shownPoints && !this.shownPoints[row])));
@@ -416,7 +416,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.logs.writeAddress();
   }
 
-  /** Renew the status line with the share of explained variance. */
+  /** Update the status line with the share of explained variance. */
   refreshStatus() {
     this.showStatus([...(this.head?.notices ?? []), ...this.embeddingNotices]);
   }
@@ -442,7 +442,7 @@ export class ProjectorPage extends SheetWithoutCards {
     else this.refreshStatus();
   }
 
-  /** Begin or cancel the layout that is chosen. */
+  /** Start or cancel the chosen layout. */
   async runLayout() {
     if (this.layoutRun) return this.stopLayout();
     const { id } = /** @type {EmbeddingInfo} */ (this.embedding);
@@ -553,13 +553,13 @@ export class ProjectorPage extends SheetWithoutCards {
     }
   }
 
-  /** Show one embedding, where there is one of this id. @param {number} id */
+  /** Show the embedding with this id, if there is one. @param {number} id */
   async showEmbeddingById(id) {
     await this.load();
     if (this.embedding?.id !== id) await this.showEmbedding(id);
   }
 
-  /** Offer the way to the graph once the joins are known. */
+  /** Show the link to the graph once the joins are known. */
   onFilter() {
     this.toGraph.hidden = !this.logs.joins.clouds.some((cloud) => cloud.id === this.embedding?.id);
   }

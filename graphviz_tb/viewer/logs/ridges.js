@@ -4,7 +4,7 @@ import { durationWord, momentWord, rangeOf, shareOf, shortNumber } from "./curve
 import { PLOT, Plot } from "./plot.js";
 
 const RIDGE_LAYOUT = { high: 0.45, far: 0.42, right: 52 }; // the greatest count and the room above the first step, as shares of the height
-const OLDEST_SHARE = 0.35; // how much of the run's colour the first histogram has
+const OLDEST_SHARE = 0.35; // share of the run's colour in the first histogram
 
 export class RidgeChart extends Plot {
   /** @param {HTMLElement} place @param {(ridge: {at: number, bin: number} | null, x: number) => void} onPoint */
@@ -14,13 +14,13 @@ export class RidgeChart extends Plot {
     this.axis = "value";
     /** @type {HistogramColumns} */
     this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
-    /** @type {ArrayLike<number>} where each lies on the axis of steps or times */
+    /** @type {ArrayLike<number>} the position of each histogram on the axis of steps or times */
     this.stepPositions = [];
     this.stepAxis = "step";
     this.overlay = false;
     this.colour = "#000";
     this.greatestCount = 1;
-    this.pointedRidge = -1; // the histogram below the pointer
+    this.pointedRidge = -1; // the histogram under the pointer
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
     this.canvas.addEventListener("pointerleave", () => this.pointAt(null, 0));
   }
@@ -119,7 +119,7 @@ export class RidgeChart extends Plot {
     for (let at = 0; at < this.stepPositions.length; at++) {
       const base = this.baseLine(at);
       const top = base - this.countHeight(this.data.count[at * this.binCount + bin]);
-      // The front one of those whose area is below the pointer, else the nearest outline.
+      // The foremost histogram whose area is under the pointer, else the nearest outline.
       const far = !this.overlay && y >= top && y <= base ? -1 : Math.abs(top - y);
       if (far <= least) [best, least] = [at, far];
     }
@@ -140,7 +140,7 @@ export class RidgeChart extends Plot {
 /** The numbers of steps to be labelled, the last first. @param {ArrayLike<number>} when */
 const labelledSteps = (when) => Array.from(when, (_, at) => when.length - 1 - at);
 
-/** The range of all values, of some width. @param {ArrayLike<number>} values @returns {Extent} */
+/** The range of all values, never of zero width. @param {ArrayLike<number>} values @returns {Extent} */
 export const wholeRange = (values) => rangeOf(values, false);
 
 /** A share of one colour over another, both as #rrggbb or #rgb. @param {string} colour @param {string} ground @param {number} share */

@@ -26,7 +26,7 @@ export class RunDifferences {
     const { logs } = this;
     const shown = logs.runs.shownRuns();
     const known = new Set(logs.runs.trials.rows.map((row) => row.run));
-    const runs = shown.some((run) => known.has(run.id)) ? shown.filter((run) => known.has(run.id)) : shown; // others have nothing to compare
+    const runs = shown.some((run) => known.has(run.id)) ? shown.filter((run) => known.has(run.id)) : shown; // runs without hyperparameters have nothing to compare
     const some = runs.slice(0, MAX_COMPARED_RUNS);
     const rows = differingRows(runs, logs.runs.trials);
     const head = el("tr", {}, el("th", { scope: "col" }, ""), ...some.map((run) => el("th", { scope: "col", title: shortText(run.name) }, this.logs.runs.shownName(run.name, 40))));
@@ -37,7 +37,7 @@ export class RunDifferences {
     return [el("h2", {}, t("log.differencesOf", { n: runs.length })), table, ...(left > 0 && rows.length ? [el("p", { class: "quiet" }, t("and", { n: left }))] : []), ...(graphs ? [el("button", { class: "main", onclick: () => this.compareGraphs(graphs) }, t("log.compareGraphs"))] : [])];
   }
 
-  /** The graphs of the first two runs that have one of the same kind, as a server names two. @param {LogRun[]} runs @returns {string | null} */
+  /** The server's name for the pair of graphs of the first two runs that have one; null without a pair. @param {LogRun[]} runs @returns {string | null} */
   graphsToCompare(runs) {
     const { graphs } = this.logs.state;
     const pair = runs.map((run) => graphs.find((/** @type {any} */ graph) => graph.run === run.name && graph.kind === "op") ?? graphs.find((/** @type {any} */ graph) => graph.run === run.name)).filter(Boolean);

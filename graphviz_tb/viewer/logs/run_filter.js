@@ -23,7 +23,7 @@ export class RunValueFilter {
     this.root = el("div", { class: "run-values" }, this.field, this.statusElement);
   }
 
-  /** Hyperparameters are known now, or are others. @param {{columns: TrialColumn[], rows: Trial[]}} trials */
+  /** Apply new hyperparameters. @param {{columns: TrialColumn[], rows: Trial[]}} trials */
   onTrials(trials) {
     if (this.text && trials.columns.length) this.setTest(this.text);
   }
@@ -43,7 +43,7 @@ export class RunValueFilter {
     const bad = !!this.text && !test;
     this.statusElement.textContent = bad ? t("log.badFilter") : "";
     this.field.toggleAttribute("aria-invalid", bad);
-    if (bad) return; // the last one that could be read stays
+    if (bad) return; // keep the last valid filter
     this.test = test;
     this.onChange();
   }

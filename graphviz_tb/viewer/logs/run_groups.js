@@ -2,8 +2,8 @@
 
 export const GROUP_LINES = ["mean", "median"];
 export const GROUP_SPREADS = ["deviation", "range", "quartiles"];
-export const HPARAM_PREFIX = "hp:"; // before the name of the hyperparameter that the runs of a group share
-const MAX_MERGED_PLACES = 2000; // along the axis across of one merged line
+export const HPARAM_PREFIX = "hp:"; // prefix of the name of the hyperparameter that the runs of a group share
+const MAX_MERGED_PLACES = 2000; // positions of one merged line
 const NAME_PARTS = /[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+/g;
 
 /**
@@ -59,8 +59,8 @@ function groupByPattern(name, test) {
 }
 
 /**
- * Group names by their part that has the most values, as `model_A/seed*` for seeds of two models: that part is what was
- * repeated. Of two such parts the last. Names of another number of parts are looked at by themselves.
+ * Group names by the part with the most distinct values, the last of several such parts: `model_A/seed*` for seeds of two
+ * models. Names with another number of parts are grouped separately.
  * @param {string[]} names @returns {Map<string, string>} in the order of the names
  */
 function groupsByNames(names) {
@@ -81,8 +81,8 @@ function groupsByNames(names) {
 }
 
 /**
- * One line of several: at each place the mean or the median of those that reach it, each joined by straight lines between
- * its own points; values that are not finite do not count.
+ * Merge several lines: at each position the mean or the median of the lines that reach it, linearly interpolated; values
+ * that are not finite do not count.
  * @param {{x: ArrayLike<number>, y: ArrayLike<number>}[]} lines each ascending @param {string} kind @param {string} spread @returns {MergedLine}
  */
 export function mergeLines(lines, kind, spread) {
@@ -111,7 +111,7 @@ export function mergeLines(lines, kind, spread) {
   return { x, value, low, high, count };
 }
 
-/** All places of some lines, ascending; of very many some. @param {{x: ArrayLike<number>}[]} lines */
+/** The positions of the points of all lines, ascending; a sample if very many. @param {{x: ArrayLike<number>}[]} lines */
 function commonPlaces(lines) {
   const [first] = lines;
   if (lines.every(({ x }) => isSameAscending(x, first.x))) return Float64Array.from(first.x);
@@ -122,14 +122,14 @@ function commonPlaces(lines) {
   return Float64Array.from({ length: MAX_MERGED_PLACES }, (_, at) => places[Math.round((at * (places.length - 1)) / (MAX_MERGED_PLACES - 1))]);
 }
 
-/** Whether places are those of another line, ascending. @param {ArrayLike<number>} x @param {ArrayLike<number>} other */
+/** Whether the positions equal those of another line, and ascend. @param {ArrayLike<number>} x @param {ArrayLike<number>} other */
 function isSameAscending(x, other) {
   if (x.length !== other.length || x.length > MAX_MERGED_PLACES) return false;
   for (let at = 0; at < x.length; at++) if (x[at] !== other[at] || (at && !(x[at] > x[at - 1]))) return false;
   return true;
 }
 
-/** The values of a line at some places; NaN where it does not reach. @param {{x: ArrayLike<number>, y: ArrayLike<number>}} line @param {Float64Array} places */
+/** The values of a line at some positions; NaN beyond its ends. @param {{x: ArrayLike<number>, y: ArrayLike<number>}} line @param {Float64Array} places */
 function valuesAt({ x, y }, places) {
   if (x.length === places.length && isSameAscending(x, places)) return Float64Array.from(y);
   const out = new Float64Array(places.length).fill(NaN);

@@ -2,7 +2,7 @@
 
 import { escapeValue, unescapeValue } from "../address.js";
 
-const MAX_LOOKS_IN_ADDRESS = 200; // runs whose looks a link carries
+const MAX_LOOKS_IN_ADDRESS = 200; // runs whose looks are in a link
 
 /** @typedef {{hue: number | string, dashes: number[]}} RunLook a number of the palette or a colour as #rrggbb */
 
@@ -10,11 +10,11 @@ export class RunLooks {
   constructor() {
     /** @type {Map<string, RunLook>} by the name of a run; runs that are gone keep theirs */
     this.looks = new Map();
-    /** @type {Map<string, string>} what the server or the file would give each run now, as the address writes it */
+    /** @type {Map<string, string>} the look that the server or the file would assign to each run now, as text of the address */
     this.defaultLooks = new Map();
   }
 
-  /** Give each new run a look: its usual one where no other run has it, else one that the fewest have.
+  /** Assign a look to each new run: its usual one if no other run has it, else one that the fewest runs have.
    * @param {LogRun[]} runs @param {number} hues how many colours there are */
   addRuns(runs, hues) {
     this.defaultLooks = new Map(runs.map((run) => [run.name, lookText({ hue: run.style[0], dashes: run.style[1] })]));
@@ -43,7 +43,7 @@ export class RunLooks {
     this.looks.set(name, { hue: colour, dashes: this.looks.get(name)?.dashes ?? [] });
   }
 
-  /** The looks that a link must carry: those that another session would not give. */
+  /** The looks that a link must contain, because another session would assign others. */
   addressValue() {
     const out = [];
     for (const [name, usual] of this.defaultLooks) {
@@ -67,7 +67,7 @@ export class RunLooks {
 /** A look as the address writes it: `3`, `3.6.3` with dashes, or `ff8800`. @param {RunLook} look */
 const lookText = ({ hue, dashes }) => [String(hue).replace("#", ""), ...dashes].join(".");
 
-/** A look that the fewest runs have: first every colour in full, then dashed. @param {Map<string, number>} taken @param {number} hues @returns {RunLook} */
+/** A look that the fewest runs have: solid lines of every colour first, then dashed ones. @param {Map<string, number>} taken @param {number} hues @returns {RunLook} */
 function rarestLook(taken, hues) {
   let best = { hue: 0, dashes: /** @type {number[]} */ ([]) };
   let least = Infinity;

@@ -4,7 +4,7 @@ import { naturalOrder } from "../rows_table.js";
 
 const DECIMALS = /(?<![\d.])(?:0\.\d+(?:e[+-]?\d+)?|\d+(?:\.\d+)?e[+-]?\d+)(?![\d.])/gi;
 
-/** The order of people: `version_2` before `version_10`, `lr0.001` before `lr0.01`. @param {string} one @param {string} other */
+/** Natural order: `version_2` before `version_10`, `lr0.001` before `lr0.01`. @param {string} one @param {string} other */
 export function compareRunNames(one, other) {
   const [texts, others] = [one.split(DECIMALS), other.split(DECIMALS)];
   const [numbers, theirs] = [one.match(DECIMALS) ?? [], other.match(DECIMALS) ?? []];
@@ -17,11 +17,11 @@ export function compareRunNames(one, other) {
   return naturalOrder(one, other);
 }
 
-const NAME_WORDS = /[_\-/\s,;:=]*[^_\-/\s,;:=]+/g; // words of a name, each behind what separates it from the one before
+const NAME_WORDS = /[_\-/\s,;:=]*[^_\-/\s,;:=]+/g; // words of a name, each with the separators before it
 
 /**
- * Cut long names so that no two that differ look the same: words that all of a family have are left out, `…lr0.1…version_2`;
- * where that is not enough letters are, as near to the middle as it can be.
+ * Shorten long names so that different names stay different: words that a whole family has are left out,
+ * `…lr0.1…version_2`; if that is not enough, letters near the middle are.
  * @param {string[]} names @param {number} most letters @returns {Map<string, string>}
  */
 export function shortNames(names, most) {
@@ -38,18 +38,18 @@ export function shortNames(names, most) {
     return left.filter((name) => !out.has(name));
   };
   let left = give(long, (name) => distinguishing.get(name) ?? name);
-  const kept = most - 1; // letters beside the sign of the cut
+  const kept = most - 1; // letters besides the ellipsis
   for (const base of [distinguishing, new Map()]) {
     const whole = (/** @type {string} */ name) => base.get(name) ?? name;
     for (const head of Array.from({ length: kept + 1 }, (_, at) => at).sort((a, b) => Math.abs(a - kept / 2) - Math.abs(b - kept / 2))) {
       if (left.length) left = give(left, (name) => (whole(name).length <= most ? whole(name) : `${whole(name).slice(0, head)}…${whole(name).slice(whole(name).length - kept + head)}`));
     }
   }
-  for (const name of left) out.set(name, distinguishing.get(name) ?? name); // as much as it takes
+  for (const name of left) out.set(name, distinguishing.get(name) ?? name); // as long as necessary
   return out;
 }
 
-/** Long names without the words that all names of their family have, short ones too: those that begin with the same word. @param {string[]} names @param {number} most @returns {Map<string, string>} */
+/** Long names without the words that all names of their family have. A family begins with the same word, and includes short names. @param {string[]} names @param {number} most @returns {Map<string, string>} */
 function distinguishingWords(names, most) {
   /** @type {Map<string, string[][]>} */
   const families = new Map();
@@ -64,7 +64,7 @@ function distinguishingWords(names, most) {
     for (const pieces of family) for (const piece of new Set(pieces)) count.set(piece, (count.get(piece) ?? 0) + 1);
     const own = long.map((pieces) => new Set([...pieces.keys()].filter((at) => count.get(pieces[at]) < family.length)));
     if (family.length < 2 || !long.length || own.some((kept) => !kept.size)) continue;
-    // With room to spare, the word before what differs says what it is; then the name's beginning. All have it, or none.
+    // If there is room, add the word before the one that differs, then the start of the name; for all names or none.
     const wanted = new Set([...own.flatMap((kept) => [...kept].map((at) => at - 1)).sort((a, b) => b - a), ...long[0].keys()]);
     for (const at of wanted) {
       const more = own.map((kept, nth) => (at >= 0 && at < long[nth].length ? new Set(kept).add(at) : kept));

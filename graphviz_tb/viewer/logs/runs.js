@@ -9,17 +9,17 @@ import { tagMeasures } from "./run_measures.js";
 import { compareRunNames, shortNames } from "./run_names.js";
 import { compareTrialValues } from "./trials.js";
 
-const RUN_ROW_PX = 28; // px: rows out of sight are not made
-const [ROW_REST_PX, NARROW_ROW_REST_PX] = [80, 96]; // px of a row beside its name and its step; on a phone its box is as large as a finger
+const RUN_ROW_PX = 28; // height of a row; rows out of view are not created
+const [ROW_REST_PX, NARROW_ROW_REST_PX] = [80, 96]; // px of a row besides its name and its step; larger on a phone, for a finger
 const STEP_DIGIT_PX = 7; // px
 const MIN_NAME_LENGTH = 12; // of a name
-const LETTER_WIDTH_SPREAD = 1.12; // times as wide as the letters of names are on average, the wide ones of one name may be
+const LETTER_WIDTH_SPREAD = 1.12; // factor by which the letters of one name may be wider than the average
 const LETTER_RULER = document.createElement("canvas").getContext("2d"); // measures them
 const RUNS_SORTS = ["name", "time", "step"];
-const TRIAL_SORT_PREFIX = "trial:"; // before the name of a column by which runs are sorted
-const TAG_SORT_PREFIX = "tag:"; // before the measure and the tag by which runs are sorted
+const TRIAL_SORT_PREFIX = "trial:"; // prefix of the name of a column by which runs are sorted
+const TAG_SORT_PREFIX = "tag:"; // prefix of the measure and the tag by which runs are sorted
 export const RUN_MEASURES = ["last", "least", "greatest"];
-const MAX_INITIAL_RUNS = 40; // runs chosen while the reader has not chosen any
+const MAX_INITIAL_RUNS = 40; // runs chosen until the reader chooses
 
 export class RunList {
   /** @param {Logs} logs @param {HTMLElement} place */
@@ -37,7 +37,7 @@ export class RunList {
     this.pattern = "";
     this.nameTest = /(?:)/;
     this.anchor = -1;
-    /** @type {Map<number, Map<string, string>>} what is shown of long names where there is room for so many letters */
+    /** @type {Map<number, Map<string, string>>} shortened names by the number of letters that fit */
     this.shortenedNames = new Map();
     this.filter = el("input", { type: "search", class: "filter", role: "searchbox", "aria-label": t("log.filterRuns"), placeholder: t("log.filterRuns"), spellcheck: "false", autocomplete: "off", oninput: () => this.setPattern(this.filter.value) });
     this.statusElement = el("div", { class: "said", role: "status" });
@@ -102,7 +102,7 @@ export class RunList {
     return new Set(this.runs.filter((run) => this.chosen.has(run.name) && this.passesFilters(run)).map((run) => run.id));
   }
 
-  /** Whether neither filter leaves a run out. @param {LogRun} run */
+  /** Whether a run passes both filters. @param {LogRun} run */
   passesFilters(run) {
     return this.nameTest.test(run.name) && (!this.values.test || this.values.test(run.id));
   }
@@ -146,7 +146,7 @@ export class RunList {
     this.logs.runsChanged();
   }
 
-  /** @param {string} name @param {boolean} isChosen @param {boolean} range from the one that was chosen last */
+  /** @param {string} name @param {boolean} isChosen @param {boolean} range from the last chosen run to this one */
   choose(name, isChosen, range) {
     this.isChosenByReader = true;
     const shown = this.listedRuns();
@@ -198,7 +198,7 @@ export class RunList {
     return Math.max(MIN_NAME_LENGTH, Math.floor((room * some.length) / (LETTER_WIDTH_SPREAD * LETTER_RULER.measureText(some).width)));
   }
 
-  /** Make the rows that are in sight. */
+  /** Create the rows in view. */
   draw() {
     const shown = this.listedRuns();
     this.nameLength = this.maxNameLength(shown);

@@ -12,8 +12,8 @@ import { mergeLines, runGroups } from "./run_groups.js";
 import { RUN_MEASURES } from "./runs.js";
 import { COMBINED_ID } from "./together.js";
 
-const MEMBER_DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]]; // tell the tags of one run
-const MAX_REQUEST_PX = 16384; // that a server takes: the points of a file are not thinned further
+const MEMBER_DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]]; // distinguish the tags of one run
+const MAX_REQUEST_PX = 16384; // limit of a server; the points of a file are not thinned further
 
 export class ScalarCard extends TagCard {
   static isChart = true;
@@ -50,16 +50,16 @@ export class ScalarCard extends TagCard {
     return [...super.menuActions(), ["log.wideCsv", () => this.saveWide()], ["fit", () => this.chart.resetZoom()], ...apart, ...sorts];
   }
 
-  /** Ask for the points, as many as the chart can show. @param {AbortSignal} signal */
+  /** Request as many points as the chart can show. @param {AbortSignal} signal */
   async fetchData(signal) {
     const some = this.shownSeries();
     const { axis: across, smooth } = this.scalars.look;
     const axis = across === "start" ? "step" : across;
     const px = Math.max(100, Math.round(this.chart.innerSize.width));
-    const zoom = across === "start" ? null : this.chart.zoom; // each run begins at another step
+    const zoom = across === "start" ? null : this.chart.zoom; // runs begin at different steps
     const ask = (/** @type {number[][]} */ which, /** @type {number | undefined} */ weight) =>
       which.length ? this.page.logs.feed.series(which.map((entry) => entry[1]), { axis, px, smooth: weight, from: zoom?.low, to: zoom?.high }, signal) : Promise.resolve(new Map());
-    // A series that is sent whole is smoothed here, so that the slider asks nobody.
+    // A complete series is smoothed here, so that the slider needs no request.
     const [small, large] = [some.filter((entry) => entry[2] <= POINTS_PER_PIXEL * px && !zoom), some.filter((entry) => entry[2] > POINTS_PER_PIXEL * px || zoom)];
     const answers = await Promise.all([ask(small, undefined), ask(large, smooth || undefined)]);
     return () => {
@@ -144,7 +144,7 @@ export class ScalarCard extends TagCard {
   }
 
   onDrawn() {
-    if (!this.chart.width) this.fitPlot(); // afterwards its room is followed: to measure it has all laid out
+    if (!this.chart.width) this.fitPlot(); // later changes of size are observed, since measuring forces a layout of the page
   }
 
   showData() {
@@ -158,7 +158,7 @@ export class ScalarCard extends TagCard {
     super.showData();
   }
 
-  /** Whether the reader put several tags into it. */
+  /** Whether the reader combined several tags on this card. */
   isCombined() {
     return this.tag.id === COMBINED_ID;
   }
@@ -194,7 +194,7 @@ export class ScalarCard extends TagCard {
     return [[t("run"), (row) => shortText(String(row.run), 80)], [t("step"), (row) => String(row.step)], [t("log.value"), (row) => String(row.value)], [t("log.wall"), (row) => isoTime(row.wall_time)]];
   }
 
-  /** Save all points where the server has them, else those that are here. @param {string} format */
+  /** Save all points if there is a server, else the loaded points. @param {string} format */
   saveRows(format) {
     const address = this.page.logs.feed.exportAddress(format, this.chartTags().map((tag) => tag.id));
     if (address && !this.page.logs.grouping.by) location.assign(address);

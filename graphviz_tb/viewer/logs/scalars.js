@@ -11,15 +11,15 @@ import { COMBINED_ID, combinedTags, compileTagPattern, patternMatching } from ".
 
 export const AXES = ["step", "relative", "wall", "start"];
 
-const TAG_DRAG_TYPE = "application/x-tbgraph-tag"; // the kind of what is dragged from a card
+const TAG_DRAG_TYPE = "application/x-tbgraph-tag"; // data type of a dragged card
 
-const SLIDER_REST_MS = 150; // after which a slider stands still
+const SLIDER_REST_MS = 150; // delay after the last move of a slider
 
 export class ScalarPage extends TagPage {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs, "scalar");
-    this.maxGroupCards = Infinity; // a tag is one card, however many runs have it
+    this.maxGroupCards = Infinity; // a tag is one card for all its runs
     this.look = logs.look;
     this.createControls();
   }
@@ -83,7 +83,7 @@ export class ScalarPage extends TagPage {
     this.stepTable?.loadValues();
   }
 
-  /** The tags, behind those that the reader put together. @param {LogTag[]} tags */
+  /** The combined tags of the reader, then all tags. @param {LogTag[]} tags */
   withCombinedTags(tags) {
     return [...combinedTags(this.logs.combinedPatterns, tags, t("log.together")), ...tags];
   }
@@ -137,7 +137,7 @@ export class ScalarPage extends TagPage {
     this.setLook({ ...this.look });
   }
 
-  /** Change how all charts look. @param {Partial<LogLook>} change @param {boolean} [light] whether points that are here may do */
+  /** Change how all charts look. @param {Partial<LogLook>} change @param {boolean} [light] whether the loaded points suffice */
   setLook(change, light = false) {
     Object.assign(this.look, change);
     this.axis.value = this.look.axis;
@@ -154,7 +154,7 @@ export class ScalarPage extends TagPage {
     else this.logs.writeAddress();
   }
 
-  /** Draw a card while a slider moves: its lines in one of the next frames, all of it when the slider stands still. @param {ScalarCard} card */
+  /** Draw a card while a slider moves: its lines in one of the next frames, everything when the slider rests. @param {ScalarCard} card */
   showQuickly(card) {
     this.frames.add(card, () => {
       card.chart.isQuick = true;

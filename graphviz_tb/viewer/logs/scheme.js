@@ -7,12 +7,12 @@ import { t } from "../strings.js";
 import { Stepper } from "./stepper.js";
 
 const MAX_KEPT_COLOURINGS = 200; // colourings that are kept
-export const LOGGED = "logged"; // the word of these colours
-const LONGEST_LAYER_WORD = "exploded since step "; // of the second line of a layer
+export const LOGGED = "logged"; // the name of this colouring
+const LONGEST_LAYER_WORD = "exploded since step "; // longest second line of a layer, except for a number
 
 /** @typedef {{fills: any[], plain: any[], legend: any[], order: number[], heading: string, texts: string[], at: number | string, steps: (number | string)[], measure: string, measures: string[]}} LoggedHead */
 
-/** Colours of one step: those of rows of which something was logged; all others are plain. */
+/** Colours of one step; rows without logged values are plain. */
 class LoggedColouring extends Colouring {
   /** @param {Graph} graph @param {LoggedHead} head @param {Map<string, ArrayLike<number>>} blocks */
   constructor(graph, head, blocks) {
@@ -49,7 +49,7 @@ class LoggedColouring extends Colouring {
     return at === undefined ? [] : this.entries.subarray(this.entryStarts[at], this.entryStarts[at + 1]);
   }
 
-  /** A second line as long as that of another step may be: so a box is as wide at every step. @param {Path} path */
+  /** A second line as long as that of any step, so that a box has the same width at every step. @param {Path} path */
   longestSecondLine(path) {
     const second = this.secondLine(path);
     if (second === null) return null;
@@ -63,7 +63,7 @@ export class LoggedScheme {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
-    this.request = { logged: "", measure: "", run: "", against: "" }; // "": the usual
+    this.request = { logged: "", measure: "", run: "", against: "" }; // "": the default
     /** @type {Map<string, Promise<LoggedColouring>>} */
     this.colouringCache = new Map();
     /** @type {LoggedColouring | null} */
@@ -84,7 +84,7 @@ export class LoggedScheme {
     return this.logs.hooks.app();
   }
 
-  /** Whether the page asks a server: a file has the colours that it was made with. */
+  /** Whether the page has a server; a file has only the colours that it was made with. */
   get isServed() {
     return !!this.logs.feed.colours;
   }
@@ -114,7 +114,7 @@ export class LoggedScheme {
     return this.logs.runs.runs.filter((run) => have.has(run.id));
   }
 
-  /** The run that is shown: the one asked for, that of the graph, or the first. @param {LogRun[]} runs */
+  /** The shown run: the requested run, that of the graph, or the first. @param {LogRun[]} runs */
   shownRun(runs) {
     const graph = this.logs.state.graphs.find((candidate) => candidate.id === this.logs.hooks.graphId());
     return runs.find((run) => run.name === this.request.run) ?? runs.find((run) => run.name === graph?.run) ?? runs[0];
@@ -125,7 +125,7 @@ export class LoggedScheme {
     return this.isServed ? (this.lastColouring?.head.steps ?? []) : (this.app?.state.head.steps ?? []);
   }
 
-  /** The stop that is shown: the last up to the step of all cards. */
+  /** The shown stop: the last up to the common step of all cards. */
   shownStop() {
     const steps = this.stops();
     if (!this.isServed) return this.app && this.app.state.stepIndex >= 0 ? this.app.state.stepIndex : steps.length - 1;
@@ -151,7 +151,7 @@ export class LoggedScheme {
     return app.actions.queue(() => app.view.recolour());
   }
 
-  /** The colouring of a step; none: of the last. @param {number | null} step */
+  /** The colouring of a step; null: of the last. @param {number | null} step */
   loadColouring(step) {
     const { logged, measure, against } = this.request;
     const runs = this.loggedRuns();
@@ -169,7 +169,7 @@ export class LoggedScheme {
     return /** @type {Promise<LoggedColouring>} */ (colouring);
   }
 
-  /** The colouring that is shown; where it cannot be had, the last one, and why. */
+  /** The shown colouring; on an error, the last one and the reason. */
   async currentPainter() {
     const app = /** @type {App} */ (this.app);
     try {

@@ -4,7 +4,7 @@ export class SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
-    this.isDirty = true; // whether there may be other content
+    this.isDirty = true; // whether the content may be outdated
     this.shown = false;
     this.scroll = 0;
     /** @type {LogTag[]} none */
@@ -20,6 +20,6 @@ export class SheetWithoutCards {
   /** React to another choice of runs. */
   runsChanged() {}
 
-  /** New points: what is asked for as a whole is asked for again with the runs. */
+  /** Ignore new points: the page is loaded again with the runs. */
   onPoints() {}
 }

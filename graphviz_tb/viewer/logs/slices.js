@@ -9,7 +9,7 @@ import { decodeColumns } from "./feed.js";
  */
 
 export const SLICE_KINDS = ["compute", "input", "launch", "call", "kernels"];
-const MAX_MARKED_SLICES = 1000; // that are walked through
+const MAX_MARKED_SLICES = 1000; // marked slices that can be stepped through
 
 /** @param {ArrayBuffer} data @returns {SliceColumns} */
 export function decodeSlices(data) {
@@ -19,7 +19,7 @@ export function decodeSlices(data) {
   return out;
 }
 
-/** Mark the slices of a file: by a text in a name, by a node and what it holds. @param {SliceColumns} slices @param {string} match @param {string | null} node @returns {SliceColumns} */
+/** Mark the slices of a file: by a text in a name, or by a node and its content. @param {SliceColumns} slices @param {string} match @param {string | null} node @returns {SliceColumns} */
 export function markedSlices(slices, match, node) {
   if (!match && node === null) return { ...slices, hit: new Uint8Array(slices.row.length), hits: undefined, marks: undefined };
   const text = match.toLowerCase();

@@ -6,7 +6,7 @@ import { scriptApi } from "../startup.js";
 import { Logs } from "./logs.js";
 import "./words.js";
 
-/** @param {LogFeed} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be @param {() => string} graphId which one it is @param {(id: string) => Promise<void>} chooseGraph show another one */
+/** @param {LogFeed} feed @param {() => App | null} app returns the app of the graph, once there is one @param {() => boolean} graph whether there is one, or will be @param {() => string} graphId which one it is @param {(id: string) => Promise<void>} chooseGraph show another one */
 export async function startLogs(feed, app, graph, graphId = () => "", chooseGraph = async () => undefined) {
   const logs = new Logs(feed, {
     graph,

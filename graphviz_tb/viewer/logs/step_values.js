@@ -47,7 +47,7 @@ export class StepValues {
     this.loadValues();
   }
 
-  /** Ask for the values, and list them. */
+  /** Request the values, and list them. */
   async loadValues() {
     const { logs } = this.page;
     const step = logs.typedStep;

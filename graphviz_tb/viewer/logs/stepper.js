@@ -4,7 +4,7 @@ import { el } from "../dom.js";
 import { t } from "../strings.js";
 
 const PLAY_MS = 250; // milliseconds between two steps while it plays
-const STEPS_PER_LEAP = 10; // steps that Shift goes at once
+const STEPS_PER_LEAP = 10; // steps of a move with Shift
 
 export class Stepper {
   /** @param {{steps: () => (string | number)[], at: () => number, go: (at: number) => Promise<any>}} source */
@@ -19,14 +19,14 @@ export class Stepper {
     this.playButton = button("log.play", "▶", () => this.togglePlay());
     this.root = el("div", { class: "stepper" }, this.backButton, this.slider, this.forwardButton, this.playButton, this.word);
     this.slider.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-      const run = ["Home", "End"].includes(event.key) ? null : this.keyAction(event); // those it does itself
+      const run = ["Home", "End"].includes(event.key) ? null : this.keyAction(event); // the slider handles these keys
       if (run) {
         event.preventDefault();
         run();
       }
       event.stopPropagation();
     });
-    /** @type {number | null} the step that is wanted while another one is made */
+    /** @type {number | null} the next step to show, requested while another is computed */
     this.requestedStop = null;
   }
 
@@ -45,7 +45,7 @@ export class Stepper {
     this.playButton.textContent = this.playing ? "❚❚" : "▶";
   }
 
-  /** Go to a stop: of several that are asked for while one is made the last counts. @param {number} at */
+  /** Go to a stop; of several requests while one is computed, the last counts. @param {number} at */
   async goTo(at) {
     const busy = this.requestedStop !== null;
     this.requestedStop = Math.max(0, Math.min(this.source.steps().length - 1, at));
@@ -63,7 +63,7 @@ export class Stepper {
     return this.goTo((this.requestedStop ?? this.source.at()) + steps);
   }
 
-  /** Go on step by step to the last, from the first where it stands there; or stop. */
+  /** Play from the current step (from the first, if at the last), or stop playing. */
   async togglePlay() {
     this.playing = !this.playing;
     this.draw();

@@ -14,17 +14,17 @@ export class StepCard extends TagCard {
     this.stepsStale = true;
     /** @type {Map<number, StepList>} by series */
     this.lists = new Map();
-    /** @type {number[]} the steps that can be shown, rising */
+    /** @type {number[]} the steps that can be shown, ascending */
     this.steps = [];
-    /** @type {number | null} the step of this card alone; none: the last */
+    /** @type {number | null} the step of this card only; null: the last */
     this.ownStep = null;
     this.stepIndex = -1;
     /** @type {Map<number, any>} what is shown, by run */
     this.answers = new Map();
-    this.answersKey = ""; // the answers in letters, to see whether others are the same
-    /** @type {any} what was prepared of them */
+    this.answersKey = ""; // the answers as text, to recognise equal ones
+    /** @type {any} the prepared content of the answers */
     this.prepared = undefined;
-    /** @type {Map<number, any> | null} the answers of which the content is there */
+    /** @type {Map<number, any> | null} the answers whose content is shown */
     this.paintedAnswers = null;
     this.slider = el("input", { type: "range", min: 0, max: 0, step: 1, "aria-label": t("step"), oninput: () => page.onSlide(this, this.slider.value === this.slider.max ? null : this.steps[Number(this.slider.value)]) });
     this.stepWord = el("output", {});
@@ -60,7 +60,7 @@ export class StepCard extends TagCard {
     const at = this.wantedStep(steps);
     const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((step) => step <= steps[at]));
     const answers = await Promise.all(asked.map(async ([run, series]) => /** @type {[number, any]} */ ([run, await feed.point(this.tag.kind, series, steps[at], signal)])));
-    // Steps that came later change nothing of what is shown.
+    // New steps do not change the shown content.
     const answersKey = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
     const same = answersKey === this.answersKey && this.prepared !== undefined;
     const prepared = same ? this.prepared : ((await this.prepareContent(answers.map(([, answer]) => answer))) ?? null);
@@ -95,7 +95,7 @@ export class StepCard extends TagCard {
 
   onDrawn() {
     this.plot.classList.add("flow"); // as high as its content
-    if (this.paintedAnswers === this.answers && this.plot.firstChild) return; // it is there
+    if (this.paintedAnswers === this.answers && this.plot.firstChild) return; // already shown
     this.paintedAnswers = this.answers;
     this.plot.replaceChildren(...this.makeContent());
   }
@@ -109,7 +109,7 @@ export class StepCard extends TagCard {
     return this.stepIndex < 0 ? this.accessibleName() : `${this.accessibleName()}: ${t("step")} ${this.steps[this.stepIndex]}`;
   }
 
-  /** The parts of each row of the table that all kinds have. */
+  /** The columns of the table that all kinds have. */
   leadingColumns() {
     return { run: this.run?.name ?? "", tag: this.tag.name, step: this.answer?.step ?? this.steps[this.stepIndex] };
   }
@@ -172,7 +172,7 @@ export class StepPage extends TagPage {
   }
 }
 
-/** Numbers, each once, rising. @param {number[]} values */
+/** Distinct numbers, ascending. @param {number[]} values */
 const uniqueAscending = (values) => [...new Set(values)].sort((a, b) => a - b);
 
 /** A count of bytes in words. @param {number} bytes */

@@ -8,11 +8,11 @@ import { countWord, language, t } from "../strings.js";
 import { FrameQueue } from "./frame_queue.js";
 
 export const TIP_ROWS = 12;
-const INITIAL_CARDS = 60; // that are made without being looked for: of a thousand, the others when their place comes near
-const CARDS_PER_BLOCK = 60; // that have a place together: whole rows, of up to six columns
-const CARDS_PER_TURN = 3; // that are made before the time is looked at
+const INITIAL_CARDS = 60; // cards that are created at once; others when their place comes near the view
+const CARDS_PER_BLOCK = 60; // cards that share a placeholder: whole rows, of up to six columns
+const CARDS_PER_TURN = 3; // cards that are created before the time is checked
 const GROUP_HEAD_PX = 48;
-const CARD_PX = { width: 352, height: 288 }; // of a card and the gap behind it
+const CARD_PX = { width: 352, height: 288 }; // size of a card with its gap
 
 export class TagPage {
   /** @param {Logs} logs @param {string} kind of the tags that it shows */
@@ -23,16 +23,16 @@ export class TagPage {
     this.cards = new Map();
     /** @type {LogTag[]} */
     this.tags = [];
-    this.isDirty = true; // whether there may be other tags
+    this.isDirty = true; // whether the tags may be outdated
     this.shown = false;
     this.scroll = 0;
-    /** @type {Set<string>} groups that are folded */
+    /** @type {Set<string>} folded groups */
     this.closedGroups = new Set();
-    /** @type {Set<string>} groups of which all cards are shown */
+    /** @type {Set<string>} groups that show all cards */
     this.completeGroups = new Set();
-    this.maxGroupCards = 60; // cards of a group, until the reader asks for all
+    this.maxGroupCards = 60; // cards of a group until the reader requests all
     this.tagTest = /(?:)/;
-    /** @type {Map<Element, CardEntry[]>} the cards that are not made yet, by where they will stand */
+    /** @type {Map<Element, CardEntry[]>} the cards that are not created yet, by placeholder */
     this.pendingCards = new Map();
     this.frames = new FrameQueue();
     this.filter = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.filterTags"), placeholder: t("log.filterTags"), spellcheck: "false", autocomplete: "off", oninput: () => logs.setPattern(this.filter.value) });
@@ -44,7 +44,7 @@ export class TagPage {
     this.observeCards(logs.body);
   }
 
-  /** Look at which cards are in sight. @param {HTMLElement} root what they scroll in */
+  /** Observe which cards are in view. @param {HTMLElement} root the scrolling element */
   observeCards(root) {
     this.sizeObserver = new ResizeObserver((entries) => entries.forEach(({ target, contentRect: { width, height } }) => this.cardAround(target)?.fitPlot(width, height)));
     this.sightObserver = new IntersectionObserver((entries) => this.onSight(entries), { root, rootMargin: "200px 0px" });
@@ -67,7 +67,7 @@ export class TagPage {
     return runs.filter((run) => have.has(run.id)).map((run) => ({ key: `${escapeValue(tag.name)}\n${escapeValue(run.name)}`, tag, run }));
   }
 
-  /** Ask for the tags, where there may be others. */
+  /** Request the tags if they may be outdated. */
   async load() {
     if (!this.isDirty) return;
     this.isDirty = false;
@@ -88,7 +88,7 @@ export class TagPage {
     for (const card of this.cards.values()) if (card.isNear && card.isStale) card.load();
   }
 
-  /** Entries in their groups, in the order in which they were given; what is pinned comes first. @returns {[string, number, CardEntry[]][]} */
+  /** Entries by group, in their order; pinned cards first. @returns {[string, number, CardEntry[]][]} */
   groupedEntries() {
     /** @type {CardEntry[]} */
     const pinned = [];
@@ -108,7 +108,7 @@ export class TagPage {
 
   draw() {
     const groups = this.groupedEntries();
-    // Where the same cards stand in the same places nothing is moved: what plays goes on, and what was scrolled stays.
+    // If the cards and their positions are unchanged, no element is moved: sounds play on, and scroll positions stay.
     const joins = groups.map(([, , entries]) => this.logs.joins.jointPlace([...new Set(entries.map((entry) => entry.tag))]));
     const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closedGroups.has(name), this.completeGroups.has(name), entries.map((entry) => entry.key)]), this.tags.length, groups.length ? language : this.filterKey(), this.logs.state.left]);
     if (places === this.layoutKey) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renewCard(entry)));
@@ -148,11 +148,11 @@ export class TagPage {
     if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
   }
 
-  /** A place for some cards, as large as they will be: the first are made now, the others in the next frames, or when it comes near.
-   * @param {CardEntry[]} entries @param {number} columns @param {number} now how many are made now @param {boolean} soon */
+  /** A placeholder for some cards, in their size: the first cards are created now, the others in the next frames, or when it comes near.
+   * @param {CardEntry[]} entries @param {number} columns @param {number} now number of cards to create now @param {boolean} soon */
   cardBlock(entries, columns, now, soon) {
     const place = el("div", { class: "cards" }, ...entries.slice(0, now).map((entry) => this.cardOfEntry(entry).root));
-    for (const { classList } of place.children) classList.remove("far"); // in sight: laid out once, not twice
+    for (const { classList } of place.children) classList.remove("far"); // in view: avoid a second layout
     if (now >= entries.length) return place;
     place.style.minHeight = `${Math.ceil(entries.length / columns) * CARD_PX.height}px`;
     this.pendingCards.set(place, entries.slice(now));
@@ -161,7 +161,7 @@ export class TagPage {
     return place;
   }
 
-  /** Make the cards of a place in the next frames, unless others are shown by then. @param {Element} place */
+  /** Create the cards of a placeholder in the next frames, unless others are shown by then. @param {Element} place */
   fillSoon(place) {
     this.sightObserver.unobserve(place);
     this.frames.add(place, () => {
@@ -174,7 +174,7 @@ export class TagPage {
     });
   }
 
-  /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
+  /** The link from a group to the scope that contains the nodes of all its tags. @param {CardEntry[]} entries */
   scopeLink(entries) {
     const tags = [...new Set(entries.map((entry) => entry.tag))];
     return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joins.showTags(tags) }, iconElement("log.inGraph"));
@@ -230,8 +230,8 @@ export class TagPage {
     for (const { target, isIntersecting } of entries) if (isIntersecting && this.pendingCards.has(target)) this.fillSoon(target);
     const seen = entries.map(({ target, isIntersecting }) => /** @type {[TagCard | undefined, boolean]} */ ([this.cardAround(target), isIntersecting])).filter(([card]) => card);
     for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
-    // All are measured before one is drawn: what is drawn in between would have everything laid out again. To measure what is
-    // out of sight would have that laid out too.
+    // Measure all cards before drawing any, since drawing in between would force another layout. Cards out of view are not
+    // measured, which would lay them out too.
     const rooms = seen.map(([{ plot }, near]) => (near ? [plot.clientWidth, plot.clientHeight] : []));
     seen.forEach(([card, near], at) => this.frames.add(card.root, () => {
       if (this.cards.get(card.key) !== card) return; // it was dropped meanwhile
@@ -297,7 +297,7 @@ export class TagPage {
     for (const card of this.cards.values()) if (card.shownSeries().some((entry) => series.has(entry[1]))) card.noteChange();
   }
 
-  /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x @param {number} [all] how many rows there are */
+  /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x @param {number} [all] number of all rows */
   showTip(card, heads, rows, x, all = rows.length) {
     this.tip.hidden = !rows.length;
     if (!rows.length) return;

@@ -8,10 +8,10 @@ import { paintTimeline } from "./timeline_paint.js";
 
 export const LANE_PX = { row: 18, head: 20, gap: 6, axis: 24, left: 168, narrow: 84 };
 const MAX_CANVAS_PX = 460; // px of the canvas; more lanes scroll
-const MAX_RECTANGLES = 5000; // that are asked for, for all rows in view
-export const ZOOM_PER_NOTCH = 1.25; // of one notch or key
+const MAX_RECTANGLES = 5000; // rectangles that are requested for all rows in view
+export const ZOOM_PER_NOTCH = 1.25; // zoom factor of one notch of the wheel, or one key
 const MIN_SPAN_NS = 20; // nanoseconds across the whole canvas
-const REQUEST_DELAY_MS = 80; // milliseconds that a view stands still before its slices are asked for
+const REQUEST_DELAY_MS = 80; // milliseconds that a view rests before its slices are requested
 
 export class Timeline {
   /**
@@ -26,17 +26,17 @@ export class Timeline {
     this.lanes = [];
     this.end = 1;
     this.view = { from: 0, to: 1 };
-    this.scrolledPx = 0; // px that are scrolled away
+    this.scrolledPx = 0; // scroll position in px
     /** @type {SliceColumns | null} */
     this.slices = null;
-    this.shownRequest = { from: 0, to: 0, px: 0 }; // what the slices are of
+    this.shownRequest = { from: 0, to: 0, px: 0 }; // the view of the loaded slices
     this.rowStarts = new Int32Array(1);
     this.match = "";
     /** @type {string | null} */
     this.node = null;
     /** @type {ChosenSlice | null} */
     this.selected = null;
-    this.rectangles = 0; // that were drawn last
+    this.rectangles = 0; // number of rectangles drawn last
     this.turn = 0;
     this.requestTimer = /** @type {any} */ (undefined);
     this.requestAbort = new AbortController();
@@ -55,7 +55,7 @@ export class Timeline {
     root.addEventListener("pointerdown", (event) => this.onPress(event));
   }
 
-  /** Take another step. @param {any} profile its table @param {{from: number, to: number} | null} view */
+  /** Show another step. @param {any} profile its table @param {{from: number, to: number} | null} view */
   setProfile(profile, view) {
     this.lanes = profile.lanes;
     this.end = Math.max(1, profile.length);
@@ -102,7 +102,7 @@ export class Timeline {
     return this.view.from + ((x - this.laneNameWidth) / this.innerWidth) * (this.view.to - this.view.from);
   }
 
-  /** The rows that are in view, each with its lane and its place. @returns {{row: number, lane: number, level: number, y: number}[]} */
+  /** The rows in view, each with its lane and its position. @returns {{row: number, lane: number, level: number, y: number}[]} */
   visibleRows() {
     const out = [];
     let [y, row] = [LANE_PX.axis - this.scrolledPx, 0];
@@ -117,7 +117,7 @@ export class Timeline {
   /** Show a stretch of time. @param {number} from @param {number} to */
   lookAt(from, to) {
     const wide = Math.min(this.end * 1.2, Math.max(MIN_SPAN_NS, to - from));
-    const middle = Math.min(this.end, Math.max(0, (from + to) / 2)); // never far from the step
+    const middle = Math.min(this.end, Math.max(0, (from + to) / 2)); // stay near the step
     this.view = { from: middle - wide / 2, to: middle + wide / 2 };
     this.draw();
     this.requestSlicesSoon();
@@ -151,7 +151,7 @@ export class Timeline {
     this.requestTimer = setTimeout(() => this.requestSlices(), REQUEST_DELAY_MS);
   }
 
-  /** Ask for the slices around the view, unless those that are here show as much. */
+  /** Request the slices around the view, unless the loaded ones suffice. */
   async requestSlices() {
     if (!this.width || !this.lanes.length) return;
     const turn = ++this.turn;
@@ -254,7 +254,7 @@ export class Timeline {
 
   /** @param {WheelEvent} event */
   onWheel(event) {
-    // Without a click first the page scrolls: the timeline traps no one on the way down.
+    // The page scrolls until the timeline is clicked, so that it does not trap the wheel.
     if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.root) return;
     event.preventDefault();
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.pan((event.deltaX || event.deltaY) / this.innerWidth);
@@ -282,7 +282,7 @@ export class Timeline {
     this.requestSlicesSoon();
   }
 
-  /** Drag the timeline; a press that does not move chooses. @param {PointerEvent} event */
+  /** Drag the timeline; a press without a move selects. @param {PointerEvent} event */
   onPress(event) {
     if (event.button || event.target !== this.canvas) return;
     this.root.focus({ preventScroll: true });
@@ -337,5 +337,5 @@ export class Timeline {
 
 /** @typedef {{row: number, start: number, duration: number, count: number, busy: number, waited: number, name: string, node: string | null, kind: string, lane: string}} ChosenSlice */
 
-/** A device without the job that all share. @param {string} device */
+/** A device name without the common job. @param {string} device */
 export const shortDevice = (device) => device.replace(/^\/job:[^/]*\/replica:\d+\/task:\d+/, "").replace(/\/stream:\w+$/, "");

@@ -7,9 +7,9 @@ import { nanosWord } from "./profile_words.js";
 import { SLICE_KINDS, firstAfter } from "./slices.js";
 import { LANE_PX, shortDevice } from "./timeline.js";
 
-const MIN_NAMED_WIDTH_PX = 34; // px that a slice is wide before its name is written in it
+const MIN_NAMED_WIDTH_PX = 34; // least width of a slice with its name
 
-/** A number for a text, the same each time. @param {string} text */
+/** A hash of a text. @param {string} text */
 function textHash(text) {
   let sum = 7;
   for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) >>> 0;
@@ -35,7 +35,7 @@ export function paintTimeline(g, line) {
   paintAxis(g, line, colours);
 }
 
-/** The name of each device over its lanes, that of each thread and stream beside its rows. @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
+/** The name of each device above its lanes, and of each thread and stream beside its rows. @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
 function paintLanes(g, line, colours) {
   let y = LANE_PX.axis - line.scrolledPx;
   g.textAlign = "left";
@@ -85,12 +85,12 @@ function paintRow(g, line, { row, y }, colours) {
   const stop = line.rowStarts[row + 1];
   const marking = slices.hits !== undefined;
   const { selected, view } = line;
-  let drawn = -1; // px up to which something is drawn
+  let drawn = -1; // right end of the last drawn slice in px
   for (let at = firstAfter(slices, line.rowStarts[row], stop, view.from); at < stop && slices.start[at] <= view.to; at++) {
     const x = line.xPosition(slices.start[at]);
     const right = Math.max(x + 1, line.xPosition(slices.start[at] + slices.duration[at]));
     const hit = marking && slices.hit[at] > 0;
-    if (right < drawn + 0.75 && !hit) continue; // nothing of it would be seen
+    if (right < drawn + 0.75 && !hit) continue; // hidden by the previous slice
     drawn = right;
     line.rectangles++;
     const left = Math.max(line.laneNameWidth - 2, x);
@@ -119,7 +119,7 @@ function paintRow(g, line, { row, y }, colours) {
   }
 }
 
-/** The colours of a slice: of its box, and of the words in it. @param {string} kind @param {string} name @param {string | null} node @param {any} colours @returns {[string, string]} */
+/** The colours of a slice: of its box and of its text. @param {string} kind @param {string} name @param {string | null} node @param {any} colours @returns {[string, string]} */
 function sliceColours(kind, name, node, colours) {
   if (kind === "launch" || kind === "call") return [colours.line, colours.text];
   if (kind === "input") return [colours.bad, colours.ground];
@@ -130,7 +130,7 @@ function sliceColours(kind, name, node, colours) {
 /** The last part of a name: what an op does. @param {string} name */
 const sliceLabel = (name) => name.slice(name.lastIndexOf("/", name.length - 2) + 1);
 
-/** Lines across what waits, so that colour is not the only sign. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} width @param {number} height @param {string} colour */
+/** Hatching of a waiting slice, so that colour is not the only sign. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} width @param {number} height @param {string} colour */
 function hatchRow(g, x, y, width, height, colour) {
   if (width < 4) return;
   g.save();

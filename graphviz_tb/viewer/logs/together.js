@@ -1,9 +1,9 @@
 // Several tags in one chart, combined by a pattern or by dragging one card onto another.
 
-export const COMBINED_ID = -2; // of a tag that stands for several
+export const COMBINED_ID = -2; // id of a tag that combines several
 const MAX_TITLE_NAMES = 3; // names in a title
 
-/** A tag for each pattern, that has the series of all tags that it fits. @param {string[]} patterns @param {LogTag[]} tags @param {string} group @returns {LogTag[]} */
+/** A tag for each pattern, with the series of all tags that match. @param {string[]} patterns @param {LogTag[]} tags @param {string} group @returns {LogTag[]} */
 export function combinedTags(patterns, tags, group) {
   return patterns.flatMap((pattern) => {
     const test = compileTagPattern(pattern);
@@ -15,7 +15,7 @@ export function combinedTags(patterns, tags, group) {
   });
 }
 
-/** The pattern that fits some tags alone. @param {string[]} names */
+/** The pattern that matches exactly some tags. @param {string[]} names */
 export const patternMatching = (names) => `^(?:${names.map((name) => name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("|")})$`;
 
 /** @param {string} pattern @returns {RegExp | null} */

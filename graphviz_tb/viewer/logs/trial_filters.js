@@ -5,7 +5,7 @@ import { el, shortText } from "../dom.js";
 import { naturalOrder } from "../rows_table.js";
 import { t } from "../strings.js";
 
-const MAX_CHECKED_VALUES = 12; // of a column of numbers, from which on a range is asked for
+const MAX_CHECKED_VALUES = 12; // a column with more distinct numbers has a range
 
 /** @typedef {{low?: number, high?: number, out?: string[]}} TrialFilter a range, or values that are left out */
 
@@ -17,10 +17,10 @@ export function passesFilter(filter, value) {
   return typeof value === "number" && value >= (filter.low ?? -Infinity) && value <= (filter.high ?? Infinity);
 }
 
-/** A value as a filter names it: "" is a missing one. @param {any} value */
+/** A value as text for a filter; "" if missing. @param {any} value */
 const trialText = (value) => (value === null || value === undefined ? "" : String(value));
 
-/** Filters as an address holds them. @param {Map<string, TrialFilter>} filters */
+/** Filters as text for an address. @param {Map<string, TrialFilter>} filters */
 export const filtersText = (filters) => [...filters].map(([name, { low, high, out }]) => [name, low ?? "", high ?? "", ...(out ?? [])].map((part) => escapeValue(String(part))).join(",")).map(escapeValue).join(",");
 
 /** @param {string} text @returns {Map<string, TrialFilter>} */

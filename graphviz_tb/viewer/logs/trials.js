@@ -7,14 +7,14 @@ import { t } from "../strings.js";
 import { rangeOf, shareOf, shortNumber, ticksOf } from "./curves.js";
 
 const MAX_DRAWN_TRIALS = 1000; // sessions in a chart
-const MAX_DRAWN_AXES = 12; // columns beside each other, at most
-const LOG_RATIO = 100; // from here on positive numbers are on a logarithmic axis
+const MAX_DRAWN_AXES = 12; // largest number of columns
+const LOG_RATIO = 100; // positive numbers with a greater ratio are on a logarithmic axis
 const TRIAL_CHART = { height: 260, top: 34, bottom: 22, side: 56 };
 
 /**
  * @typedef {{name: string, title: string, kind: string, type: string}} TrialColumn
  * @typedef {{session: string, run: number, group: string, status: string, values: any[]}} Trial
- * @typedef {{label: string, share: (value: any) => number | null, ticks: [number, string][], log: boolean}} TrialAxis where a value is, from 0 to 1
+ * @typedef {{label: string, share: (value: any) => number | null, ticks: [number, string][], log: boolean}} TrialAxis `share`: the position of a value, from 0 to 1
  */
 
 /** The axis of a column: a range for numbers, else a place for each value. @param {TrialColumn} column @param {any[]} values @returns {TrialAxis} */
@@ -47,7 +47,7 @@ function appendTrialText(root, x, y, anchor, text) {
 const shareTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height - TRIAL_CHART.top - TRIAL_CHART.bottom);
 
 /**
- * A line for each session through all columns; where it has no value it is broken.
+ * A line for each session through all columns, broken where a value is missing.
  * @param {TrialColumn[]} columns @param {number[]} shown @param {Trial[]} rows @param {(row: Trial) => string} colour @param {number} width
  */
 export function parallelChart(columns, shown, rows, colour, width) {
@@ -55,7 +55,7 @@ export function parallelChart(columns, shown, rows, colour, width) {
   const some = shown.slice(0, MAX_DRAWN_AXES);
   const x = (/** @type {number} */ at) => TRIAL_CHART.side + (some.length > 1 ? (at * (width - 2 * TRIAL_CHART.side)) / (some.length - 1) : 0);
   const axes = some.map((at) => trialAxis(columns[at], rows.map((row) => row.values[at])));
-  const room = Math.max(8, Math.floor((2 * (x(1) - x(0))) / 7)); // letters of a name: every second one is a line lower
+  const room = Math.max(8, Math.floor((2 * (x(1) - x(0))) / 7)); // letters of a name; every second name is one line lower
   for (const row of rows.slice(0, MAX_DRAWN_TRIALS)) {
     let path = "";
     let open = false;
@@ -98,7 +98,7 @@ export function scatterChart(columns, shown, rows, colour, width) {
   return root;
 }
 
-/** Values in their order: numbers, texts, and what is missing last, whichever way. @param {any} one @param {any} other @param {boolean} [down] */
+/** Compare values: numbers, then texts; missing values are last in either direction. @param {any} one @param {any} other @param {boolean} [down] */
 export function compareTrialValues(one, other, down = false) {
   const rank = (/** @type {any} */ value) => (value === null || value === undefined ? 2 : typeof value === "number" ? 0 : 1);
   if (rank(one) !== rank(other)) return rank(one) - rank(other);

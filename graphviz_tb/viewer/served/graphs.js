@@ -8,8 +8,8 @@ import { createApp, initialState, loadGraph, reportFailure } from "../startup.js
 import { STRINGS, language, t } from "../strings.js";
 import { ServerRefusal } from "./server.js";
 
-export const RETRY_PAUSE_MS = 300; // milliseconds until a server that did not answer is asked again, and until a wait is worth a word
-const POLL_PAUSE_MS = 3000; // milliseconds between two looks at a graph that is being read, where the server says nothing
+export const RETRY_PAUSE_MS = 300; // milliseconds until a request is repeated, and until a wait is shown
+const POLL_PAUSE_MS = 3000; // milliseconds between two polls of a loading graph, if no event arrives
 const OWN_GRAPH = "__run_graph__"; // the tag that TensorBoard gives to the graph of a run
 
 /** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, preferred: boolean, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphListing */
@@ -23,16 +23,16 @@ export class GraphChooser {
     this.graphs = [];
     /** @type {App | null} */
     this.app = null;
-    /** the id of the graph that is shown or read, with a hyphen and another one where two are compared */
+    /** the id of the shown or loading graph; two ids with a hyphen for a comparison */
     this.id = "";
     this.version = -1;
-    /** @type {Record<string, any>} how an address names what is shown */
+    /** @type {Record<string, any>} the entries of an address that name the shown graph */
     this.shownAddress = {};
     this.turn = 0;
-    this.listingCount = 0; // lists of graphs that the server sent
-    this.isServerNew = false; // whether the server began anew, and has not listed its graphs yet
+    this.listingCount = 0; // number of lists of graphs that the server sent
+    this.isServerNew = false; // whether the server restarted, and has not listed its graphs yet
     this.reading = { id: "", begun: 0 };
-    /** what is done when another graph is shown */
+    /** called when another graph is shown */
     this.onShown = () => undefined;
     /** @type {(value?: any) => void} */
     this.onProgress = () => undefined;
@@ -49,7 +49,7 @@ export class GraphChooser {
     this.draw();
   }
 
-  /** The graph that is shown, without the one that it is compared with. */
+  /** The shown graph, without the one it is compared with. */
   shownId() {
     return this.id.split("-").pop();
   }
@@ -107,7 +107,7 @@ export class GraphChooser {
     const own = this.graphById(this.shownId());
     if (!own) return {};
     const other = this.id.includes("-") ? this.graphById(this.id.split("-")[0]) : undefined;
-    // Runs may come that would be shown first: what is the only one now is named, too, unless it is the whole source.
+    // Name the only run too, unless it is the whole source: another run may appear and come first.
     /** @type {Record<string, any>} */
     const out = { run: own.run ?? undefined, tag: this.graphsOfRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
     out.against = other ? `${other.run ?? ""}#${tagKey(other)}` : undefined;
@@ -128,7 +128,7 @@ export class GraphChooser {
     return this.showGraph(id, { ...this.app?.state.otherValues, ...(themeChoice !== "system" && { theme: themeChoice }), ...(tongue && { language: tongue }) });
   }
 
-  /** Show a graph, when it is read. @param {string} id @param {Record<string, any>} state */
+  /** Show a graph once it is loaded. @param {string} id @param {Record<string, any>} state */
   async showGraph(id, state) {
     const turn = ++this.turn;
     this.id = id;
@@ -141,7 +141,7 @@ export class GraphChooser {
     this.panel.hidden = true;
     const { run, tag, against, ...rest } = state;
     const whole = { ...initialState(head), ...rest, ...this.addressValues() };
-    if (!this.app) Object.assign(whole, stateOf(location.hash)); // what the reader did meanwhile
+    if (!this.app) Object.assign(whole, stateOf(location.hash)); // actions of the reader meanwhile
     this.shownAddress = this.addressValues();
     if (this.app) await this.app.actions.queue(() => /** @type {App} */ (this.app).adoptGraph(graph, head, whole));
     else {
@@ -152,13 +152,13 @@ export class GraphChooser {
     this.onShown();
   }
 
-  /** Read a graph, and show how far it is. @param {string} id @param {number} turn */
+  /** Load a graph, and show the progress. @param {string} id @param {number} turn */
   async readGraph(id, turn) {
     const begun = performance.now();
     this.reading = { id, begun };
     while (turn === this.turn) {
       try {
-        // A graph that was not read is read from now on; where it was, it is there at once.
+        // This starts loading unless the graph is loaded.
         const { state } = await (await this.server.post(`api/load/${id}`)).json();
         if (state !== "ready") await this.nextChange();
         const { head, blocks } = await this.server.requestJson(`api/graphs/${id}`);
@@ -172,7 +172,7 @@ export class GraphChooser {
     }
   }
 
-  /** Wait until the server says that something became of the graph that is read; not for ever, for a word may be lost. */
+  /** Wait for an event about the loading graph, with a timeout, since an event may be lost. */
   nextChange() {
     return new Promise((done) => {
       this.onProgress = done;
@@ -180,7 +180,7 @@ export class GraphChooser {
     });
   }
 
-  /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} listing @returns {Blocks} */
+  /** The blocks of a graph, each fetched on first use. @param {string} id @param {any[][]} listing @returns {Blocks} */
   remoteBlocks(id, listing) {
     const read = (/** @type {string} */ name, /** @type {string} */ digest) => async () => {
       for (;;) {
@@ -189,7 +189,7 @@ export class GraphChooser {
           return answer.arrayBuffer();
         } catch (error) {
           if (!(error instanceof ServerRefusal)) throw error;
-          if (error.status !== 409) throw new ServerLost(error.message); // the server has forgotten the graph, and reads it again
+          if (error.status !== 409) throw new ServerLost(error.message); // on 409 the server has dropped the graph, and loads it again
         }
         await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));
       }
@@ -199,7 +199,7 @@ export class GraphChooser {
 
   /** @param {any} progress */
   showProgress(progress) {
-    if (performance.now() - this.reading.begun < RETRY_PAUSE_MS) return; // no flash of what is over at once
+    if (performance.now() - this.reading.begun < RETRY_PAUSE_MS) return; // do not flash the progress of a short wait
     const share = progress.total ? { max: progress.total, value: progress.done } : {};
     const stage = STRINGS[language][`stage.${progress.stage}`] ?? STRINGS.en[`stage.${progress.stage}`] ?? t("loading");
     this.showPanel(t("reading", { name: this.graphTitle(this.graphById(this.shownId())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancelReading() }, t("cancel")));
@@ -243,8 +243,8 @@ export class GraphChooser {
     }
   }
 
-  /** The page lost the server for a while: list the graphs of its state, unless the server has not listed them yet or
-   * sent a list after it was asked, which is newer. @param {boolean} anew @param {Promise<any>} asked */
+  /** List the graphs after a lost connection, unless the server has not listed them yet, or has sent a newer list since the
+   * request. @param {boolean} anew @param {Promise<any>} asked */
   async relistGraphs(anew, asked) {
     this.isServerNew ||= anew;
     const before = this.listingCount;
@@ -254,7 +254,7 @@ export class GraphChooser {
     else this.setGraphs(state.graphs);
   }
 
-  /** The server began anew: its numbers mean other graphs. What was shown is shown again, now that it has them listed.
+  /** Show the same graph again after a restart of the server, whose ids differ, once it has listed its graphs.
    * @param {GraphListing[]} graphs */
   showAfterRestart(graphs) {
     this.isServerNew = false;

@@ -4,7 +4,7 @@ import { decodeColumns, decodeHistograms, decodePoints } from "../logs/feed.js";
 import { decodeSlices } from "../logs/slices.js";
 import { Server, ServerRefusal } from "./server.js";
 
-const MAX_SERIES_PER_REQUEST = 200; // that one request may ask for
+const MAX_SERIES_PER_REQUEST = 200; // series in one request
 const MAX_HISTOGRAM_STEPS = { ridges: 51, bands: 501 }; // of a chart of histograms, as TensorBoard shows them
 const POINT_ROUTES = { image: "media", audio: "media", text: "text", pr_curve: "pr", tensor: "tensors" };
 
@@ -19,12 +19,12 @@ export class ServerLog extends Server {
     return (await this.requestJson(kind ? `api/tags?kind=${kind}` : "api/tags")).tags;
   }
 
-  /** The rows of a graph that tags belong to; none while no graph is read or two are compared. @param {string} graph @returns {Promise<GraphJoins>} */
+  /** The rows of a graph that tags belong to; empty while no graph is loaded or two are compared. @param {string} graph @returns {Promise<GraphJoins>} */
   async joins(graph) {
     return graph && !graph.includes("-") ? this.requestJson(`api/graphs/${graph}/joins`) : { joins: [], apart: [] };
   }
 
-  /** A graph in the colours of what was logged at a step. @param {string} graph @param {Record<string, any>} wanted @returns {Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>} */
+  /** The colours of a graph by the values logged at a step. @param {string} graph @param {Record<string, any>} wanted @returns {Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>} */
   async colours(graph, wanted) {
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(wanted)) if (value !== undefined && value !== "") query.set(key, String(value));
@@ -102,7 +102,7 @@ export class ServerLog extends Server {
     return `api/projector/${id}/sprite`;
   }
 
-  /** Whether the neighbours of a point can be asked for. @param {number} id */
+  /** Whether the neighbours of a point can be requested. @param {number} id */
   hasNeighbours(id) {
     return id >= 0;
   }
@@ -112,7 +112,7 @@ export class ServerLog extends Server {
     return this.requestJson(`api/projector/${id}/neighbours?row=${row}&k=${k}&metric=${metric}`);
   }
 
-  /** Begin to lay an embedding out. @param {number} id @param {LayoutRequest} wanted */
+  /** Start the layout of an embedding. @param {number} id @param {LayoutRequest} wanted */
   layOut(id, wanted) {
     return this.post(`api/projector/${id}/layout?${new URLSearchParams(Object.entries(wanted).map(([key, value]) => [key, String(value)]))}`);
   }

@@ -4,7 +4,7 @@ import { ServerLost } from "../data.js";
 import { t } from "../strings.js";
 
 const EVENTS = ["hello", "run", "graph", "points", "gone", "notice", "progress"];
-const RETRY_SECONDS = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server is looked for again
+const RETRY_SECONDS = [1, 2, 4, 8, 16, 30]; // pauses between attempts to reach a lost server
 
 /** A refused request: status and answer. */
 export class ServerRefusal extends Error {
@@ -18,7 +18,7 @@ export class ServerRefusal extends Error {
 
 export class Server {
   constructor() {
-    /** whether it answered last */
+    /** whether the server answered last */
     this.isLive = true;
     /** @type {((name: string, data: any) => void)[]} */
     this.listeners = [];
@@ -43,12 +43,12 @@ export class Server {
     return (await this.request(address)).json();
   }
 
-  /** Ask for something to be done. @param {string} address */
+  /** Post a command. @param {string} address */
   post(address) {
     return this.request(address, { method: "POST", headers: { "X-Tbgraph": "1" } });
   }
 
-  /** Hear what happens, and whether the server is there. @param {(name: string, data: any) => void} heard @param {(live: boolean) => void} [standing] */
+  /** Listen to events, and to the state of the connection. @param {(name: string, data: any) => void} heard @param {(live: boolean) => void} [standing] */
   listen(heard, standing) {
     this.listeners.push(heard);
     if (standing) this.watchers.push(standing);
@@ -72,7 +72,7 @@ export class Server {
   onEvent(name, data) {
     const [before, now] = [this.generation, data.generation];
     this.generation = now;
-    // A server that began anew, or one that forgot what was missed: everything is asked for again.
+    // A restarted server, or one that has dropped the missed events: request everything again.
     const anew = before.split("-")[0] !== now.split("-")[0];
     if (name === "hello" && before && before !== now) this.notifyListeners("again", { ...data, anew });
     else if (name !== "hello") this.notifyListeners(name, data);

@@ -10,7 +10,7 @@ import { ViewState } from "../view_state.js";
 import { GraphChooser, RETRY_PAUSE_MS } from "./graphs.js";
 import { ServerLog } from "./log.js";
 
-const MAX_FIRST_WAIT_MS = 3000; // milliseconds that the first look at the source may take until the page shows what there is
+const MAX_FIRST_WAIT_MS = 3000; // milliseconds to wait for the first reading of the source before the page is shown
 
 startPage(async () => {
   const { title } = JSON.parse(byId("head").textContent);
@@ -34,6 +34,6 @@ startPage(async () => {
   await graphs.showFirst();
   if (graphs.app) bare.release();
   const { scheme } = await logs;
-  graphs.onShown = () => scheme.refreshChoices().catch(() => undefined); // where it cannot be asked for now, it is when something changes
+  graphs.onShown = () => scheme.refreshChoices().catch(() => undefined); // after a failure the next change refreshes them
   graphs.onShown();
 });
