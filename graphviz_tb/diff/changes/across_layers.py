@@ -334,10 +334,10 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
         # A layer and its gradients take the same weights: that is not sharing.
         takes = [pair for pair in users if forward[pair[which]]]
         takers = {m.layers[which].name_around(pair[which]) for pair in takes}
-        if len(shared | takers) < 2 and len(takes) < len(users):
+        if not takes or (len(shared | takers) < 2 and len(takes) < len(users)):
             continue
         # The layer that lends its weights may be rewired too; it is not the one that has its own now.
-        users = takes or users
+        users = takes
         apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
         if users and shared:
             own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
