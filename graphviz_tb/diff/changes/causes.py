@@ -71,7 +71,6 @@ from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, Move, Setting
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.interpretation import Part
 from graphviz_tb.ops.table import op_name
 
 RATE_BODY = -1  # of all ops that compute a learning rate
@@ -427,10 +426,7 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     # Weights of another recurrent layer have another number of gates: their sizes are none without its class.
     gated = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
     joined = dilation_change(m, changes) or activation_change(m, changes) or (in_place and gated)
-    # A scope of losses is no layer: its numbers are those of no class.
-    part = m.b.graph.meaning.part()
-    of_loss = all(part[new] == Part.LOSS for item in settings for _, new, _ in item.change.edits.attributes)
-    if not (one_way or in_place or of_loss) or not settings or joined:
+    if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.
     taken = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}

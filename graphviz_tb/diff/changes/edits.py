@@ -21,6 +21,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import FunctionSignature
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.model.layers import is_module, module_attribute
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     CAST_OPS,
@@ -343,15 +344,16 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
 
 
 def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split exchanges beside each other; and that of an activation for another one, or of a reduction, from what came
-    or went in other layers before it, or behind it."""
+    """Split exchanges beside each other; and that of a module, of an activation for another one, or of a reduction,
+    from what came or went in other layers before it, or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
     places = [{(_loud_ends(m, [item]), _loud_ends(m, [item], True)): item for item in some} for some in (went, came)]
     beside = [[old, places[1][ends]] for ends, old in places[0].items() if ends[1] and ends in places[1]]
     if 2 * len(beside) == len(group):
         return beside
-    for is_of_kind in (_is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])):
-        old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
+    kinds = _is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])
+    ways = [(_items_of_kind(m.a, went, kind), _items_of_kind(m.b, came, kind)) for kind in kinds]
+    for old, new in (_items_of_module(m, went, came), *ways):
         rest = without_objects(group, [*old, *new])
         own, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
         is_alone = all(is_plumbing(item.change) for item in rest) or not own.isdisjoint(others)
@@ -373,6 +375,19 @@ def _items_of_kind(
         return list(items)
     found = [[item] for item in items if is_of_kind(_loud_types(side, [item]))]
     return found[0] if len(found) == 1 else []
+
+
+def _items_of_module(m: Matching, went: list[Item], came: list[Item]) -> tuple[list[Item], list[Item]]:
+    """Return the removals and additions in the one module that is of another class; none if several are."""
+    found: list[dict[str, list[Item]]] = [{}, {}]
+    for own, items, layers in zip(found, (went, came), m.layers, strict=True):
+        for item in items:
+            nodes = item.change.edits.added or item.change.edits.removed
+            around = {last_segment(layers.name_around(node)) for node in nodes}
+            if len(around) == 1 and is_module(module := around.pop()):
+                own.setdefault(module_attribute(module), []).append(item)
+    both = found[0].keys() & found[1].keys()
+    return (found[0][address], found[1][address]) if len(both) == 1 and (address := min(both)) else ([], [])
 
 
 def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:
