@@ -89,6 +89,21 @@ def is_plumbing(change: Change) -> bool:
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
+WEIGHT_COUNTS = frozenset({"num_layers", "bidirectional", "has_biases"})  # settings by which an op has more weights
+
+
+def counts_weights(m: Matching, settings: Sequence[Item], units: Sequence[Item]) -> bool:
+    """Return whether only weights came or went, of ops by whose settings they are more or fewer."""
+    counted = {pair for item in settings if item.change.key in WEIGHT_COUNTS for pair in item.change.edits.attributes}
+    ops = [{pair[new] for pair in counted} for new in (0, 1)]
+    return all(
+        op_types_of(item.change) <= VARIABLE_OPS and ops[side is m.b].issuperset(side.data_users(node))
+        for item in units
+        for side, nodes in [nodes_of_unit(m, item.change)]
+        for node in nodes
+    )
+
+
 def _is_in_model_wire(m: Matching, change: Change) -> bool:
     """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself, or
     has a weight more or less."""
