@@ -15,7 +15,8 @@ MODEL = ("x Placeholder", "w VarHandleOp", "w/Read ReadVariableOp w", "b VarHand
          "random_normal/mul Mul random_normal/RandomStandardNormal random_normal/stddev",
          "noisy AddV2 gradients/w random_normal/mul")  # fmt: skip
 MOMENTUM = ("m VarHandleOp", "m/Read ReadVariableOp m", "m/decay Const", "m/Mul Mul m/decay m/Read",
-            "m/Sum AddV2 m/Mul noisy", "m/Assign AssignVariableOp m m/Sum", "m/Now ReadVariableOp m ^m/Assign")  # fmt: skip
+            "m/Sum AddV2 m/Mul noisy", "m/Assign AssignVariableOp m m/Sum",
+            "m/Now ReadVariableOp m ^m/Assign")  # fmt: skip
 AHEAD = ("ahead/Mul Mul m/decay m/Now", "ahead/Sum AddV2 ahead/Mul noisy")
 RATIO = ("Square Square w/Read", "Sum Sum Square", "Sqrt Sqrt Sum", "ratio Mul m/Now Sqrt")
 
