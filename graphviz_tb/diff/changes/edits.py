@@ -77,7 +77,8 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
     forward = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
-        follows = follows and not _exchanges_weight(m, change)
+        # Exporters also write a weight out, as many times as there are examples.
+        follows = follows and (m.b.graph.is_exported or not _exchanges_weight(m, change))
     mine = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
     near = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
     sized = change.setting is not None and all(is_size(part.old, part.new) for part in change.setting.as_parts)
