@@ -329,7 +329,7 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
         # What gives them their first values comes with them.
         if not WEIGHT_OPS.issuperset(map(m.layers[which].side.op_type, nodes)):
             continue
-        shared = {name for change in parts for name in _former_lenders(m, change, which)}
+        shared = _former_lenders(m, parts, which)
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients take the same weights: that is not sharing.
         takes = [pair for pair in users if forward[pair[which]]]
@@ -374,20 +374,21 @@ def _common_scope(names: Sequence[str]) -> str:
     return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
 
 
-def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
+def _former_lenders(m: Matching, changes: Sequence[Change], which: int) -> set[str]:
     """Return the layers, other than the users' own, whose weights the ops took on the other side."""
     other = m.layers[1 - which]
     index = other.side.graph.index[0]
-    names = []
+    names: set[str] = set()
     # The former sources of the rewired ops, on the side where the weights were shared; of reads the variables.
-    taken = [index[name] for wire in change.links if (name := wire.source(not which)) in index]
+    links = (wire for change in changes for wire in change.links)
+    taken = {index[name] for wire in links if (name := wire.source(not which)) in index}
     for node in taken:
         ends = other.side.sources(node) if other.side.op_type(node) in READING_OPS else []
         node = ends[0] if ends else node
         op = other.side.op_type(node)
         gives_weights = op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in other.variables)  # no plain number
         if gives_weights and exists((m.to_b if which else m.to_a)[node]):
-            names.append(other.name_around(node))
+            names.add(other.name_around(node))
     return names
 
 
