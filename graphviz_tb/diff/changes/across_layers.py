@@ -326,15 +326,15 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
         nodes = [node for change in parts for node in (*change.edits.added, *change.edits.removed) if forward[node]]
         if not WEIGHT_OPS.issuperset(map(m.layers[which].side.op_type, nodes)):
             continue
-        shared = {name for change in parts for name in _former_lenders(m, change, which)}
+        shared = _former_lenders(m, parts, which)
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients use the same weights: that is not sharing.
         takes = [pair for pair in users if forward[pair[which]]]
         takers = {m.layers[which].name_around(pair[which]) for pair in takes}
-        if len(shared | takers) < 2 and len(takes) < len(users):
+        if not takes or (len(shared | takers) < 2 and len(takes) < len(users)):
             continue
         # The layer that lends its weights may be rewired too, but does not count.
-        users = takes or users
+        users = takes
         apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
         if users and shared:
             own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
@@ -371,13 +371,14 @@ def _common_scope(names: Sequence[str]) -> str:
     return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
 
 
-def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
+def _former_lenders(m: Matching, changes: Sequence[Change], which: int) -> set[str]:
     """Return the layers whose weights the ops used on the other side, without the ops' own layers."""
     other = m.layers[1 - which]
     index = other.side.graph.index[0]
-    names = []
+    names: set[str] = set()
     # The sources of the rewired ops on the side with shared weights; behind a read the variable.
-    taken = [index[name] for wire in change.links if (name := wire.source(not which)) in index]
+    links = (wire for change in changes for wire in change.links)
+    taken = {index[name] for wire in links if (name := wire.source(not which)) in index}
     for node in taken:
         first, stop = other.side.in_start[node : node + 2]
         if first < stop and other.side.op_type(node) in READING_OPS:
@@ -385,7 +386,7 @@ def _former_lenders(m: Matching, change: Change, which: int) -> list[str]:
         op = other.side.op_type(node)
         gives_weights = op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in other.variables)  # no plain number
         if gives_weights and exists((m.to_b if which else m.to_a)[node]):
-            names.append(other.name_around(node))
+            names.add(other.name_around(node))
     return names
 
 

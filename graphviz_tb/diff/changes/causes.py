@@ -31,6 +31,7 @@ from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
     computes_metrics,
+    counts_weights,
     functions_callers,
     group_into_edits,
     is_inner_name,
@@ -423,8 +424,8 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     changes = [item.change for item in group]
     # Weights of recurrent layers have sizes for all gates: these follow from the class of the layer.
     gated = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
-    joined = dilation_change(m, changes) or activation_change(m, changes) or (in_place and gated)
-    if not (one_way or in_place) or not settings or joined:
+    joined = dilation_change(m, changes) or activation_change(m, changes) or counts_weights(m, settings, units)
+    if not (one_way or in_place) or not settings or joined or (in_place and gated):
         return [group]
     # An op of another type belongs to the ops added or removed next to it: one replacement.
     taken = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}

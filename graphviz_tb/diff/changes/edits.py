@@ -21,6 +21,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import FunctionSignature
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.model.layers import is_module, module_attribute
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     CAST_OPS,
@@ -72,7 +73,8 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
     forward = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
-        follows = follows and not _exchanges_weight(m, change)
+        # Exporters also write a weight out, as many times as there are examples.
+        follows = follows and (m.b.graph.is_exported or not _exchanges_weight(m, change))
     mine = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
     near = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
     sized = change.setting is not None and all(is_size(part.old, part.new) for part in change.setting.as_parts)
@@ -82,6 +84,21 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
 def is_plumbing(change: Change) -> bool:
     """Return whether a change only adds or removes ops that provide or forward values."""
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
+
+
+WEIGHT_COUNTS = frozenset({"num_layers", "bidirectional", "has_biases"})  # settings by which an op has more weights
+
+
+def counts_weights(m: Matching, settings: Sequence[Item], units: Sequence[Item]) -> bool:
+    """Return whether only weights came or went, of ops by whose settings they are more or fewer."""
+    counted = {pair for item in settings if item.change.key in WEIGHT_COUNTS for pair in item.change.edits.attributes}
+    ops = [{pair[new] for pair in counted} for new in (0, 1)]
+    return all(
+        op_types_of(item.change) <= VARIABLE_OPS and ops[side is m.b].issuperset(side.data_users(node))
+        for item in units
+        for side, nodes in [nodes_of_unit(m, item.change)]
+        for node in nodes
+    )
 
 
 def _is_in_model_wire(m: Matching, change: Change) -> bool:
@@ -341,15 +358,16 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
 
 
 def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split a group with several exchanges into these; split the exchange of an activation, or of a reduction, from
-    additions and removals in the layers before or behind it."""
+    """Split a group with several exchanges into these; split the exchange of a module, an activation or a reduction
+    from additions and removals in the layers before or behind it."""
     went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
     places = [{(_loud_ends(m, [item]), _loud_ends(m, [item], True)): item for item in some} for some in (went, came)]
     beside = [[old, places[1][ends]] for ends, old in places[0].items() if ends[1] and ends in places[1]]
     if 2 * len(beside) == len(group):
         return beside
-    for is_of_kind in (_is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])):
-        old, new = _items_of_kind(m.a, went, is_of_kind), _items_of_kind(m.b, came, is_of_kind)
+    kinds = _is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])
+    ways = [(_items_of_kind(m.a, went, kind), _items_of_kind(m.b, came, kind)) for kind in kinds]
+    for old, new in (_items_of_module(m, went, came), *ways):
         rest = without_objects(group, [*old, *new])
         exchanged, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
         is_alone = all(is_plumbing(item.change) for item in rest) or not exchanged.isdisjoint(others)
@@ -371,6 +389,19 @@ def _items_of_kind(
         return list(items)
     found = [[item] for item in items if is_of_kind(_loud_types(side, [item]))]
     return found[0] if len(found) == 1 else []
+
+
+def _items_of_module(m: Matching, went: list[Item], came: list[Item]) -> tuple[list[Item], list[Item]]:
+    """Return the removals and additions in the one module that is of another class; none if several are."""
+    found: list[dict[str, list[Item]]] = [{}, {}]
+    for own, items, layers in zip(found, (went, came), m.layers, strict=True):
+        for item in items:
+            nodes = item.change.edits.added or item.change.edits.removed
+            around = {last_segment(layers.name_around(node)) for node in nodes}
+            if len(around) == 1 and is_module(module := around.pop()):
+                own.setdefault(module_attribute(module), []).append(item)
+    both = found[0].keys() & found[1].keys()
+    return (found[0][address], found[1][address]) if len(both) == 1 and (address := min(both)) else ([], [])
 
 
 def _loud_types(side: GraphColumns, items: Sequence[Item]) -> list[str]:

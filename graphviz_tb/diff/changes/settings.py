@@ -50,8 +50,10 @@ from graphviz_tb.ops.table import has_framework
 Atom = tuple[int, int, Difference]  # old node, new node, their difference
 ValueChange = tuple[int, str, str, str]  # score, setting, old value, new value; the greatest score names the change
 WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the setting that names the change, and the others
+BothOps = tuple[Sequence[str], Sequence[str]]  # the types of the ops that use the weights of a layer, before and after
 
 TRANSPOSED_PRODUCT = "aten::linear"  # a product with a kernel of outputs×inputs
+TRANSPOSED_KERNEL = "tfl::CONV_3D_TRANSPOSE"  # its kernel is window×outputs×inputs
 FOLLOWING_SCORE = 0  # of a difference that may follow from another change
 
 
@@ -78,9 +80,12 @@ def weight_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) -> 
 def _layer_weight_change(
     layers: tuple[Layers, Layers], layer: int, members: list[Atom], settings: Callable[..., WeightSettings]
 ) -> tuple[Change, bool]:
-    graph = layers[1].side.graph
-    used = [_product_type(graph, layers[1].first_user(new, SHAPE_PLUMBING)) for _, new, _ in members]
-    ops = _telling_ops(used)
+    # A kernel may be that of another op now, whose axes have another order.
+    ends = zip(layers, zip(*((old, new) for old, new, _ in members), strict=True), strict=True)
+    taken = [
+        [_product_type(side.side.graph, side.first_user(each, SHAPE_PLUMBING)) for each in own] for side, own in ends
+    ]
+    (before, ops), used = (tuple(_telling_ops(own)) for own in taken), taken[1]
     shapes = sorted(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
@@ -88,7 +93,7 @@ def _layer_weight_change(
     # In exported programs the gates of a recurrent layer are rows of its weights.
     gated = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in used)
     pairs = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
-    (score, key, old, new), further = settings(tuple(ops), pairs)
+    (score, key, old, new), further = settings((before, ops), pairs)
     names = layers[0].name_around(members[0][0]), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
     beside = tuple(SettingPart(names[1], *each) for each in further)
@@ -127,9 +132,9 @@ def _has_equal_inputs(layers: tuple[Layers, Layers], users: tuple[int, int]) -> 
     return known and inputs[0] == inputs[1]
 
 
-def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
+def _weight_settings(ops: BothOps, shapes: Sequence[tuple[str, str]]) -> WeightSettings:
     """Return the setting with the greatest score among all weights of a layer, and its other settings."""
-    heads, words = _attention_settings(shapes), [_weight_words(ops, *pair) for pair in shapes]
+    heads, words = _attention_settings(shapes), [_weight_words(ops[1], *pair, ops[0]) for pair in shapes]
     first = max([*(phrases[0] for phrases in words), *heads, *_recurrent_settings(shapes)])
     further = [*heads, *(phrase for _, *others in words for phrase in others)]
     return first, list(dict.fromkeys(phrase[1:] for phrase in further if phrase[1] != first[1]))
@@ -191,8 +196,10 @@ def _telling_ops(ops: Iterable[str]) -> list[str]:
 
 
 def _product_type(graph: Graph, node: int) -> str:
-    """Return the type of an op; `TRANSPOSED_PRODUCT` for a product that transposes its kernel."""
+    """Return the type of an op; for one that transposes its kernel, a type whose kernel has outputs before inputs."""
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
+    if has_role(op, Role.TRANSPOSED_CONVOLUTION) and not has_framework(op):
+        return TRANSPOSED_KERNEL
     turning = kernel_turning_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
     return TRANSPOSED_PRODUCT if turned is not None and turned.i | turned.b else op
@@ -232,8 +239,10 @@ def _is_convolution(op: str) -> bool:
     return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
 
 
-def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
+def _weight_words(ops: Sequence[str], old: str, new: str, ops_before: Sequence[str] = ()) -> list[ValueChange]:
     """Return a difference of weight shapes as settings of the program, the greatest score first.
+
+    `ops` use the weight now, `ops_before` used it.
 
     >>> _weight_words(["Conv2D"], "3×3×16×32", "5×5×16×64"), _weight_words(["MatMul"], "32×64", "32×128")
     ([(3, 'kernel', '3×3', '5×5'), (2, 'filters', '32', '64')], [(2, 'units', '64', '128')])
@@ -242,7 +251,7 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> list[ValueChange]:
     >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "1×1×64", "1×1×128")
     ([(0, 'weight', '64×10', '128×10')], [(0, 'weight', '1×1×64', '1×1×128')])
     """
-    before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
+    before, after = _kernel_axes(ops_before or ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
         return [(1, "weight", old, new)]
     words: list[ValueChange] = []

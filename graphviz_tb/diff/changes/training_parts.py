@@ -35,7 +35,7 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight d
 AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
-NESTEROV = "Nesterov momentum"
+NESTEROV, TRUST_RATIO = "Nesterov momentum", "trust ratio"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
@@ -100,7 +100,8 @@ class TrainingParts:
             bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
             return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
         if self._take_weights(leading):
-            return WEIGHT_DECAY
+            norms = [node for node in leading if graph.op_types[graph.op[node]] in NORM_OPS]
+            return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
         if self.behind[leading].any():
             clips = {self._clips[node] for node in leading if node in self._clips}
             return f"{CLIPPING} {_widest_clip(clips)}" if clips else NESTEROV if self.ahead[leading].any() else ""

@@ -318,10 +318,10 @@ class Witnesses:
 
     def value_follows(self, old: int, new: int, difference: Difference) -> bool:
         """Return whether a difference of two matched nodes outside of the model is a consequence."""
-        m, side = self.m, self.layers[1].side
+        m = self.m
         if self.optimizing[1][new]:
             return not self.parts[1].settings[new]
-        if self.bodies[1].gradient[new] or gradient_scope(side.graph.name[new]):
+        if self._is_gradient(new):
             return self.is_other_model and not self._is_other_window(new, difference)
         if difference.key in ("weight", "value shape", "shape"):
             return self.is_other_model
@@ -333,15 +333,26 @@ class Witnesses:
             return True
         return self._is_initial(new, difference)
 
+    def _is_gradient(self, new: int) -> bool:
+        """Return whether a new node computes a gradient, or a size for one."""
+        return bool(self.bodies[1].gradient[new] or gradient_scope(self.m.b.graph.name[new]))
+
     def _is_other_window(self, new: int, difference: Difference) -> bool:
         """Return whether a constant is the shape of a kernel's gradient, and its window differs. Unlike its inputs and
-        outputs, the window does not follow from other layers."""
+        outputs, the window follows only from that of a weight."""
         side, shapes = self.m.b, (difference.old, difference.new)
         if difference.key != "value" or not all(isinstance(shape, list) for shape in shapes):
             return False
         near = {side.op_type(each) for user in side.data_users(new) for each in (user, *side.data_sources(user))}
-        old, now = (shape[:-2] for shape in shapes)
-        return old != now and not near.isdisjoint(KERNEL_GRADIENT_OPS)
+        old, now = (tuple(shape) for shape in shapes)
+        is_other = old[:-2] != now[:-2] and (old, now) not in self.shapes_of_weights
+        return is_other and not near.isdisjoint(KERNEL_GRADIENT_OPS)
+
+    @cached_property
+    def shapes_of_weights(self) -> frozenset[tuple[Shape, Shape]]:
+        """Return the old and new shapes of the weights that both sides have."""
+        m = self.m
+        return frozenset((_weight_sizes(m.a, old), _weight_sizes(m.b, int(m.to_b[old]))) for old in m.a.labels.weights)
 
     def _is_initial(self, new: int, difference: Difference) -> bool:
         """Return whether a number is computed from the shape of the variable that it initialises."""
@@ -400,7 +411,7 @@ class Witnesses:
             return True
         collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
         between = collected and all(bodies[side].gradient[node] for side, node in ends)
-        return self.is_other_model and bool(bodies[1].gradient[wire.new] or between)
+        return self.is_other_model and (self._is_gradient(wire.new) or between)
 
 
 def _weight_sizes(side: GraphColumns, node: int) -> Shape:

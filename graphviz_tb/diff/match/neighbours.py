@@ -7,7 +7,7 @@ counts of nodes by place, so a step examines only the places that the previous o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
@@ -294,8 +294,28 @@ def match_keras_layers(m: Matching) -> Findings:
         return
     tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
     named = _given_names(m.a, m.b), _given_names(m.b, m.a)
-    pairs = align_members(m, [named, *((mine.tolist(), other.tolist()) for mine, other in tiers)], _likely_layers(m))
-    yield node_pairs(pairs or [], Reason.SERIES)
+    ways = [named, *((mine.tolist(), other.tolist()) for mine, other in tiers)]
+    same = _match_equal_pasts(m)
+    for mine, other in ways:
+        for old, new in same:  # these match nothing else, in whatever order the file has them
+            mine[old] = other[new] = ("same", old)
+    pairs = align_members(m, ways, _likely_layers(m))
+    yield node_pairs(sorted({*same, *(pairs or [])}), Reason.SERIES)
+
+
+def _match_equal_pasts(m: Matching) -> list[tuple[int, int]]:
+    """Return pairs by name of layers with the same settings that are made from the same layers, back to the inputs."""
+    pasts: list[dict[int, Hashable]] = []
+    for side in (m.a, m.b):
+        known: dict[int, Hashable] = {}
+        for node, name in enumerate(side.graph.name):
+            taken = [(slot, known.get(source)) for slot, source in side.data_inputs(node)]
+            if all(past is not None for _, past in taken):
+                known[node] = hash((name, int(side.node_label[node]), tuple(taken)))
+        pasts.append(known)
+    there = m.b.graph.index[0]
+    pairs = ((old, there.get(m.a.graph.name[old], -1)) for old in pasts[0])
+    return [(old, new) for old, new in pairs if pasts[0][old] == pasts[1].get(new)]
 
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:

@@ -1,0 +1,62 @@
+"""Training steps that a program writes itself, without an optimizer's op: what changed in them is said in its word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graphviz_tb.diff import diff
+from tests.diff.test_causes import FLOAT, graph
+
+MODEL = ("x Placeholder", "w VarHandleOp", "w/Read ReadVariableOp w", "b VarHandleOp", "b/Read ReadVariableOp b",
+         "MatMul MatMul x w/Read", "zero Const", "gradients/w MatMul x add", "gradients/b Sum add",
+         "random_normal/RandomStandardNormal RandomStandardNormal", "random_normal/stddev Const",
+         "random_normal/mul Mul random_normal/RandomStandardNormal random_normal/stddev",
+         "noisy AddV2 gradients/w random_normal/mul")  # fmt: skip
+MOMENTUM = ("m VarHandleOp", "m/Read ReadVariableOp m", "m/decay Const", "m/Mul Mul m/decay m/Read",
+            "m/Sum AddV2 m/Mul noisy", "m/Assign AssignVariableOp m m/Sum",
+            "m/Now ReadVariableOp m ^m/Assign")  # fmt: skip
+AHEAD = ("ahead/Mul Mul m/decay m/Now", "ahead/Sum AddV2 ahead/Mul noisy")
+RATIO = ("Square Square w/Read", "Sum Sum Square", "Sqrt Sqrt Sum", "ratio Mul m/Now Sqrt")
+
+
+def step(direction: str = "m/Now", more: tuple[str, ...] = (), biased: bool = True, noise: float = 0.5) -> Any:
+    """x · w + b ─▶ gradients ─▶ a momentum of each weight ─▶ what is subtracted from the weights."""
+    updates = ["rate Const", f"rated Mul rate {direction}", "update AssignSubVariableOp w rated"]
+    add = f"add AddV2 MatMul {'b/Read' if biased else 'zero'}"
+    of_bias = ["b/rated Mul rate gradients/b", "b/update AssignSubVariableOp b b/rated"]
+    made = graph(*MODEL, add, *MOMENTUM, *more, *updates, *of_bias)
+    for node in made.node:
+        if node.op == "Const":
+            tensor = node.attr["value"].tensor
+            tensor.Clear()
+            tensor.dtype = FLOAT
+            tensor.float_val.append(noise if node.name.endswith("stddev") else 0.25)
+    kept = made.__class__()
+    unused = {"zero"} if biased else {"b", "b/Read", "b/rated", "b/update", "gradients/b"}
+    kept.node.extend(node for node in made.node if node.name not in unused)
+    return kept
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("direction", "more", "word"), [("ahead/Sum", AHEAD, "Nesterov momentum"), ("ratio", RATIO, "trust ratio")]
+)
+def test_another_direction_of_the_update_is_said_in_its_word(
+    direction: str, more: tuple[str, ...], word: str, turned: bool
+) -> None:
+    pair = step(), step(direction, more)
+    changes = diff(*(pair[::-1] if turned else pair))
+    assert len(changes) == 1
+    assert word in changes.explain()
+    assert "weight" not in changes.explain().replace("shapes of weights", "")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_number_in_the_place_of_a_weight_hides_behind_no_edit_of_the_training(turned: bool) -> None:
+    pair = step(), step(biased=False, noise=0.75)
+    changes = diff(*(pair[::-1] if turned else pair))
+    assert len(changes) == 2
+    assert any(change.name == "add" for change in changes)
+    assert "stddev 0.75 → 0.5" in changes.explain() if turned else "stddev 0.5 → 0.75" in changes.explain()
