@@ -137,7 +137,7 @@ class NumberColouring(Colouring, ABC):
 
 def is_drawn_as_op(hierarchy: RowTree, row: int) -> bool:
     """Return whether a row is drawn like an op: an op, or a stack whose members are ops."""
-    # Stacks may contain stacks; the first member stands for all.
+    # Stacks may contain stacks; the first member represents all.
     while hierarchy.kind[row] in STACK_KINDS:
         below = hierarchy.children(row)
         if not len(below):

@@ -25,10 +25,10 @@ from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import port_at_end
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
-CLEARANCE_PX = 8  # from such a line to a frame, a box or another line beside it
+CLEARANCE_PX = 8  # from such a line to a frame, a box or a parallel line
 START_PX = 11  # length of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
-TRACK_PX = 30  # from an open box to a line that moves beside it
+TRACK_PX = 30  # from an open box to a line that moves to its side
 MAX_COMPARED_ROUTES = 120  # the lines of larger levels are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
@@ -228,7 +228,7 @@ def _slot_box(slot: Slot) -> Rectangle:
 
 
 def _is_clear(points: Sequence[Point], boxes: Sequence[Rectangle], routes: Routes) -> bool:
-    """Return whether a line keeps clear of boxes, and of lines that run beside it."""
+    """Return whether a line keeps clear of boxes, and of parallel lines."""
     for start, end in pairwise(points):
         left, right = min(start[0], end[0]) - CLEARANCE_PX, max(start[0], end[0]) + CLEARANCE_PX
         top, bottom = min(start[1], end[1]) - CLEARANCE_PX, max(start[1], end[1]) + CLEARANCE_PX

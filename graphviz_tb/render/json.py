@@ -118,7 +118,7 @@ class TextCache:
         self._known: dict[Hashable, bytes] = {}
 
     def text_of(self, key: Hashable | None, make: Callable[[Any], JsonObject], which: Any) -> bytes:
-        """Return the encoded `make(which)`. Equal keys stand for equal values; with the key None nothing is cached."""
+        """Return the encoded `make(which)`. Equal keys mean equal values; with the key None nothing is cached."""
         text = None if key is None else self._known.get(key)
         if text is None:
             text = _encode_compact(make(which))

@@ -72,7 +72,7 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
         return None  # it is unknown which layers belong together
     if not made:  # reshapes of the results of layers
         unknown = UNKNOWN_STEP in steps
-        # An axis of three may stand for queries, keys and values, not for heads.
+        # An axis of three may hold queries, keys and values, not for heads.
         parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
         pairs = _complete_pairs(parts, widths)
         made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
