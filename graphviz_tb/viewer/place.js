@@ -63,7 +63,7 @@ class Pen {
     this.join = join;
   }
 }
-class Rectangle_of_drawing {
+class Rectangle {
   constructor(x, y, width, height, radius = 0, fill = null, pen = null) {
     this.x = x;
     this.y = y;
@@ -5788,7 +5788,7 @@ function _sign_ring(x, y, width, height, radius, fill, inset) {
   dotted = (fill.sign === "→");
   pen = new Pen(fill.stroke, SIGN_WIDTHS.get(fill.sign), py_get(SIGN_DASHES, fill.sign, []), (dotted ? "round" : "butt"));
   rounded = py_max([0, (radius - inset)]);
-  return new Rectangle_of_drawing((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded, undefined, pen);
+  return new Rectangle((x + inset), (y + inset), (width - (2 * inset)), (height - (2 * inset)), rounded, undefined, pen);
 }
 function sign_disc(x, y, fill, theme) {
   return (fill.sign ? _draw_sign(x, y, SIGN_DISC_RADIUS, fill.stroke, fill.sign, theme) : []);
@@ -6005,7 +6005,7 @@ function draw_closed_box(box, fill, theme) {
     shapes.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), theme.stroke));
   }
   if ((box.kind === "call")) {
-    shapes.push(new Rectangle_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke)));
+    shapes.push(new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke)));
   }
   py_extend(shapes, sign_outline(x, y, width, height, radius, fill));
   if (box.openable) {
@@ -6021,7 +6021,7 @@ function _draw_back_sheets(box, radius, ground, pen) {
   return (() => { const out = []; for (const [dx, dy] of shifts) { out.push(_inset_rect((x + dx), (y + dy), width, height, radius, ground, pen)); } return out; })();
 }
 function _inset_rect(x, y, width, height, radius, fill, pen) {
-  return new Rectangle_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), fill, pen);
+  return new Rectangle((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), fill, pen);
 }
 function _folded_sheet(x, y, width, height, ground, stroke) {
   let left, top, right, bottom, pen, corners, lines, ear;
@@ -6160,7 +6160,7 @@ function _summary_icon(x, y, theme) {
   for ([right, top] of [[3.5, 6], [6, 3], [8.5, 5]]) {
     py_extend(chart, [["M", [(x + right), (y + 10)]], ["V", [(y + top)]]]);
   }
-  ground = new Rectangle_of_drawing((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
+  ground = new Rectangle((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
   return [ground, new Curve([...chart], undefined, new Pen(theme.secondary, 1.5))];
 }
 function _draw_stub_line(mark, theme, tint) {
@@ -6585,7 +6585,7 @@ function _node_group(scene, index, paint, texts, chosen) {
 function _selection_outline(box, theme) {
   let radius;
   radius = (is_pill(box) ? 13 : 7);
-  return new Rectangle_of_drawing((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
+  return new Rectangle((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
 }
 function _badge_text(box, badge, colour) {
   let x, y, wide, tall;
@@ -6962,7 +6962,7 @@ const exported = {
   Negated: Negated,
   NumberTerm: NumberTerm,
   TextTerm: TextTerm,
-  Rectangle: Rectangle_of_drawing,
+  Rectangle: Rectangle,
   Hatch: Hatch,
   Disc: Disc,
   Curve: Curve,
