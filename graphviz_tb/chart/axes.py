@@ -14,7 +14,7 @@ from graphviz_tb.model.paths import natural_name_key
 
 # The order of runs and tags, their groups, and the colour of each run.
 
-# Twelve hues with a contrast of at least 3:1 to their background; neighbours differ in lightness too.
+# Twelve hues with a contrast of at least 3:1 to their background; adjacent hues differ in lightness, too.
 RUN_HUES = {
     "light": (
         "#0969DA", "#C4440E", "#1A7F37", "#8250DF", "#A0520B", "#0B7A94",
@@ -25,9 +25,9 @@ RUN_HUES = {
         "#F778BA", "#A5C261", "#9DA7B3", "#8C9EFF", "#FF7B72", "#2DD4A7",
     ),
 }  # fmt: skip
-# From the thirteenth run on lines are dashed, because hues repeat.
+# Lines are dashed from the thirteenth run on, where hues repeat.
 RUN_DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
-MAX_SINGLE_TAGS = 10  # more single tags go into a group "Other"
+MAX_SINGLE_TAGS = 10  # more single tags form a group "Other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class LineStyle:
 
 
 def run_styles(first_walls: Mapping[str, float]) -> dict[str, LineStyle]:
-    """Return a style for each run, in the order of their first wall times, then names: a new run changes no other's
-    colour.
+    """Return a style for each run, in the order of first wall times, then names, so that a new run changes no other
+    style.
 
     >>> run_styles({"b": 1.0, "a": 2.0})["a"].hue
     1
@@ -69,13 +69,13 @@ def group_tags(tags: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 PADDING_SHARE = 0.05  # of an axis, beyond each of its ends
 TICK_STEPS = (1, 2, 5, 10)  # leading digits of the distance between ticks
-OUTLIER_SHARE = 0.05  # of the values at either end; "ignore outliers" drops them, as TensorBoard does
+OUTLIER_SHARE = 0.05  # of the values at each end, which "ignore outliers" drops, as in TensorBoard
 TIME_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range of values and whether it is logarithmic: then both ends are positive."""
+    """A range of values; both ends are positive if it is logarithmic."""
 
     low: float
     high: float
@@ -83,7 +83,7 @@ class Axis:
 
 
 def axis_positions(of: Axis, values: Floats) -> Floats:
-    """Return where values are between the ends: 0 at the low one, 1 at the high one."""
+    """Return the positions of values on an axis: 0 at the low end, 1 at the high end."""
     if not of.log:
         return (values - of.low) / (of.high - of.low)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -93,7 +93,7 @@ def axis_positions(of: Axis, values: Floats) -> Floats:
 
 
 def fit_axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
-    """Return the axis that shows all finite values; without `outliers` from the 5th to the 95th percentile.
+    """Return the axis that shows all finite values, or, without `outliers`, the 5th to the 95th percentile.
 
     A logarithmic axis ignores values of zero and less. An axis always has a length.
 
@@ -112,7 +112,8 @@ def fit_axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
 
 
 def _axis_between(low: float, high: float, log: bool) -> Axis:
-    """Return the axis from `low` to `high`: around them if they are equal, the one of no values if `low` is above."""
+    """Return the axis from `low` to `high`; an axis around them if they are equal, a default axis if `low` is
+    greater."""
     if low > high:
         return Axis(0.1, 1.0, True) if log else Axis(0.0, 1.0)
     if low < high:
@@ -121,7 +122,7 @@ def _axis_between(low: float, high: float, log: bool) -> Axis:
 
 
 def pad_axis(of: Axis) -> Axis:
-    """Return an axis with room beyond its ends.
+    """Return an axis extended at both ends.
 
     >>> pad_axis(Axis(0.0, 10.0))
     Axis(low=-0.5, high=10.5, log=False)
@@ -147,7 +148,7 @@ def axis_ticks(of: Axis, most: int = 5) -> list[float]:
 
 
 def _round_step_above(least: float) -> float:
-    """Return the next round distance."""
+    """Return the next round distance of ticks."""
     power = floor(log10(least))
     step = next(step for step in TICK_STEPS if step * 10.0**power >= least * (1 - 1e-9))
     return float(f"{step}e{power}")

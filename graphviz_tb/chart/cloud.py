@@ -1,4 +1,4 @@
-"""Points of an embedding on two axes: a plot, a colour for each category or a ramp of numbers, and a legend."""
+"""Draw the points of an embedding on two axes, with a colour for each category or a ramp of numbers, and a legend."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ CLOUD_MARGIN, CLOUD_HEADING_HEIGHT, CLOUD_FOOT_HEIGHT = 24, 52, 22
 CLOUD_PLOT_SIZE, CLOUD_LEGEND_WIDTH = (720, 560), 170  # px
 MIN_POINT_RADIUS, MAX_POINT_RADIUS = 1.2, 3.2  # px: the radius of a point among many, and among few
 NAME_GAP = 3  # px between a point and its name
-MAX_NUMBER_CATEGORIES = 12  # distinct whole numbers that are still categories
+MAX_NUMBER_CATEGORIES = 12  # up to so many distinct integers are categories
 POINT_RAMP = {"light": ("#E07B00", "#C0338F", "#1B1B7F"), "dark": ("#5566E0", "#E0609F", "#FFE08A")}
 RAMP_STRIPES = 32  # of the ramp in the legend
-REPEATED_HUE_SHARE = 0.55  # of its colour that a reused hue keeps
+REPEATED_HUE_SHARE = 0.55  # share of the colour in a hue that is used again
 OTHERS_WORD = "others"
 
 
 @dataclass(frozen=True, slots=True)
 class CloudPlot:
-    """The content of a plot: `axes` [points, 2], `names` of the axes across and up, `column` for the colours (None:
-    one)."""
+    """The content of a plot: `axes` [points, 2], `names` of the axes across and up, `column` for the colours (None for
+    a single colour)."""
 
     title: str
     about: str
@@ -92,7 +92,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
 
 
 def _is_categorical(column: PointColumn) -> bool:
-    """Return whether a column gets one colour for each value: texts, and few distinct whole numbers."""
+    """Return whether a column has a colour for each value: texts, and few distinct integers."""
     if not column.numeric:
         return True
     said = {text.strip() for text in column.texts} - {""}
@@ -122,7 +122,7 @@ def _group_by_colour(column: PointColumn | None, rows: NDArray[np.intp], theme: 
 
 
 def _group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme) -> list[PointColourGroup]:
-    """Return the points of each text; of very many texts the most common."""
+    """Return the points of each text; if there are many texts, only of the most common."""
     texts = [column.texts[row] for row in rows.tolist()]
     counts = Counter(texts)
     common = sorted(counts, key=lambda text: (-counts[text], natural_name_key(text)))
@@ -140,7 +140,7 @@ def _group_by_category(column: PointColumn, rows: NDArray[np.intp], theme: Theme
 
 
 def _category_hue(at: int, theme: Theme) -> str:
-    """Return the colour of a category: twelve hues, then fainter ones."""
+    """Return the colour of a category: twelve hues, then the same hues fainter."""
     own = RUN_HUES[theme.name][at % len(RUN_HUES[theme.name])]
     return own if at < len(RUN_HUES[theme.name]) else blend_colours(own, theme.background, REPEATED_HUE_SHARE)
 
@@ -159,7 +159,7 @@ def _ramp_colour(share: float, theme: Theme) -> str:
 
 
 def _plot_pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return where points are in the plot, both axes to one scale; [points, 2], with NaN for rows not drawn."""
+    """Return the pixels [points, 2] of points in the plot, with one scale for both axes; NaN for rows not drawn."""
     out = np.full((len(axes), 2), np.nan)
     if not len(rows):
         return out

@@ -42,17 +42,17 @@ AXIS_WORDS: dict[str, AxisKind] = {"step": "step", "time": "wall", "relative": "
 AXIS_NAMES = {"step": "step", "wall": "time (UTC)", "relative": "time since the first point"}
 MAX_END_LABELS = 8  # runs whose names are at the ends of their lines; more are in the legend
 MIN_END_LABEL_ROOM, MAX_END_LABEL_ROOM, END_LABEL_PITCH = 92, 160, 12  # px
-LINE_WIDTH, LINE_RIM = 1.5, 2.5  # px, and how much wider each of the lines is that others cover
-POINT_RADIUS, ALONE_RADIUS = 4, 2  # px of a line that is a single point, and of a point between gaps
+LINE_WIDTH, LINE_RIM = 1.5, 2.5  # px; the second is added for each later line that covers a line
+POINT_RADIUS, ALONE_RADIUS = 4, 2  # px; of the only point of a line, and of a point between gaps
 CHART_TITLE_SIZE, TICK_SIZE = 13, 10  # px
-FAINT_LINE_SHARE = 0.25  # of its colour that a line behind another keeps
+FAINT_LINE_SHARE = 0.25  # share of the colour in a line behind another
 NONFINITE_MARK = 4  # px: half the side of the triangle at a value that is not finite
 
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """The points of one run, in drawing order; `superseded` marks those that a restart of the run replaced, `group` is
-    the thing that its colour means, if not the run."""
+    """The points of one run, in drawing order. `superseded` marks points that a restart of the run replaced; `group` is
+    the meaning of the colour, if that is not the run."""
 
     label: str
     style: LineStyle
@@ -96,7 +96,7 @@ class PlotArea:
 def _chart_card(
     title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float], names: RunNames
 ) -> Group:
-    """Return one chart as a group of shapes, its corner at `at`; `names` are those at the ends of lines."""
+    """Return one chart as a group of shapes with its corner at `at`; `names` are drawn at the ends of lines."""
     xs = [axis_values(line.step, line.wall, look.axis) for line in lines]
     shown = [_smooth_line(line, look.smooth) for line in lines]
     covered = _covered_lines(lines, xs)
@@ -132,12 +132,12 @@ def _chart_card(
 
 
 def _end_label_room(names: Iterable[str]) -> int:
-    """Return how many pixels right of the lines the names at their ends take."""
+    """Return the width in pixels of the names at the ends of lines."""
     return max(MIN_END_LABEL_ROOM, *(16 + text_width(name, TICK_SIZE) for name in names))
 
 
 def _covered_lines(lines: Sequence[ChartLine], xs: Sequence[Floats]) -> list[int]:
-    """Return how many later lines have the same points as each: it is drawn wider, so that all are seen."""
+    """Return for each line how many later lines have the same points; it is drawn wider, so that all are visible."""
     points = [
         (x[~line.superseded].tobytes(), line.value[~line.superseded].tobytes())
         for line, x in zip(lines, xs, strict=True)
@@ -146,7 +146,8 @@ def _covered_lines(lines: Sequence[ChartLine], xs: Sequence[Floats]) -> list[int
 
 
 def _draw_notes(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook, theme: Theme) -> Iterator[Primitive]:
-    """Yield the name of the axis across, what the triangles mean, and how many points an axis cannot show."""
+    """Yield the name of the axis across, the meaning of triangles, and the number of points that an axis cannot
+    show."""
     foot = CARD_SIZE[1] - 8
     yield _chart_text(AXIS_NAMES[look.axis], CARD_SIZE[0] - 16, foot, theme.secondary, TICK_SIZE, "end")
     values = np.concatenate([*(line.value[~line.superseded] for line in lines), np.zeros(0)])
@@ -167,7 +168,7 @@ def _draw_end_labels(
     theme: Theme,
     names: RunNames,
 ) -> Iterator[Primitive]:
-    """Yield the name of each line at its end, in its colour; of lines that end in one point one name after another."""
+    """Yield the name of each line at its end, in its colour; if lines end at one point, one name after the other."""
     ends: list[tuple[float, ChartLine]] = []
     for line, x, value in zip(lines, xs, shown, strict=True):
         good = np.flatnonzero(np.isfinite(value) & np.isfinite(x) & ~line.superseded)
@@ -183,7 +184,7 @@ def _draw_end_labels(
 
 
 def _count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLook) -> int:
-    """Count the points with a value that a logarithmic axis cannot show: zero or less."""
+    """Count the points that a logarithmic axis cannot show, with a value of zero or less."""
     return sum(
         int((((line.value <= 0) & look.log_y) | ((x <= 0) & look.log_x)).sum())
         for line, x in zip(lines, xs, strict=True)
@@ -191,7 +192,7 @@ def _count_hidden(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartL
 
 
 def _smooth_line(line: ChartLine, weight: float) -> Floats:
-    """Return the values of a line, smoothed except for the superseded ones."""
+    """Return the values of a line, smoothed except where superseded."""
     out, stays = line.value.astype(np.float64), ~line.superseded
     out[stays] = smooth_series(out[stays], weight)
     return out
@@ -214,7 +215,7 @@ def _fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook, r
 
 
 def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme, across: Floats) -> Iterator[Primitive]:
-    """Yield lines at round values, with the values next to them; where all points have one x, its value alone."""
+    """Yield lines at round values, with the values next to them; if all points have the same x, only its value."""
     foot, end = plot.top + plot.height, plot.left + plot.width
     for value in axis_ticks(plot.y):
         y = foot - float(axis_positions(plot.y, np.array([value]))[0]) * plot.height
@@ -243,7 +244,7 @@ def axis_label(value: float, of: Axis, kind: AxisKind) -> str:
 
 
 def _draw_faint_lines(line: ChartLine, x: Floats, plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
-    """Yield the points that a restart replaced, and those behind smoothing."""
+    """Yield the lines of superseded points and, behind a smoothed line, of the original points."""
     pen = Pen(blend_colours(RUN_HUES[theme.name][line.style.hue], theme.frames[1], FAINT_LINE_SHARE), 1.5)
     if line.superseded.any():
         yield from _draw_polyline(x[line.superseded], line.value[line.superseded], plot, pen)
@@ -254,8 +255,8 @@ def _draw_faint_lines(line: ChartLine, x: Floats, plot: PlotArea, look: ChartLoo
 def _draw_main_line(
     line: ChartLine, x: Floats, shown: Floats, plot: PlotArea, theme: Theme, width: float
 ) -> Iterator[Primitive]:
-    """Yield the line of the current points, a disc with its value for a single one, and marks for those that are not
-    finite."""
+    """Yield the line of the current points, or a disc with its value for a single point, and marks for values that are
+    not finite."""
     colour, stays = RUN_HUES[theme.name][line.style.hue], ~line.superseded
     finite = np.flatnonzero(np.isfinite(shown[stays]) & np.isfinite(x[stays]))
     if len(finite) == 1:
@@ -325,7 +326,7 @@ def blend_colours(colour: str, ground: str, share: float) -> str:
 
 
 def _pixel_middle(value: float) -> float:
-    """Return the middle of a pixel: a line of one pixel is sharp there."""
+    """Return the middle of a pixel, where a line of one pixel is sharp."""
     return int(value) + 0.5
 
 

@@ -1,7 +1,7 @@
-"""Measures of a series: one number for each of its points.
+"""Compute a measure of a series: one number for each of its points.
 
-Histograms of version 1 have their sums as written. Those of version 2 are estimated, as if values were spread evenly
-over each bucket.
+Histograms of version 1 contain their sums. Sums of version 2 are estimated, as if values were spread evenly over each
+bucket.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphviz_tb.model.logs import Doubles, HistogramPoints, Series
 @dataclass(frozen=True, slots=True)
 class HistogramSums:
     """Columns over the histograms of a series: number of elements, their sum and sum of squares, the largest |x|, how
-    many may be zero, how many are not finite. `exact`: as written in the file."""
+    many may be zero, how many are not finite. `exact`: the file contains the sums."""
 
     number: Doubles
     sum: Doubles
@@ -32,7 +32,7 @@ class HistogramSums:
 
 @dataclass(frozen=True, slots=True)
 class LoggedMeasure:
-    """A measure: its value for histograms and for scalars (None: not defined), and how groups aggregate it.
+    """A measure: its value for histograms and for scalars (None if undefined), and its aggregation in groups.
 
     `log`: shown by orders of magnitude. `signed`: may be negative. `percent`: a share of the elements. `bound`: the
     sign before inexact values. `always_exact`: even if sums are estimated.
@@ -50,13 +50,11 @@ class LoggedMeasure:
 
 
 def _histogram_norm(sums: HistogramSums) -> Doubles:
-    """Return the root of the sum of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0))
     return out
 
 
 def _histogram_rms(sums: HistogramSums) -> Doubles:
-    """Return the root of the mean of the squares."""
     out: Doubles = np.sqrt(np.maximum(sums.squares, 0) / sums.number)
     return out
 
@@ -156,7 +154,7 @@ def _histogram_sums(data: HistogramPoints) -> HistogramSums:
 
 
 def _log_slope(step: np.ndarray, value: Doubles) -> Doubles:
-    """Return at each point the slope, by least squares, of log10 of all values so far, for 1,000 steps.
+    """Return at each point the slope per 1,000 steps, by least squares, of log10 of all values so far.
 
     Zeros and values that are not finite do not count; before two different steps it is 0.
 

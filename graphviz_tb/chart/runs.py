@@ -1,4 +1,4 @@
-"""Runs in a chart: groups of them with the spread of their scalars, their hyperparameters as colours, their names."""
+"""Group the runs of a chart, compute the spread of scalars, colour runs by hyperparameters, shorten their names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from graphviz_tb.model.logs import HParamSetting, Series, Trials
 from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paths import natural_name_key
 
-DIFFERS = "differs"  # the word for: by what differs in names
+DIFFERS = "differs"  # group by the parts of names that differ
 _NAME_PART = re.compile(r"[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+")
 _NUMBER_AT_END = re.compile(r"(?<![\d.])[\d.]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSpread:
-    """The values of the runs of a group at common steps: `count` says how many runs have each step."""
+    """The values of the runs of a group at common steps; `count` is the number of runs with a value at each step."""
 
     steps: NDArray[np.int64]
     count: NDArray[np.int64]
@@ -39,7 +39,7 @@ def group_runs(
 ) -> dict[str, str]:
     """Return the group of each run.
 
-    `by` is `differs`, a part of names with `*` for what is repeated, or the name of a hyperparameter.
+    `by` is `differs`, a part of names with `*` in place of what varies, or the name of a hyperparameter.
 
     >>> group_runs(["a/seed=1", "a/seed=2", "b/seed=1"], "seed=*")
     {'a/seed=1': 'a/seed=*', 'a/seed=2': 'a/seed=*', 'b/seed=1': 'b/seed=*'}
@@ -54,7 +54,7 @@ def group_runs(
 
 
 def _groups_by_difference(names: Sequence[str]) -> dict[str, str]:
-    """Return names without the part that has the most values: of two such parts the last.
+    """Return names without the part that has the most values, or the last of such parts.
 
     >>> _groups_by_difference(["m_A/seed0", "m_A/seed1", "m_B/seed0", "m_B/seed1", "m_B/seed2"])["m_A/seed1"]
     'm_A/seed*'
@@ -64,7 +64,7 @@ def _groups_by_difference(names: Sequence[str]) -> dict[str, str]:
     for some in parts.values():
         for place, part in enumerate(some):
             values.setdefault((len(some), place), set()).add(part)
-    repeated: dict[int, tuple[int, int]] = {}  # by the number of parts: how many values, and the place
+    repeated: dict[int, tuple[int, int]] = {}  # by the number of parts: number of values, place of the part
     for (length, place), found in sorted(values.items()):
         if len(found) > 1 and len(found) >= repeated.get(length, (0, 0))[0]:
             repeated[length] = len(found), place
@@ -72,7 +72,7 @@ def _groups_by_difference(names: Sequence[str]) -> dict[str, str]:
 
 
 def _without_part(parts: Sequence[str], repeated: tuple[int, int] | None) -> str:
-    """Join parts to a text with `*` in place of repeated ones; "" if all parts are equal."""
+    """Join the parts of a name, with `*` in place of the repeated part; "" if all names are equal."""
     if repeated is None:
         return ""
     _, place = repeated
@@ -82,7 +82,7 @@ def _without_part(parts: Sequence[str], repeated: tuple[int, int] | None) -> str
 
 
 def members_by_group(series: Sequence[Series], groups: Mapping[str, str]) -> dict[tuple[str, str], list[Series]]:
-    """Return the series of each group and tag, in the order in which they come."""
+    """Return the series by group and tag, in their order."""
     found: dict[tuple[str, str], list[Series]] = {}
     for one in series:
         found.setdefault((groups[one.run], one.tag), []).append(one)
@@ -90,7 +90,7 @@ def members_by_group(series: Sequence[Series], groups: Mapping[str, str]) -> dic
 
 
 def spread_of_group(members: Sequence[Series]) -> GroupSpread:
-    """Return the spread of the values that the members have at each step; what is not finite does not count."""
+    """Return the spread of the finite values of the members at each step."""
     points = [(member, member.point_order()) for member in members]
     step = np.concatenate([member.step[order] for member, order in points])
     value = np.concatenate([member.value[order].astype(np.float64) for member, order in points])
@@ -120,15 +120,15 @@ def _quantiles(
     return found
 
 
-# Names of runs next to the ends of their lines: short, so that what differs stays, and apart from one another.
+# Names of runs next to the ends of their lines: shortened to the words that differ, and spread apart.
 
-SEPARATORS = "/_- ,;"  # not those within `lr=0.1`
+SEPARATORS = "/_- ,;"  # not `=` and `.`, as in `lr=0.1`
 _WORD = re.compile(rf"[^{re.escape(SEPARATORS)}]*[{re.escape(SEPARATORS)}]?")  # of a run's name, and its separator
 MAX_COLOURED_VALUES = 12  # of a hyperparameter, each with its own hue
 
 
 def short_run_names(names: Sequence[str], room: int, size: int) -> list[str]:
-    """Return names of at most `room` pixels: what all have alike is cut first, in whole words.
+    """Shorten names to `room` pixels; words that all names have in common are cut first.
 
     >>> short_run_names(["exp/resnet50_batch_norm_lr0.1_seed1", "exp/resnet50_batch_norm_lr0.2_seed1"], 70, 10)
     ['…lr0.1…', '…lr0.2…']
@@ -146,8 +146,8 @@ def short_run_names(names: Sequence[str], room: int, size: int) -> list[str]:
 
 
 def _shortened_names(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the names whole, then without the words that all have in common, then also without the ellipsis at their
-    ends."""
+    """Yield the full names, then names without the words that all have in common, then also without the ellipsis at
+    their ends."""
     yield list(texts)
     words = [_WORD.findall(text)[:-1] for text in texts]
     if len({len(some) for some in words}) > 1:  # no word has its place in all
@@ -161,14 +161,15 @@ def _shortened_names(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _kept_words(words: Sequence[str], differs: Sequence[bool]) -> Iterator[str]:
-    """Yield the words that differ, without the separator before what is left out."""
+    """Yield the words that differ, without the separator before words that are left out."""
     for place, (word, kept) in enumerate(zip(words, differs, strict=True)):
         last = kept and not any(differs[place + 1 : place + 2])
         yield (word.rstrip(SEPARATORS) if last else word) if kept else "…" if word else ""
 
 
 def _common_start(texts: Sequence[str]) -> int:
-    """Return the length of the prefix that all texts share, cut at the end of a word; no text is only that prefix."""
+    """Return the length of the prefix that all texts share, cut at the end of a word so that no text is only the
+    prefix."""
     alike, shortest = 0, min(map(len, texts))
     while alike < shortest - 1 and all(text[alike] == texts[0][alike] for text in texts):
         alike += 1
@@ -178,7 +179,7 @@ def _common_start(texts: Sequence[str]) -> int:
 
 
 def spread_labels(wanted: Sequence[float], low: float, high: float, apart: float) -> list[float]:
-    """Return places near the wanted ones, in their order, at least `apart` from one another and within the ends.
+    """Return places near the wanted places, in the same order, at least `apart` from one another, from `low` to `high`.
 
     >>> spread_labels([10, 12, 50], 0, 100, 12)
     [5.0, 17.0, 50.0]
@@ -206,8 +207,8 @@ def spread_labels(wanted: Sequence[float], low: float, high: float, apart: float
 
 
 def colour_values(trials: Trials, runs: Sequence[str]) -> Mapping[str, str]:
-    """Return for each run `lr = 0.1`: the first hyperparameter that differs between some runs and has few values;
-    nothing where there is none. A run below that of a session has its values."""
+    """Return for each run a text such as `lr = 0.1`, with the first hyperparameter that differs between runs and has
+    few values; {} if there is none. A run below the run of a session has its values."""
     settings: dict[str, Mapping[str, HParamSetting]] = {session.run: session.hparams for session in trials.sessions}
     names = list(dict.fromkeys(name for setting in settings.values() for name in setting))
     found = {run: next((settings[name] for name in _run_and_above(run) if name in settings), {}) for run in runs}

@@ -1,4 +1,4 @@
-"""Series for display: smoothed, thinned to pixels, and as histograms on common bins."""
+"""Prepare series for display: smooth them, thin them to pixels, and put histograms on common bins."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from graphviz_tb.model.columns import Floats, distinct_values
 # their order are fixed, so every machine gets equal numbers.
 
 SMOOTHING_BLOCK = 128  # points
-MAX_SMOOTHING_WEIGHT = 0.999  # 1 would never leave the first value
+MAX_SMOOTHING_WEIGHT = 0.999  # with 1 all values would equal the first
 
 
 def smooth_series(values: Floats, weight: float) -> Floats:
-    """Smooth values by a weight in [0, 1); a heavier one is taken as 0.999.
+    """Smooth values by a weight in [0, 1), at most 0.999.
 
     Values that are not finite stay as they are and do not count. A constant series is returned unchanged.
 
@@ -38,14 +38,14 @@ def smooth_series(values: Floats, weight: float) -> Floats:
 
 
 def _moving_averages(values: Floats, weight: float) -> Floats:
-    """Return the plain recurrence from 0, for each value."""
+    """Return the recurrence from 0, without bias correction, for each value."""
     rows = -(-len(values) // SMOOTHING_BLOCK)
     padded = np.zeros(rows * SMOOTHING_BLOCK)
     padded[: len(values)] = values
     blocks = padded.reshape(rows, SMOOTHING_BLOCK)
     inner = np.empty_like(blocks)
     last = np.zeros(rows)
-    for column in range(SMOOTHING_BLOCK):  # each block from 0, all blocks at once
+    for column in range(SMOOTHING_BLOCK):  # all blocks at once, each from 0
         last = last * weight + (1 - weight) * blocks[:, column]
         inner[:, column] = last
     powers = np.multiply.accumulate(np.full(SMOOTHING_BLOCK, weight))
@@ -95,7 +95,7 @@ def decimate_series(x: Floats, values: Floats, pixels: int) -> Indices:
 
 
 def _column_extremes(x: Floats, values: Floats, pixels: int) -> Indices:
-    """Return first, least, greatest and last point of each column."""
+    """Return the first, least, greatest and last point of each column."""
     low, high = float(np.min(x)), float(np.max(x))
     span = (high - low) or 1.0
     column = np.minimum((x - low) / span * pixels, pixels - 1).astype(np.int64)
@@ -121,7 +121,7 @@ def _ends_of_runs(marked: NDArray[np.bool_]) -> Indices:
 
 # Histograms for display: on common bins over the steps, and as nine percentiles.
 
-# TensorBoard's `NORMAL_HISTOGRAM_BPS`: in hundredths of a percent, at whole and half deviations of a normal curve.
+# TensorBoard's `NORMAL_HISTOGRAM_BPS`, in basis points: the half and full standard deviations of a normal distribution.
 BASIS_POINTS = (0, 668, 1587, 3085, 5000, 6915, 8413, 9332, 10000)
 RIDGE_BINS = 30  # of the offset view, as in TensorBoard
 
@@ -156,8 +156,9 @@ def _percentile_at(edges: Floats, weights: Floats, point: int, low: float, high:
 def rebin_all(histograms: Sequence[tuple[Floats, Floats]], bins: int = RIDGE_BINS) -> tuple[Floats, Floats]:
     """Return the borders of equal bins over the range of all histograms, and the counts of each histogram in them.
 
-    A bucket's count is spread by its overlap. A bucket without width goes to the bin that contains it, at a border to
-    the right one. A range without width becomes ± 0.5. Buckets with an end that is not finite are left out.
+    The count of a bucket is spread over the bins by overlap. A bucket without width goes to the bin that contains it,
+    at a border to the bin on its right. A range without width becomes ± 0.5. Buckets with an end that is not finite are
+    left out.
 
     >>> borders, counts = rebin_all([(np.array([[0.0, 1.0]]), np.array([3.0]))], bins=3)
     >>> counts.tolist()

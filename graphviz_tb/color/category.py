@@ -37,12 +37,13 @@ NOUNS = {
     "facts": "values",
     "patterns": "patterns",
 }
-MAX_OPS_COUNTED_SINGLY = 64  # for few ops a Counter beats a column of all categories
+MAX_OPS_COUNTED_SINGLY = 64  # for few ops a Counter is faster than a column of all categories
 
 
 @dataclass(frozen=True)
 class CategoryColouring(Colouring):
-    """`category` is by row (-1: none), `names` by category in the order of their hues, `nothing` the name of -1."""
+    """Colours rows by category. `category` is by row (-1 if it has none), `names` by category in the order of their
+    hues, `nothing` the name of category -1."""
 
     category: Ints
     names: tuple[str, ...]
@@ -54,7 +55,8 @@ class CategoryColouring(Colouring):
         return replace(self, theme=theme)
 
     def category_counts(self, row: int) -> list[tuple[int, int]]:
-        """Return the number of ops of each category under a row, by category; ops without one last, as category -1."""
+        """Return the number of ops of each category under a row, sorted by category; ops without a category come last,
+        as -1."""
         counts = self._counts.get(row)
         if counts is None and self.hierarchy.kind[row] == OP_ROW:
             counts = self._counts[row] = [(int(self.category[row]), 1)] if self.ordinary[row] else []
@@ -67,7 +69,7 @@ class CategoryColouring(Colouring):
     def fill_of(self, path: RowPath) -> RowFill:
         """Return one colour, or bands in proportion."""
         counts = self.category_counts(path[-1])
-        # Ops without a category come last: they are first only if there are no others.
+        # Ops without a category are first only if there are no others.
         if not counts or counts[0][0] < 0:
             return super().fill_of(path)
         if len(counts) == 1:
@@ -76,20 +78,20 @@ class CategoryColouring(Colouring):
         return hue_fill(self._tone(top[0]), self.theme, bands=self._bands(counts))
 
     def hue_order(self) -> tuple[str, ...]:
-        """Return all hues in the order in which categories take them."""
+        """Return all hues in the order in which categories use them."""
         return tuple(category_tone(rank, self.theme) for rank in range(len(hue_shades(self.theme))))
 
     def look_key(self, row: int) -> Hashable:
-        """Return a key equal for ops of one category, and for groups with equal counts."""
+        """Return a key that is equal for ops of one category, and for groups with equal counts."""
         return is_drawn_as_op(self.hierarchy, row), tuple(self.category_counts(row))
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return the key of each row; all rows are counted at once, unless the table would be too large."""
+        """Return the key of each row; count all rows at once, unless the table would be too large."""
         hierarchy, ops = self.hierarchy, self.category[self.ordinary]
         wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
         if (len(ops) + len(asked)) * wide > MAX_COUNTED_SHARES:
             return super().look_keys(rows)
-        # The number of ops of each category before each op; column 0 counts those without one.
+        # The number of ops of each category before each op; column 0 counts ops without a category.
         before = np.zeros((len(ops) + 1, wide), np.int32)
         before[np.arange(1, len(ops) + 1), ops + 1] = 1
         np.cumsum(before, axis=0, out=before)
@@ -100,9 +102,8 @@ class CategoryColouring(Colouring):
         return zip(ops_like.tolist(), map(np.ndarray.tobytes, counts), strict=True)
 
     def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
-        """Return shares in thousandths, the largest first, like the second line; the smallest share one band at the
-        end."""
-        # By count, then ops without a category last, then the order of the hues.
+        """Return shares in thousandths, the largest first; the smallest shares are one band at the end."""
+        # Sort by count, then ops without a category last, then by the order of the hues.
         large = sorted(counts, key=lambda entry: (-entry[1], entry[0] < 0, entry[0]))[:MAX_BOX_BANDS]
         rest = sum(count for _, count in counts) - sum(count for _, count in large)
         bands = [(self._tone(category), count) for category, count in large] + (
@@ -118,7 +119,7 @@ class CategoryColouring(Colouring):
         return category_fill(category, self.theme)
 
     def second_line(self, path: RowPath) -> str | None:
-        """Return the largest category, with its share if there are several; of a stack of many how many."""
+        """Return the largest category, with its share if there are several; for a stack with several, their number."""
         row = path[-1]
         counts = self.category_counts(row)
         if not counts:
@@ -131,7 +132,7 @@ class CategoryColouring(Colouring):
         known = sum(category >= 0 for category, _ in counts)
         if known > 2 and 2 * count < total and self.hierarchy.is_stack_row[row]:  # members that differ
             return f"{known} {NOUNS.get(self.scheme, 'values')}"
-        # Rounded half up in whole numbers; never 100 % while other categories are in the group.
+        # Round half up, with integers; never 100 % if there are other categories.
         return f"{name} {min(99, (count * 200 + total) // (2 * total))}\N{THIN SPACE}%"
 
     def tooltip_text(self, path: RowPath) -> str:
@@ -162,14 +163,14 @@ class CategoryColouring(Colouring):
 
 
 def _count_categories(categories: Ints) -> list[tuple[int, int]]:
-    """Return how often each category occurs, in order; -1 counts as one.
+    """Return how often each category occurs, in order, including -1.
 
     >>> _count_categories(np.array([2, -1, 2]))
     [(-1, 1), (2, 2)]
     """
     if len(categories) <= MAX_OPS_COUNTED_SINGLY:
         return sorted(Counter(categories.tolist()).items())
-    # Shifted by one: place 0 counts those without a category.
+    # Shift by one, so that place 0 counts ops without a category.
     counts = np.bincount(categories + 1)
     seen = np.flatnonzero(counts)
     return list(zip((seen - 1).tolist(), counts[seen].tolist(), strict=True))
@@ -178,13 +179,13 @@ def _count_categories(categories: Ints) -> list[tuple[int, int]]:
 def category_colouring(
     hierarchy: Hierarchy, theme: Theme, words: tuple[str, str], by_node: Ints, names: Sequence[str], nothing: str
 ) -> CategoryColouring:
-    """Make a colouring that gives each row the category of its node, numbered in the order of the hues.
+    """Make a colouring of rows by the category of their node.
 
-    `words` are the scheme and its heading; `by_node` is a category of each node of the graph, or -1; `names` are in the
-    order of the hues.
+    `words` are the scheme and its heading; `by_node` is the category of each node of the graph, or -1; `names` are by
+    category, in the order of the hues.
     """
     category = np.full(len(hierarchy), -1, np.int32)
-    # Groups have no category: they show those of the ops under them.
+    # Groups have no category, but show those of the ops under them.
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)
@@ -192,7 +193,7 @@ def category_colouring(
     return CategoryColouring(hierarchy, theme, *words, category, named, nothing, hierarchy.is_ordinary_op)
 
 
-# Colour by device: accelerators take the first hues, then the others, each in order of appearance.
+# Colour by device: accelerators have the first hues, then other devices, each in order of appearance.
 
 DEVICE_SUFFIX = re.compile(r"/(?:device:(\w+)|(cpu|gpu|tpu)):(?:\d+|\*)$", re.IGNORECASE)
 HOST_DEVICES = {"CPU", "XLA_CPU"}
@@ -211,7 +212,7 @@ def device_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Catego
 
 
 def _first_positions(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -> list[int]:
-    """Return where each value below `count` first occurs in a column (its length if never)."""
+    """Return the position where each value below `count` first occurs in a column, or its length."""
     seen = np.full(count, len(column))
     values, first = np.unique(column, return_index=True)
     real = values >= 0
@@ -244,12 +245,12 @@ def _shorten_devices(names: list[str]) -> list[str]:
     parts = [[part for part in name.split("/") if part] or [name] for name in names]
     common = 0
     while len(parts) > 1 and all(
-        # The last segment always stays, so that no name is empty.
+        # Keep the last segment, so that no name is empty.
         len(segments) > common + 1 and segments[common] == parts[0][common]
         for segments in parts
     ):
         common += 1
-    # A single device has everything in common with itself: keep the last segment of `/job:…/device:GPU:0`.
+    # For a single device, keep the last segment of `/job:…/device:GPU:0`.
     if len(parts) == 1 and DEVICE_SUFFIX.search(names[0]):
         common = len(parts[0]) - 1
     parts = _without_constant_parts([segments[common:] for segments in parts])
@@ -257,13 +258,13 @@ def _shorten_devices(names: list[str]) -> list[str]:
     cased = [
         re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
     ]
-    # Shorten only while all names stay distinct.
+    # Shorten only if all names stay distinct.
     return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names
 
 
 def _without_constant_parts(names: list[list[str]]) -> list[list[str]]:
-    """Return names without the parts that are equal wherever they occur, such as `replica:0`; the last part stays, and
-    all parts where names would become equal."""
+    """Return names without the parts that are equal wherever they occur, such as `replica:0`. The last part stays, and
+    so do all parts if names would become equal."""
     values: dict[str, set[str]] = {}
     for segments in names:
         for part in segments:
@@ -277,14 +278,14 @@ def _without_constant_parts(names: list[list[str]]) -> list[list[str]]:
     return kept if len(set(map(tuple, kept))) == len(kept) else names
 
 
-# Colour by op type: the most frequent types take the first hues.
+# Colour by op type: the most frequent types have the first hues.
 
 
 def op_type_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
     graph = hierarchy.graph
     nodes = hierarchy.node[hierarchy.is_ordinary_op]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
-    # Equal counts by name: the order in the file would change colours when nodes are reordered.
+    # Sort equal counts by name, so that colours do not depend on the order of nodes.
     order = sorted(range(len(counts)), key=lambda index: (-int(counts[index]), graph.op_types[index]))
     place = np.zeros(len(counts), np.int32)
     place[order] = np.arange(len(order))
@@ -301,7 +302,7 @@ def xla_cluster_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> C
     """Make the colouring "xla-cluster". It reads one attribute of every definition, once."""
     graph = hierarchy.graph
     clusters: dict[str, int] = {}
-    known = {-1: -1}  # by definition; arguments of functions have none
+    known = {-1: -1}  # by definition; arguments of functions have no definition
     by_node = np.full(len(graph), -1, np.int32)
     for node in range(len(graph)):
         number = facts.definition(node)
@@ -326,10 +327,10 @@ class NoColouring(Colouring):
     """No colours: every row has the defaults of `Colouring`."""
 
     def look_key(self, row: int) -> Hashable:
-        """Return whether the row is drawn as an op: ops are white, others neutral."""
+        """Return whether the row is drawn as an op; ops are white, groups neutral."""
         return is_drawn_as_op(self.hierarchy, row)
 
 
 def no_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
-    """Make the colouring "none": every box as if it had no value."""
+    """Make the colouring "none", in which no box has a value."""
     return NoColouring(hierarchy, theme, "none", "")

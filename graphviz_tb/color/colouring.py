@@ -1,4 +1,4 @@
-"""The interface of all colourings, with neutral defaults; colours derived from colours."""
+"""The interface of colourings, with neutral defaults, and colours derived from other colours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 class Colouring:
     """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
-    It is asked by path, so that it may distinguish the calls of one function. It never depends on the open groups,
+    Methods take a path, so that the calls of one function may differ. A colouring does not depend on the open groups,
     except for the scale of a measured colouring (`scaled_to`).
     """
 
@@ -36,11 +36,11 @@ class Colouring:
     heading: str
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the fill of the box at `path`: neutral, white for ops and for stacks of ops."""
+        """Return the fill of the box at `path`; by default neutral, white for ops and for stacks of ops."""
         return plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
 
     def unknown_fill(self, row: int) -> RowFill:
-        """Return the fill of a row without a number: hatched, its label in the second colour."""
+        """Return the fill of a row without a number: hatched, with a quiet label."""
         return _unmeasured_fill(self.hierarchy, self.theme, row)
 
     def hue_order(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class Colouring:
         return map(self.look_key, rows)
 
     def second_line(self, path: RowPath) -> str | None:
-        """Return the second line of the box at `path`; None for the usual one."""
+        """Return the second line of the box at `path`; None for the usual line."""
         return None
 
     def tooltip_text(self, path: RowPath) -> str:
@@ -63,11 +63,11 @@ class Colouring:
         return ""
 
     def title_text(self, shown: int) -> str:
-        """Return the title row's text for a picture with `shown` boxes; "" for the usual counts."""
+        """Return the text in the title row of a picture with `shown` boxes; "" for the usual counts."""
         return ""
 
     def in_theme(self, theme: Theme) -> Self | None:
-        """Return a copy in another theme; None if it must be made again."""
+        """Return a copy in another theme; None if the colouring must be made anew."""
         return None
 
     def for_print(self) -> Colouring:
@@ -81,11 +81,11 @@ class Colouring:
         return self
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
-        """Return the unusual colours of lines and of stubs' lines. `paths` are by box."""
+        """Return the colours of lines, and of lines of stubs, that differ from the usual; `paths` are by box."""
         return LineTints.without_tints(scene)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return the legend of the boxes shown: at most ten rows, then one that counts the rest."""
+        """Return the legend of the boxes shown: at most ten rows, then a row that counts the rest."""
         return []
 
     def whole_row_legend(self, row: int) -> list[LegendRow]:
@@ -95,12 +95,15 @@ class Colouring:
 
 @dataclass(frozen=True, slots=True)
 class ColourValues:
-    """The values of a colouring by a number, without its scale: of every row, then of boxes inside calls.
+    """The values of a number colouring, without its scale, by row, then for boxes inside calls.
 
-    `values`: None or -1 for none. `words`: the formatted values. `accounts`: additions to tooltips, by row. `missing`:
-    the legend's name for boxes without a number; "" for none. `signed`: negative values count too. `batch`: the batch
-    size of costs. `lacks`: for each quantity that may be incomplete, how often each row lacks it. `bounds`: of each row
-    the index in `BOUND_WORDS`; empty where all are exact.
+    - `values`: None or -1 for unknown values; `words`: the formatted values.
+    - `accounts`: additions to tooltips.
+    - `missing`: the name in the legend of boxes without a number, or "".
+    - `signed`: values may be negative.
+    - `batch`: the batch size of costs.
+    - `lacks`: for each quantity that may be incomplete, the number of ops in each row without it.
+    - `bounds`: by row, the index in `BOUND_WORDS`; empty if all values are exact.
     """
 
     values: Sequence[float | None]
@@ -129,12 +132,12 @@ class NumberColouring(Colouring, ABC):
 
     @abstractmethod
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
-        """Return the number of every row, then of the boxes `inside` calls that differ from call to call."""
+        """Return the numbers of all rows, then of the boxes `inside` calls, if they differ from call to call."""
 
 
 def is_drawn_as_op(hierarchy: RowTree, row: int) -> bool:
     """Return whether a row is drawn like an op: an op, or a stack whose members are ops."""
-    # Stacks may hold stacks; the first member represents them all.
+    # Stacks may contain stacks; the first member represents all.
     while hierarchy.kind[row] in STACK_KINDS:
         below = hierarchy.children(row)
         if not len(below):
@@ -144,7 +147,7 @@ def is_drawn_as_op(hierarchy: RowTree, row: int) -> bool:
 
 
 def _unmeasured_fill(hierarchy: Hierarchy, theme: Theme, row: int) -> RowFill:
-    """Return the fill of an unknown box: hatched, its label in the second colour."""
+    """Return the fill of an unknown box: hatched, with a quiet label."""
     ground = theme.op if is_drawn_as_op(hierarchy, row) else theme.neutral
     # The more readable of the two quiet inks on this ground.
     quiet = max((theme.secondary, theme.quiet), key=lambda colour: contrast(colour, ground))
@@ -157,19 +160,19 @@ ROOT_PATH: RowPath = (0,)
 
 
 def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
-    """Return every colour of a scene, as a value that no longer depends on the colouring."""
-    # Only boxes shown closed set the scale: an open group's sum would outshine its content.
+    """Return every colour of a scene, as a value that does not depend on the colouring."""
+    # Only closed boxes set the scale, because the sum of an open group would outshine its content.
     paths, closed = _shown_paths(colouring, view)
     colouring = colouring.scaled_to(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
-    # In a diff the colour is that of the whole member.
+    # The box of a surplus has a colour only in a diff.
     coloured = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
     fills = tuple(
         colouring.fill_of(path) if is_coloured else surplus_fill(colouring.theme)
         for path, is_coloured in zip(boxes, coloured, strict=True)
     )
-    # Frames and stubs have a hue, and no letter.
+    # Frames and stubs have a hue but no letter.
     lettered = {fill.badge for fill, box in zip(fills, scene.boxes, strict=True) if not box.open}
     legend = colouring.legend_rows(list(dict.fromkeys([*compress(boxes, coloured), *others])))
     return Paint(
@@ -193,7 +196,7 @@ def _keep_used_letter(row: LegendRow, lettered: Set[str]) -> LegendRow:
 
 
 def _shown_paths(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], RowPath], list[RowPath]]:
-    """Return the path of every node shown, by address and row; and those of nodes that are not open."""
+    """Return the path of every node shown, by address and row, and the paths of closed nodes."""
     paths: dict[tuple[str, int], RowPath] = {}
     closed: list[RowPath] = []
     todo = [(ROOT_PATH, view)]
@@ -214,7 +217,7 @@ def _shown_paths(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int]
 
 # Colours derived from colours: strokes, and the fill of rows for which a colouring has no value.
 
-LEGEND_ROWS = 10  # more colours are only counted
+LEGEND_ROWS = 10  # further colours are only counted
 STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
 
 
@@ -234,7 +237,7 @@ def contrast(colour: str, other: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _relative_luminance(colour: str) -> float:
-    # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
+    # The transfer function of sRGB, with the threshold of WCAG 2 (the sRGB standard has 0.04045).
     linear = [
         c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb_channels(colour))
     ]
@@ -261,26 +264,26 @@ def plain_fill(theme: Theme, op: bool) -> RowFill:
 
 
 def outlined_fill(theme: Theme) -> RowFill:
-    """Return the fill of a box of the background: of what trains a model, not the model."""
+    """Return the fill of a box outside of the model, such as its training: only outlined."""
     return RowFill(theme.op, border_colour(theme.neutral, theme), theme.secondary, theme.secondary)
 
 
 def hue_fill(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int], ...] = ()) -> RowFill:
-    """Return the fill of a coloured box; its second line has the colour of its first."""
+    """Return the fill of a coloured box, whose lines have the same text colour."""
     return RowFill(colour, border_colour(colour, theme), theme.text, theme.text, bands, badge, hued=True)
 
 
-CATEGORY_SHADES = (0, 2, 3, 1)  # which shade of a hue each turn through the hues takes: first those that differ most
+CATEGORY_SHADES = (0, 2, 3, 1)  # the shade in each turn through the hues; shades that differ most come first
 
 
 def category_tone(rank: int, theme: Theme) -> str:
-    """Return the colour of the category of some rank: the hues in turn, each time in another shade."""
+    """Return the colour of the category of a rank: the hues in turn, in each turn in another shade."""
     turn, hue = divmod(rank, len(theme.hues))
     return hue_shades(theme)[hue * SHADE_COUNT + CATEGORY_SHADES[turn % SHADE_COUNT]]
 
 
 def category_fill(rank: int, theme: Theme) -> RowFill:
-    """Return the fill of the category of some rank, with a letter where an earlier one has its colour."""
+    """Return the fill of the category of a rank, with a letter if an earlier category has the same colour."""
     again = rank // (len(theme.hues) * SHADE_COUNT)
     return hue_fill(category_tone(rank, theme), theme, rank_letters(again) if again else "")
 

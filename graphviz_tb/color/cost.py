@@ -29,7 +29,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class CostColouring(NumberColouring):
-    """Fills rows by `value` on a square-root scale from 0 to `top`, the largest of the boxes shown closed."""
+    """Fills rows by `value` on a square-root scale from 0 to `top`, the largest value of a closed box."""
 
     costs: Costs
     value: Callable[[Cost], int]
@@ -46,23 +46,23 @@ class CostColouring(NumberColouring):
         return replace(self, top=max((self.value(self.cost_of(path)) for path in closed), default=0))
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the value; of a box of which nothing is known, hatching."""
+        """Return the colour of the value; hatched if it is unknown."""
         cost = self.cost_of(path)
         return self.unknown_fill(path[-1]) if self.is_unknown(cost) else self.shade_of(self.value(cost))
 
     def is_unknown(self, cost: Cost) -> bool:
-        """Return whether a cost has no known part: that is not 0."""
+        """Return whether no part of a cost is known, which is not the same as 0."""
         return not self.value(cost) and cost.is_lower_bound(COST_QUANTITY[self.scheme])
 
     def scaled_to_one(self) -> Self:
         return replace(self, top=1)
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
-        """Return the cost of every row, equal in every call; rows of equal cost are computed once."""
-        # The distinct costs, and the index of each row's: most rows share few.
+        """Return the cost of every row, which is the same in every call."""
+        # Compute each distinct cost once, because most rows share few.
         distinct, costs = self.costs.distinct_totals(len(self.hierarchy))
         value = [-1 if self.is_unknown(cost) else self.value(cost) for cost in distinct]
-        # Rows of equal cost have equal texts, shorter for a stack (`second`): the key is 2 · cost + stack.
+        # Rows of equal cost have equal texts, which are shorter for stacks, so the key is 2 · cost + stack.
         stack = self.hierarchy.is_stack_row
         _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
         listed = [(row,) for row in first.tolist()]
@@ -82,23 +82,23 @@ class CostColouring(NumberColouring):
         )
 
     def shade_of(self, value: float) -> RowFill:
-        # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
+        # Costs differ by orders of magnitude; on a linear scale nearly all ops would be white.
         return _cost_fill(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
 
     def second_line(self, path: RowPath) -> str | None:
-        """Return the cost in words, or None; a stack has room for one quantity next to its count."""
+        """Return the cost in words, or None; for a stack only one quantity, because its count needs room."""
         cost, value = self.cost_of(path), self.value(self.cost_of(path))
         if value and self.hierarchy.kind[path[-1]] in STACK_KINDS:
             return mark_incomplete(cost, COST_QUANTITY[self.scheme], self.format_value(value))
         return self.words(cost) or None
 
     def tooltip_text(self, path: RowPath) -> str:
-        """Return the share of the whole."""
+        """Return the share of the cost of the whole graph."""
         whole, value = self.value(self.costs.under(0)), self.value(self.cost_of(path))
         return f"{100 * value / whole:.1f}\N{THIN SPACE}% of all" if whole and value else ""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return round ticks along the colours; then boxes of which nothing is known, and the ops without an operation
+        """Return round ticks of the scale, then rows for boxes of unknown cost and for ops without an operation
         count."""
         unknown = [path[-1] for path in shown if self.is_unknown(self.cost_of(path))]
         binary = self.scheme == "activations"
@@ -169,7 +169,7 @@ def _format_activations(cost: Cost) -> str:
 
 
 def mark_incomplete(cost: Cost, quantity: str, words: str) -> str:
-    """Prefix a formatted number that is a bound with the word for that.
+    """Prefix a formatted number with "at least", or another word, if it is a bound.
 
     >>> (
     ...     mark_incomplete(Cost(flops=3, uncounted=1), "flops", "3 FLOPs"),
@@ -204,7 +204,7 @@ def activations_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> C
 
 
 def _scaled_to_graph(colouring: CostColouring) -> CostColouring:
-    """Return the colouring on the scale of the whole graph, until a picture sets its own."""
+    """Return the colouring on the scale of the whole graph, for use before a picture sets its scale."""
     return colouring.scaled_to([(0,)])
 
 

@@ -1,4 +1,4 @@
-"""Find the kind of layer of each group, which decides its hue: the same in every picture."""
+"""Find the kind of layer of each group, which decides its hue in all pictures."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from graphviz_tb.ops.table import plain_op_name
 
 KIND_WORDS = ("convolution", "attention", "dense", "embedding", "norm", "recurrent", "")  # in the order of the hues
 CONVOLUTION, ATTENTION, DENSE, EMBEDDING, NORM, RECURRENT, OTHER = range(7)
-NEUTRAL = -1  # a group that only rearranges, or mixes kinds
+NEUTRAL = -1  # a group that only rearranges data, or mixes kinds
 # The kind that one op contributes to its group: from 0 to 6, or one of these.
 PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, ROOT, MEAN, PLUMBING, QUIET = range(7, 16)
-ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
+ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, output
 MAX_NORM_OPS = 40
 ORIGIN_KINDS = {  # folds of ops that are of one kind, whatever the ops are
     **dict.fromkeys((GroupOrigin.NORM, GroupOrigin.L2_NORM), NORM),
@@ -71,7 +71,8 @@ LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
 
 
 def _type_kind(op: str) -> int:
-    """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
+    """Return the kind that ops of a type contribute to their group; a product with a weight is a dense layer
+    instead."""
     if (kind := OP_KINDS.get(plain_op_name(op))) is not None:
         return kind
     for role, layer_kind in LAYER_KINDS.items():
@@ -95,7 +96,7 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
     graph = hierarchy.graph
     by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
     kinds: Bytes = by_type[graph.op]
-    # A norm divides by its root; a logged standard deviation is not a norm.
+    # A norm divides by its root, but a logged standard deviation does not.
     divides = np.array([plain_op_name(op) in DIVIDING_TYPES for op in graph.op_types], bool)
     divisor = np.zeros(len(graph), bool)
     divisor[graph.source[divides[graph.op[graph.target]] & ~graph.control]] = True
@@ -108,17 +109,18 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
         selecting = np.array([plain_op_name(op) == "onehot" for op in graph.op_types], bool)
         selected = np.zeros(len(graph), bool)
         selected[graph.target[selecting[graph.op[graph.source]] & ~graph.control]] = True
-        kinds[(kinds == DENSE) & selected] = EMBEDDING  # a vector with a single one selects a row
-        # A lookup in no table is the selection of elements.
+        kinds[(kinds == DENSE) & selected] = EMBEDDING  # a product with a one-hot vector is a lookup
+        # A lookup that reads no weight only selects elements.
         if not graph.lacks_weight_shapes and not graph.layers:
             kinds[(kinds == EMBEDDING) & ~weighted] = PLUMBING
-        kinds[(kinds == EMBEDDING) & _is_added_to_scores(graph, kinds)] = PLUMBING  # a bias of attention
+        kinds[(kinds == EMBEDDING) & _is_added_to_scores(graph, kinds)] = PLUMBING  # a position bias
         kinds[~np.isin(graph.meaning.part(), COMPUTING_PARTS)] = QUIET
     return kinds
 
 
 def _is_added_to_scores(graph: Graph, kinds: Bytes) -> Bools:
-    """Return which nodes reach a softmax through nothing but sums, slices and what rearranges: tables of positions."""
+    """Mark the nodes that reach a softmax only through sums, slices and rearrangements, as tables of position biases
+    do."""
     weighs: Bools = (kinds == SOFTMAX) | (kinds == ATTENTION)
     if not weighs.any() or not (kinds == EMBEDDING).any():  # only saves time
         return weighs
@@ -129,7 +131,7 @@ def _is_added_to_scores(graph: Graph, kinds: Bytes) -> Bools:
 
 def op_kinds(hierarchy: Hierarchy) -> Bytes:
     """Return the kind that each ordinary op contributes to its group, in the order of the rows. A call contributes the
-    layer that its function is."""
+    kind of its function, if that is one layer."""
     kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
     for row in np.flatnonzero(np.isin(hierarchy.how, [*ORIGIN_KINDS])).tolist():
         ops = slice(hierarchy.op_prefix_sum[row], hierarchy.op_prefix_sum[hierarchy.end[row]])
@@ -143,7 +145,7 @@ def op_kinds(hierarchy: Hierarchy) -> Bytes:
 
 
 def _calls_inner_first(hierarchy: Hierarchy) -> Iterator[int]:
-    """Yield the calls, those in the body of a function before calls of that function."""
+    """Yield the calls; calls in the body of a function come before calls of that function."""
     bodies = [0, *sorted(hierarchy.function_rows)]
     calls: list[list[int]] = [[] for _ in bodies]
     for call in sorted(hierarchy.calls):
@@ -155,8 +157,8 @@ def _calls_inner_first(hierarchy: Hierarchy) -> Iterator[int]:
 
 
 def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:
-    """Return whether each group has a single op that is a layer, norms aside, or norms alone, or tables alone, as those
-    of tokens and of positions; `of_op` as `op_kinds` returns it."""
+    """Return whether each group is one layer: a single layer besides norms, or only norms, or only embedding tables,
+    such as for tokens and positions. `of_op` is the result of `op_kinds`."""
     start, stop = hierarchy.op_prefix_sum[rows], hierarchy.op_prefix_sum[hierarchy.end[rows]]
     layers, norms = prefix_sums((of_op < OTHER) & (of_op != NORM)), prefix_sums(of_op == NORM)
     tables = prefix_sums(of_op == EMBEDDING)
@@ -167,8 +169,8 @@ def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:
 
 
 def group_kinds(hierarchy: Hierarchy, of_op: Bytes, rows: Iterable[int]) -> list[int]:
-    """Return the kind of each group, `NEUTRAL` for what only arranges and for a mixture; `of_op` as `op_kinds` returns
-    it."""
+    """Return the kind of each group, `NEUTRAL` if it only rearranges data or mixes kinds; `of_op` is the result of
+    `op_kinds`."""
     before = hierarchy.op_prefix_sum
     return [
         _kind_of_counts(np.bincount(of_op[before[row] : before[hierarchy.end[row]]], minlength=QUIET + 1).tolist())
@@ -202,9 +204,9 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
     if layers[3]:
         return NEUTRAL if layers[0] or layers[2] or layers[1] else RECURRENT
     if layers[2]:
-        # Products compare what was looked up.
+        # A product compares the rows that were looked up.
         return NEUTRAL if layers[0] or layers[1] or counts[PRODUCT] else EMBEDDING
-    if layers[0]:  # dense layers may weight its channels, or be its 1×1
+    if layers[0]:  # dense layers may weight its channels, or be 1×1 convolutions
         return CONVOLUTION
     if layers[1]:
         return DENSE
@@ -215,6 +217,7 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
 
 
 def _has_gates(counts: Sequence[int]) -> bool:
-    """Return whether there are the gates of LSTM cells (three to two) or GRU cells (two to one)."""
+    """Return whether sigmoids and tanhs are in the proportion of LSTM cells (three to two) or GRU cells (two to
+    one)."""
     sigmoid, tanh = counts[SIGMOID], counts[TANH]
     return bool(tanh) and (2 * sigmoid == 3 * tanh or sigmoid == 2 * tanh)

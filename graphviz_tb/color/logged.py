@@ -1,6 +1,6 @@
 """Colour by logged values: light is little, dark is much, on one scale for all steps.
 
-Vanished, exploded and non-finite values have a sign and a word; layers that logged other values only are hatched.
+Vanished, exploded and non-finite values have a sign and a word; layers that logged only other values are hatched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOGGED_RAMPS = {
     "light": ("#E5F5E0", "#A1D99B", "#41AB5D", "#00441B"),
     "dark": ("#12261A", "#1B5E37", "#41AB5D", "#C7E9C0"),
 }
-MAX_SPREAD = 1000.0  # largest by least value of a group: beyond it the range is written, not one value
+MAX_SPREAD = 1000.0  # largest by least value of a group; beyond it the range is written, not a value
 MAX_SCALE_TICKS = 6  # rows of the legend
 SHADE_LEVELS = 60  # shades along the scale
 CONDITION_SIGNS = {
@@ -48,7 +48,7 @@ CONDITION_MEANINGS = {
     ValueCondition.VANISHED: "vanished: under 10⁻⁷ of the median",
     ValueCondition.ZERO: "zero",
 }
-# Purple, red and two empty boxes; sign and word repeat the meaning.
+# Purple and red; boxes of the other two conditions are empty.
 ALARM_COLOURS = {
     "light": {ValueCondition.NAN: "#7A0177", ValueCondition.EXPLODED: "#B30000"},
     "dark": {ValueCondition.NAN: "#E58AD6", ValueCondition.EXPLODED: "#FF8A7A"},
@@ -62,7 +62,7 @@ class LoggedColouring(Colouring):
     values: LoggedValues
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the value or of its condition; hatched for a silent layer."""
+        """Return the colour of the value or of its condition; hatched for a layer without the value."""
         row = path[-1]
         value = self.values.rows.get(row)
         if value is None:
@@ -76,7 +76,7 @@ class LoggedColouring(Colouring):
         return replace(self.logged_shade(value.value), badge=CONDITION_SIGNS.get(value.condition, ""))
 
     def look_key(self, row: int) -> Hashable:
-        """Return one key for rows without a value: there are many, and a page asks for each at every step."""
+        """Return a key that is equal for all rows without a value, which are many."""
         if row in self.values.rows:
             return row
         return row in self.values.silent, is_drawn_as_op(self.hierarchy, row)
@@ -84,7 +84,7 @@ class LoggedColouring(Colouring):
     def alarm_fill(self, condition: ValueCondition) -> RowFill:
         """Return the fill of a box with an unusual value."""
         tone = ALARM_COLOURS[self.theme.name].get(condition)
-        if tone is None:  # an empty box; if open, its frame is the usual one
+        if tone is None:  # an empty box; if open, with the usual frame
             return replace(toned_fill(self.theme.background, self.theme, CONDITION_SIGNS[condition]), hued=False)
         return toned_fill(tone, self.theme, CONDITION_SIGNS[condition])
 
@@ -120,7 +120,7 @@ class LoggedColouring(Colouring):
         return sign + format_number(value, 3).replace("-", "−", 1 if value < 0 else 0)
 
     def second_line(self, path: RowPath) -> str | None:
-        """Return the value, or its condition and since when; for groups, in how many of their layers."""
+        """Return the value, or its condition, since when, and for groups in how many of their layers."""
         value = self.values.rows.get(path[-1])
         if value is None:
             return f"not logged by step {self.values.at}" if path[-1] in self.values.silent else None
@@ -167,7 +167,7 @@ class LoggedColouring(Colouring):
         return replace(self, theme=theme)
 
     def scale_ticks(self) -> list[float]:
-        """Return round values along the colours, both ends among them where the scale has no others."""
+        """Return round values on the scale, and its ends if there are no others."""
         low, high = self.values.low, self.values.high
         if self.values.times:
             return _round_values(10**low, 10**high, log=True)
@@ -182,7 +182,7 @@ class LoggedColouring(Colouring):
         )
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return ticks along the scale; then the conditions that occur, and the meaning of hatching."""
+        """Return ticks on the scale, then the conditions that occur, then the meaning of hatching."""
         rows = list(self.scale_rows)
         values = [value for path in shown if (value := self.values.rows.get(path[-1])) is not None]
         found = {value.condition for value in values}
@@ -201,7 +201,7 @@ class LoggedColouring(Colouring):
 
 
 def _round_values(low: float, high: float, log: bool) -> list[float]:
-    """Return at most six round values between two ends: powers of ten, or multiples of 1, 2 or 5 of these.
+    """Return at most six round values between two ends: powers of ten, or multiples of 1, 2 or 5 times a power of ten.
 
     >>> _round_values(0.003, 20, True), _round_values(0, 1, False), _round_values(2, 2, False)
     ([0.01, 0.1, 1.0, 10.0], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [2])

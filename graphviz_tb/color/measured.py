@@ -25,10 +25,10 @@ from graphviz_tb.model.view import View
 
 # Colourings by a measured number: light is little, dark is much, hatched is not measured.
 
-# Parts of the largest round number on a scale, about evenly spaced along the colours' square roots, round themselves.
+# Ticks as shares of the largest round number on a scale, about evenly spaced on the square-root scale.
 DECIMAL_TICKS = {1: (0, 0.05, 0.2, 0.5, 1), 2: (0, 0.05, 0.25, 0.5, 1), 5: (0, 0.04, 0.2, 0.4, 1)}
 BINARY_TICKS = (0, 1 / 64, 1 / 16, 1 / 4, 1)
-FADED_PERCENT = 55  # share of the background in lines to a box that was not measured
+FADED_PERCENT = 55  # share of the background in the colour of lines to a box that was not measured
 NOT_MEASURED = "not measured"
 BLACK, WHITE = "#000000", "#FFFFFF"
 
@@ -37,8 +37,8 @@ BLACK, WHITE = "#000000", "#FFFFFF"
 class MeasuredColouring(NumberColouring):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
-    `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled_to` sets `top` to the
-    largest of the boxes shown closed. `_figures` caches the figures of nodes inside calls.
+    `format_value` writes a value with its unit, `ramp` has colours from zero to `top`, which `scaled_to` sets to the
+    largest value of a closed box. `_figures` caches the figures of nodes inside calls.
     """
 
     stats: Stats
@@ -59,7 +59,7 @@ class MeasuredColouring(NumberColouring):
         return figures
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the node at `path`: of one call, not of all places together."""
+        """Return the colour of the node at `path`, for one call, not for all calls together."""
         figures = self.figures_at(path)
         return self.shade_of(figures.quantity(self.quantity)) if figures.known else self.unknown_fill(path[-1])
 
@@ -68,7 +68,7 @@ class MeasuredColouring(NumberColouring):
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the measured values of every row and of the paths inside calls; -1 if not measured."""
-        # Columns, and each text once: a page asks for every row at every step.
+        # Use columns and format each value once, because a page reads every row at every step.
         column = zip(self.stats.quantity_column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
         values = [value if known else -1 for value, known in column]
         values += [
@@ -78,7 +78,7 @@ class MeasuredColouring(NumberColouring):
         return ColourValues(values, list(map(texts.__getitem__, values)), missing=NOT_MEASURED)
 
     def shade_of(self, value: float) -> RowFill:
-        # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
+        # Times and sizes differ by orders of magnitude; on a linear scale nearly all ops would be white.
         tone = tone_between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         return toned_fill(tone, self.theme)
 
@@ -96,7 +96,7 @@ class MeasuredColouring(NumberColouring):
         return self.format_value(figures.quantity(self.quantity)) if figures.known else None
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return round ticks along the colours; the meaning of hatching; how much was measured."""
+        """Return round ticks of the scale, the meaning of hatching, and how much was measured."""
         rows = [
             LegendRow(self.format_value(value), self.shade_of(value))
             for value in round_ticks(self.top, binary=self.quantity == "bytes")
@@ -113,7 +113,7 @@ class MeasuredColouring(NumberColouring):
 
 
 def round_ticks(top: float, binary: bool = False) -> list[float]:
-    """Return zero and round values up to `top`: powers of two for bytes, whose units are.
+    """Return zero and round values up to `top`; for bytes powers of two.
 
     >>> round_ticks(3200), round_ticks(5000, binary=True), round_ticks(0)
     ([0.0, 100.0, 500.0, 1000.0, 2000.0], [0.0, 64.0, 256.0, 1024.0, 4096.0], [0.0])
@@ -130,7 +130,7 @@ def round_ticks(top: float, binary: bool = False) -> list[float]:
 def _faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> LineTints:
     """Return a fainter colour for the lines that lead to unknown boxes; `known` is by box."""
     routes = tuple(
-        # An end is -1 at a port: the box beyond it is not considered.
+        # An end is -1 at a port; the box beyond it does not count.
         None
         if all(known[end] for end in (route.source, route.target) if end >= 0)
         else LineTint(_faint_colour(route, theme))
@@ -152,13 +152,13 @@ def tone_between(ramp: tuple[str, ...], share: float) -> str:
     ('#808080', '#FFFFFF')
     """
     position = share * (len(ramp) - 1)
-    # At a share of 1 the end of the last stretch, not the start of one more.
+    # A share of 1 is the end of the last stretch.
     first = min(int(position), len(ramp) - 2)
     return mix_colours(ramp[first], ramp[first + 1], round((position - first) * 100))
 
 
 def toned_fill(tone: str, theme: Theme, badge: str = "") -> RowFill:
-    """Return the fill of a colour, its texts in the more readable ink."""
+    """Return a fill of this colour, with texts in the more readable ink."""
     ink = ink_on(tone)
     return RowFill(tone, border_colour(tone, theme), ink, ink, badge=badge, hued=True)
 
@@ -170,7 +170,7 @@ def ink_on(tone: str) -> str:
 
 
 def _required_stats(stats: Stats | None, what: str) -> Stats:
-    """Return the statistics. Raises MissingFacts with a hint how to give some."""
+    """Return the statistics. Raises MissingFacts with a hint how to supply them."""
     if stats is None:
         raise MissingFacts(
             f"{what} needs run statistics",
@@ -179,13 +179,13 @@ def _required_stats(stats: Stats | None, what: str) -> Stats:
     return stats
 
 
-# Colour by the difference of two measurements of one graph: red took more than before, blue less.
+# Colour by the difference of two measurements of one graph: red is more than before, blue less.
 
-# From no difference to the largest; distinguishable without red-green vision.
+# From no difference to the largest; readable with red-green colour blindness.
 MORE_RAMPS = {"light": ("#F4F4F4", "#F4A582", "#B2182B"), "dark": ("#2B2B2E", "#A8443A", "#FFB9A8")}
 LESS_RAMPS = {"light": ("#F4F4F4", "#92C5DE", "#2166AC"), "dark": ("#2B2B2E", "#3A6FA5", "#BFDDFB")}
 NOT_TWICE = "not measured twice"
-# shares of the largest difference, even along the colours' square-root scale
+# Shares of the largest difference, evenly spaced on the square-root scale.
 DIFFERENCE_TICKS = (-1.0, -0.25, 0.0, 0.25, 1.0)
 
 
@@ -198,7 +198,7 @@ def _measured_or_difference(
     format_value: Callable[[float], str],
     ramps: Mapping[str, tuple[str, ...]],
 ) -> Colouring:
-    """Return the colouring of a measured quantity, or of its difference if there are statistics of before.
+    """Return the colouring of a measured quantity, or of its difference if there are statistics of an earlier run.
 
     `names` are the scheme and the heading of the legend, `ramps` the colours by theme. Raises MissingFacts without
     statistics.
@@ -218,8 +218,8 @@ def _measured_or_difference(
 
 @dataclass(frozen=True)
 class DifferenceColouring(NumberColouring):
-    """Fills rows by a quantity in `now` minus that in `before`, on a square-root scale to `top`, the largest difference
-    of the boxes shown closed. Rows that one of the two did not measure are hatched."""
+    """Fills rows by a quantity in `now` minus the same in `before`, on a square-root scale to `top`, the largest
+    difference of a closed box. Rows that one of the two did not measure are hatched."""
 
     now: Stats
     before: Stats
@@ -228,7 +228,7 @@ class DifferenceColouring(NumberColouring):
     top: float = 0.0
 
     def difference(self, path: RowPath) -> float | None:
-        """Return how much more it is than before; None if one of the two is unknown."""
+        """Return the increase of the quantity; None if one of the two values is unknown."""
         now, before = self.now.figures_at(path), self.before.figures_at(path)
         # Not measured is not 0: a new op has no difference.
         return now.quantity(self.quantity) - before.quantity(self.quantity) if now.known and before.known else None
@@ -260,7 +260,7 @@ class DifferenceColouring(NumberColouring):
 
     def shade_of(self, change: float) -> RowFill:
         ramp = (MORE_RAMPS if change > 0 else LESS_RAMPS)[self.theme.name]
-        # By the root, as in `measured`, so that small differences are visible too.
+        # Use the square root, so that small differences are visible, too.
         tone = tone_between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
         return toned_fill(tone, self.theme)
 
@@ -287,7 +287,7 @@ class DifferenceColouring(NumberColouring):
             return ""
         now = self.now.figures_at(path).quantity(self.quantity)
         before = self.before.figures_at(path).quantity(self.quantity)
-        # A share of nothing has no number.
+        # There is no share of zero.
         share = f" ({change / before:+.0%})" if before else ""
         return f"{self.format_value(now)}, before {self.format_value(before)}{share}"
 
@@ -296,7 +296,7 @@ class DifferenceColouring(NumberColouring):
         rows = [
             LegendRow(self.format_signed(self.top * tick), self.shade_of(self.top * tick)) for tick in DIFFERENCE_TICKS
         ]
-        # If nothing differs, all five are equal.
+        # If there is no difference, all five are equal.
         rows = list(dict.fromkeys(rows))
         unknown = next((path for path in shown if self.difference(path) is None), None)
         if unknown is not None:

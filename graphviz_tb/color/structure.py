@@ -1,7 +1,8 @@
 """Colour by structure: the kind of a group decides its hue; structures of one kind differ by shade, then by a letter.
 
-Groups of one structure have one shade and letter. Single layers of one kind count as one structure: their words tell
-more than a shade. Neutral: a group of several layers that occurs once, mixes kinds or only rearranges data.
+Groups of one structure have the same shade and letter. All single layers of a kind count as one structure, because
+their words tell more than a shade. A group of several layers that occurs once, mixes kinds or only rearranges data is
+neutral.
 """
 
 from __future__ import annotations
@@ -45,9 +46,11 @@ FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a
 class StructureColouring(Colouring):
     """Colours groups by template.
 
-    `looks` are the templates by row. By template: `rank` among those that occur twice or more, `shade` (its number
-    among the shades of all hues), `letter` where several have that shade, `groups` (how often it occurs), and `words`
-    that describe its groups, "" for single layers. `training` marks the rows of gradients, updates and bookkeeping.
+    - `looks`: template by row. The other dictionaries are by template:
+    - `rank` among templates that have a colour; `shade`: its number among the shades of all hues.
+    - `letter`: distinguishes templates of the same shade; `groups`: how often the template occurs.
+    - `words`: describe its groups, "" for single layers.
+    - `training`: marks the rows of gradients, updates and bookkeeping.
     """
 
     looks: Ints
@@ -59,8 +62,8 @@ class StructureColouring(Colouring):
     training: Bools
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the hue of the row's template; without one, a group that trains the model or does bookkeeping is only
-        outlined."""
+        """Return the colour of the row's template; a group without one that trains the model or does bookkeeping is
+        only outlined."""
         template = self.template_of(path[-1])
         if template in self.rank:
             return self.template_fill(template)
@@ -83,20 +86,20 @@ class StructureColouring(Colouring):
         return ", ".join(filter(None, (self.template_kind(template), many)))
 
     def template_kind(self, template: int) -> str:
-        """Return the word for the kind of a template; "" for none."""
+        """Return the word for the kind of a template; "" if it has none."""
         return KIND_WORDS[self.shade[template] // SHADE_COUNT]
 
     def tooltip_text(self, path: RowPath) -> str:
-        """Return in words what the colour says."""
+        """Return the meaning of the colour in words."""
         template = self.template_of(path[-1])
         return self.template_words(template) if template in self.rank else ""
 
     def template_of(self, row: int) -> int:
-        """Return the template by which a row is coloured: for a stack that of its members, if they share one."""
+        """Return the template that decides the colour of a row; for a stack the template that its members share."""
         return _unit_template(self.hierarchy, self.looks, row)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return the structures shown, in order of rank, each named after its first outermost group."""
+        """Return the structures shown in order of rank, each named after its first outermost group."""
         templates = {self.template_of(path[-1]) for path in shown}
         known = sorted(
             (len(self.letter[template]), self.letter[template], self.shade[template], template)
@@ -113,22 +116,23 @@ class StructureColouring(Colouring):
         return rows
 
     def for_print(self) -> Colouring:
-        """Return the colouring by kind alone: a reader of a figure compares no structures."""
+        """Return the colouring by kind only, because figures do not compare structures."""
         known = (self.looks, self.rank, self.shade, self.letter, self.groups, self.words, self.training)
         return KindColouring(self.hierarchy, self.theme, self.scheme, self.heading, *known, op_kinds(self.hierarchy))
 
 
 @dataclass(frozen=True)
 class KindColouring(StructureColouring):
-    """Colours groups by their kind, in pale hues with a legend of the kinds alone; other kinds are neutral.
+    """Colours groups by their kind, in pale hues, with a legend of the kinds; other groups are neutral.
 
-    A stack has the kind of all its members, whether or not they are of one structure. `of_op` as `op_kinds` returns it.
+    A stack has the kind that all its members share, even if they differ in structure. `of_op` is the result of
+    `op_kinds`.
     """
 
     of_op: Bytes
 
     def kind_of(self, row: int) -> int:
-        """Return the kind of a row, `NEUTRAL` for one without a hue."""
+        """Return the kind of a row, `NEUTRAL` if it has no hue."""
         template = self.template_of(row)
         if template in self.rank:
             kind = self.shade[template] // SHADE_COUNT
@@ -162,8 +166,7 @@ class KindColouring(StructureColouring):
 
 
 def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
-    """Describe the groups of each template; if descriptions are equal, add the size of the groups, or the place of the
-    group.
+    """Describe the groups of each template; distinguish equal descriptions by the size or the place of the groups.
 
     `first` is one group of each template.
     """
@@ -182,7 +185,7 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
         alike_to.setdefault(hierarchy.display_label(row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
-        # Try size, then place: a distinction is good if all are distinct; else number them.
+        # Try the size, then the place; if descriptions are still equal, number them.
         ways = ([more(first[member]) for member in templates] for more in (size, place))
         numbers = [f" #{index}" for index in range(1, len(templates) + 1)]
         apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
@@ -191,8 +194,8 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
 
 
 def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
-    """Return the template of a group; for a stack, and for what holds nothing else, the one that its members share, the
-    first of more than two left out; -1 for none."""
+    """Return the template of a group; for a stack, and for a group that contains only a stack, the template that its
+    members share, except the first of three or more; -1 if there is none."""
     stack = sole_stack(hierarchy, row)
     row = stack if stack >= 0 else row
     while (kind := hierarchy.kind[row]) == SERIES_ROW or (kind == FOLD_ROW and _is_series_range(hierarchy, row)):
@@ -209,13 +212,12 @@ def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
 
 
 def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
-    """Rank templates that occur twice: the outermost first, then those that cover most ops; then single layers.
+    """Make the colouring "structure". Templates that occur twice come first, the outermost and the largest before
+    others; then single layers.
 
-    Equal integers in `template` mean equal structure; single layers of a kind count as equal (`_join_single_layers`).
-    A file has the same colours whatever is open.
+    Single layers of a kind count as equal (`_join_single_layers`). Colours do not depend on the open groups.
     """
     training = training_rows(hierarchy)[0]
-    # Series are coloured like their members (`_unit_template`).
     of_op = op_kinds(hierarchy)
     looks = _with_templates_of_ops(hierarchy, of_op)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
@@ -226,7 +228,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         looks[groups], return_index=True, return_inverse=True, return_counts=True
     )
     cover = np.bincount(inverse, weights=ops)
-    # By template: its least depth, and how many ops its groups cover.
+    # The least depth of each template, and the number of ops in its groups.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     keys = first, -cover, outermost
@@ -234,7 +236,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     once[np.searchsorted(templates, sorted(layers))] = False
     coloured = _coloured_templates(hierarchy, of_op, groups[first], once, ops[first], keys)
     order = np.array([index for index, _ in coloured], np.int64)
-    # The legend names a group that a picture shows soon: the first of the outermost ones.
+    # The legend names the first of the outermost groups, which a picture shows soon.
     outward = np.lexsort((groups, hierarchy.depth[groups], inverse))
     outer = groups[outward[np.searchsorted(inverse[outward], np.arange(len(templates)))]]
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
@@ -257,7 +259,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
 
 
 def _with_templates_of_ops(hierarchy: Hierarchy, of_op: Bytes) -> Ints:
-    """Return the templates by row, with one for the ops of each kind that are whole layers."""
+    """Return the templates by row; ops that are whole layers have a template for each kind."""
     looks = hierarchy.template.copy()
     rows = np.array([row for row in _layers(hierarchy) if hierarchy.kind[row] == OP_ROW], np.int64)
     kinds = of_op[hierarchy.op_prefix_sum[rows]].astype(np.int64)  # a template may be any number
@@ -278,8 +280,8 @@ def _layers(hierarchy: Hierarchy) -> Sequence[int]:
 def _join_single_layers(
     hierarchy: Hierarchy, of_op: Bytes, training: Bools, looks: Ints, groups: Longs
 ) -> tuple[Ints, set[int]]:
-    """Return the templates by row, one for all single layers of a kind; and these. A layer of the model counts, not
-    what trains it or feeds it."""
+    """Return the templates by row, with one template for all single layers of a kind, and these templates. Only layers
+    of the model count, not its training or inputs."""
     templates, first = np.unique(looks[groups], return_index=True)
     rows = groups[first]
     single = has_one_layer(hierarchy, of_op, rows) & _holds_layer_of_model(hierarchy, training, rows)
@@ -297,8 +299,8 @@ def _join_single_layers(
 def _coloured_templates(
     hierarchy: Hierarchy, of_op: Bytes, rows: Longs, once: Bools, ops: Longs, keys: Sequence[Longs]
 ) -> list[tuple[int, int]]:
-    """Return the templates that have a colour, in order of rank, each with its kind: single layers, and what occurs
-    twice. A group of one op, too, has a colour only if it is a layer.
+    """Return the templates that have a colour, in order of rank, each with its kind: single layers, and templates that
+    occur twice, unless they are groups of one op.
 
     By template: `rows` is its first group, `once` whether it occurs once and is no layer, `ops` how many ops a group
     has, `keys` the sort keys of its rank, the last one first.
@@ -314,8 +316,8 @@ def _coloured_templates(
 
 
 def _holds_layer_of_model(hierarchy: Hierarchy, training: Bools, rows: Longs) -> Bools:
-    """Return whether each group holds a layer, also one with the weights of another, and trains nothing: an input queue
-    may compute as a norm does. Layers are known of the main graph alone; functions pass."""
+    """Return whether each group contains a layer of the model and no training. (An input queue may have the ops of a
+    norm.) Functions always pass, because layers are known only for the main graph."""
     layers = np.array(sorted({*_layers(hierarchy), *scopes_of_shared_weights(hierarchy)}), np.int64)
     inside = np.searchsorted(layers, hierarchy.end[rows]) > np.searchsorted(layers, rows)
     found: Bools = (inside | (rows >= hierarchy.end[0])) & ~training[rows]
@@ -327,8 +329,8 @@ def _assign_shades(
 ) -> dict[int, int]:
     """Return a shade of its kind's hue for each template, by greedy colouring in the order of rank.
 
-    The shade is one that no structure on its levels has, nor on the levels around them, if possible; the least used of
-    the file. Members of a series count on its level too.
+    If possible, no other structure on the same levels, or on the levels around them, has the shade; then it is the
+    least used of the file. Members of a series count on the level of the series, too.
     """
     levels, numbers, starts = _template_levels(hierarchy, looks, groups, rank)
     number_of = {row: number for number, row in enumerate(levels.tolist())}
@@ -339,12 +341,12 @@ def _assign_shades(
     for (template, place), kind in zip(rank.items(), kinds, strict=True):
         here = numbers[starts[place] : starts[place + 1]]
         level = int(levels[here[0]])
-        # Functions are on no level (-1).
+        # Functions are on no level: -1.
         around = [number_of[row] for row in hierarchy.ancestors(level) if row in number_of] if level >= 0 else []
         first = kind * SHADE_COUNT
         shades = slice(first, first + SHADE_COUNT)
         beside, above = used[here, shades].sum(0).tolist(), used[around, shades].sum(0).tolist()
-        # Least used on its levels, then on those around its first one, then in the whole file.
+        # The shade least used on its levels, then on the levels around the first, then in the whole file.
         step = min(range(SHADE_COUNT), key=lambda step: (beside[step], above[step], everywhere[first + step], step))
         shade_of[template] = first + step
         everywhere[first + step] += 1
@@ -353,7 +355,7 @@ def _assign_shades(
 
 
 def _letters_of_shades(shade: dict[int, int]) -> dict[int, str]:
-    """Return a letter for each template whose shade an earlier one has, "" for the first.
+    """Return a letter for each template whose shade an earlier template has; "" for the first of a shade.
 
     >>> _letters_of_shades({7: 0, 8: 4, 9: 0})
     {7: '', 8: '', 9: 'B'}
@@ -379,9 +381,9 @@ def _template_levels(
         & (hierarchy.how == SEGMENT_ORIGIN)
         & (hierarchy.kind[hierarchy.parent] == SERIES_ROW)
     )
-    # Leave series and the ranges in them: the level on which the whole series is drawn.
+    # Climb out of series, to the level on which the whole series is drawn.
     around = parent.copy()
-    # Neither the root nor the last row (where -1 leads) is a series.
+    # The loop ends, because neither the root nor the last row (index -1) is a series.
     while len(inner := np.flatnonzero(within[around])):
         around[inner] = hierarchy.parent[around[inner]]
     # One number for each (rank, level); + 1 as the parent of a function is -1.

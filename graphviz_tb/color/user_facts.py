@@ -27,7 +27,7 @@ from graphviz_tb.options import COLOR_BY_FACTS, COLOR_BY_PATTERNS
 
 # Colour by facts that a user gives: numbers light to dark like logged values, texts as categories.
 
-LOG_SCALE_RATIO = 1e3  # largest by least value: beyond it the scale is logarithmic
+LOG_SCALE_RATIO = 1e3  # largest by least value; beyond it the scale is logarithmic
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def facts_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouri
 
 
 def _spread_values(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
-    """Return a value for each row that has one, and for each group around them the largest by magnitude within it."""
+    """Return a value for each row that has one, and for each group around them the value of largest magnitude in it."""
     inside: dict[int, list[float]] = {}  # least magnitude, value of largest magnitude, count
     found: dict[int, RowValue] = {}
     for row in sorted({*own, *(around for marked in own for around in hierarchy.ancestors(marked))}, reverse=True):
@@ -103,13 +103,13 @@ def _scaled_values(heading: str, rows: dict[int, RowValue]) -> LoggedValues:
 
 
 def _texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, values: dict[int, str]) -> GivenTexts:
-    """Make the colouring of texts: the most frequent takes the first hue; a group's text applies to its ops without
-    one."""
+    """Make the colouring of texts. The most frequent text has the first hue; the text of a group applies to its ops
+    without a text."""
     counts = Counter(values.values())
     names = sorted(counts, key=lambda text: (-counts[text], text))
     number = {text: at for at, text in enumerate(names)}
     by_row = np.full(len(hierarchy), -1, np.int32)
-    for row in sorted(values):  # parents before children, whose own text wins
+    for row in sorted(values):  # children come after parents and override their text
         by_row[row : hierarchy.end[row]] = number[values[row]]
     by_node = np.full(max(len(hierarchy.graph), 1), -1, np.int32)
     ops = np.flatnonzero(hierarchy.node >= 0)
@@ -133,7 +133,7 @@ def _texts_colouring(hierarchy: Hierarchy, theme: Theme, found: UserFacts, value
 
 @dataclass(frozen=True)
 class PatternColouring(Colouring):
-    """`given` are the shares of the patterns, `inner` colours the rows that match none."""
+    """Colours rows by patterns: `given` has the shares of the patterns, `inner` colours the rows without a match."""
 
     given: CategoryColouring
     inner: Colouring
@@ -141,7 +141,7 @@ class PatternColouring(Colouring):
     def is_matched(self, row: int) -> bool:
         """Return whether a pattern matches a row, or an op in it."""
         counts = self.given.category_counts(row)
-        return bool(counts) and counts[0][0] >= 0  # those of no pattern are last
+        return bool(counts) and counts[0][0] >= 0  # ops without a pattern are last
 
     def fill_of(self, path: RowPath) -> RowFill:
         """Return the colour of the pattern with a readable ink, or bands."""
@@ -154,7 +154,7 @@ class PatternColouring(Colouring):
         return replace(fill, text=ink, second=ink)
 
     def look_key(self, row: int) -> Hashable:
-        """Return a key equal for rows with as many ops of each pattern and an equal inner look."""
+        """Return a key that is equal for rows with equal counts of each pattern and an equal inner key."""
         return tuple(self.given.category_counts(row)), self.inner.look_key(row)
 
     def tooltip_text(self, path: RowPath) -> str:

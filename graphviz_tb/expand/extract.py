@@ -68,7 +68,7 @@ def loose_rows(level: Metagraph, holds_weights: Callable[[int], bool]) -> set[in
     """Return the children (as rows) in connected components of a level that have neither weights nor lines out of the
     level, if another component has weights: unused inputs, bookkeeping.
 
-    A child in the auxiliary area is a component of its own.
+    A child in the auxiliary area is a separate component.
     """
     head = {at: at for at in range(len(level.children))}
     outside = [level.bridges[index].child for index in level.core_bridges()]

@@ -89,7 +89,7 @@ def list_annotations(
     def push(
         child: int, side: Side, other: int, kind: StubKind, count: int, control: bool, training: bool = False
     ) -> None:
-        # As in TensorBoard, one stub stands for all edges to a node on one side; the first sets its kind.
+        # As in TensorBoard, one stub represents all edges to a node on one side; the first sets its kind.
         old = annotations.get((child, side, other))
         if old is None:
             annotations[child, side, other] = Annotation(child, side, other, kind, count, control, training)

@@ -118,7 +118,7 @@ def _is_thin(item: int, above: Alignments, below: Alignments) -> bool:
 def _straighten_path(
     path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours
 ) -> None:
-    """Place a path on as few verticals as the items beside it allow.
+    """Place a path on as few verticals as adjacent items allow.
 
     Each run is as near as possible to the previous one; the last run aligns with the end of the path.
     """

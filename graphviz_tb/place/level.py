@@ -139,9 +139,9 @@ def _wires_by_waypoint(skeleton: Skeleton) -> dict[int, list[int]]:
 def _wires_by_port(
     view: View, wires: Sequence[int], gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int
 ) -> dict[int, list[int]]:
-    """Return wires that have an end in common, by the place of their port, if the box there is open."""
+    """Return wires that share an open box at one end, by the place of their port there."""
     chains = [view.skeleton.wires[wire].chain for wire in wires]
-    # Lines of a bus share their target, others a source. The target of a turned line is the start of others.
+    # Lines of a bus share their target, others a source. A turned line has its target at the start of the chain.
     for box in (chains[0][-1], chains[0][0]):
         if all(box in (chain[0], chain[-1]) for chain in chains):
             found: dict[int, list[int]] = {}

@@ -104,7 +104,7 @@ def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
 
 
 def _extended_path(skeleton: Skeleton, wires: Sequence[int]) -> list[int]:
-    """Return the path of a part that leads along `wires`, extended by the old one at both ends."""
+    """Return the main path of a part that leads along `wires`, extended by the old main path at both ends."""
     chains = [wire.chain for wire in skeleton.wires]
     path = [*wires]
     # A main path passes each item once: its wires by the item where they end, and by that where they begin.

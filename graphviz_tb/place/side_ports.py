@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from graphviz_tb.graphs.skyline import SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
@@ -25,14 +26,13 @@ from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import port_at_end
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
-CLEARANCE_PX = 8  # from such a line to a frame, a box or another line beside it
+CLEARANCE_PX = 8  # from such a line to a frame, a box or a parallel line
 START_PX = 11  # length of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
-TRACK_PX = 30  # from an open box to a line that moves beside it
+TRACK_PX = 30  # from an open box to a line that moves to its side
 MAX_COMPARED_ROUTES = 120  # the lines of larger levels are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
-Bounds = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def enter_at_sides(
 
 
 def move_beside(
-    view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[Bounds]
+    view: View, routes: Routes, slots: Mapping[int, Slot], inner: InnerPorts, width: int, labels: Sequence[SkylineRect]
 ) -> Iterator[tuple[SideEntry, list[Point]]]:
     """Yield the lines that run straight from a port of the level to an open child and can enter it at a side port
     instead, with their new points, outside of all other ports; `width` is that of the level."""
@@ -222,13 +222,13 @@ def _is_between(point: Point, start: Point, end: Point) -> bool:
     return min(start[1], end[1]) <= point[1] <= max(start[1], end[1])
 
 
-def _slot_box(slot: Slot) -> Bounds:
+def _slot_box(slot: Slot) -> SkylineRect:
     piece, (x, y) = slot
     return x, y, x + piece.width, y + piece.height
 
 
-def _is_clear(points: Sequence[Point], boxes: Sequence[Bounds], routes: Routes) -> bool:
-    """Return whether a line keeps clear of boxes, and of lines that run beside it."""
+def _is_clear(points: Sequence[Point], boxes: Sequence[SkylineRect], routes: Routes) -> bool:
+    """Return whether a line keeps clear of boxes, and of parallel lines."""
     for start, end in pairwise(points):
         left, right = min(start[0], end[0]) - CLEARANCE_PX, max(start[0], end[0]) + CLEARANCE_PX
         top, bottom = min(start[1], end[1]) - CLEARANCE_PX, max(start[1], end[1]) + CLEARANCE_PX

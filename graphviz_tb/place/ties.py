@@ -109,8 +109,8 @@ def _aligned_rooms(view: View, rooms: Mapping[int, int], widths: Sequence[int]) 
 
 
 def _touch(view: View, wire: int, end: int, piece: Piece, inner: InnerPorts, upright: bool) -> int:
-    """Return the place where a tie touches a box at its lower flow side; -1 if it ends at the side that faces the other
-    box."""
+    """Return the place where a tie touches a box at the side of the first ranks; -1 if it ends at the side that faces
+    the other box."""
     box = view.skeleton.wires[wire].chain[end]
     if box in inner.gates:
         port = port_at_end(view, wire, end, inner.gates)

@@ -62,7 +62,7 @@ class Net:
 
 @dataclass(slots=True)
 class NetOrder:
-    """How much the order of two nets matters, by net."""
+    """Preferences for the order of nets, by net."""
 
     below: list[list[tuple[int, int]]] = field(default_factory=list)  # other net, crossings saved if it is below
     above: list[int] = field(default_factory=list)  # number of nets that should be above

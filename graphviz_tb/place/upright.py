@@ -64,7 +64,7 @@ def reach_tracks(
     entries: Mapping[int, int],
 ) -> list[WireTouch]:
     """Return the places where wires touch their items. The ends in `entries` (-1 left, 1 right) stay on their track if
-    it is farther out than the box, and if there is room beside the box.
+    it is farther out and there is room beside the box.
 
     `steps` are, by part and rank, the least distances of neighbours.
     """

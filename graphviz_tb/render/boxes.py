@@ -8,14 +8,13 @@ from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.lines import arrow_head, rounded_outline, shorten_line, sign_bead, sign_disc, sign_outline
 
-# px, see docs/visual.md: corners; sheets of a stack; the folded corner; the bar of several colours, and the minimum
-# height of one of them.
+# px, see docs/visual.md. The last is the minimum height of a colour in the bar of several colours.
 BOX_CORNER = 6
 STACK_SHEET_OFFSET = 4
 FOLDED_CORNER = 8
 COLOUR_BAR_WIDTH = 8
 MIN_COLOUR_HEIGHT = 4
-FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)  # short lines need short dashes
+FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)  # px; short dashes for short lines
 SURPLUS_DASHES = (5, 3)
 STUB_LINE_WIDTH, TINTED_STUB_WIDTH = 0.8, 1.5  # px: thinner than any edge; thicker if it has a colour
 
@@ -37,7 +36,7 @@ def front_bounds(box: Box) -> tuple[int, int, int, int]:
 
 
 def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
-    """Draw the outline of a closed box, its stack and its mark; several colours are a bar at its left, clear of
+    """Draw the outline of a closed box, its stack and its mark. Several colours form a bar at its left, clear of
     texts."""
     x, y, width, height = front_bounds(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else BOX_CORNER
@@ -63,7 +62,7 @@ def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
 
 
 def _draw_back_sheets(box: Box, radius: int, ground: str | None, pen: Pen) -> list[Rectangle]:
-    """Draw the sheets of a stack behind the front one, from the back."""
+    """Draw the sheets of a stack behind the front sheet, the rearmost first."""
     x, y, width, height = front_bounds(box)
     away = [STACK_SHEET_OFFSET * sheet for sheet in range(box.sheets, 0, -1)]
     shifts = [(0, -by) if box.connected else (by, 0) for by in away]
@@ -92,7 +91,7 @@ def _folded_sheet(x: int, y: int, width: int, height: int, ground: str, stroke: 
 
 
 def _colour_bar(x: int, y: int, height: int, top: int, foot: int, fill: RowFill) -> list[Primitive]:
-    """Draw colours one below the other in proportion, at the left; `top`, `foot` are the radii of the bar's corners."""
+    """Draw a bar of colours in proportion; `top` and `foot` are the radii of its upper and lower corners."""
     shapes: list[Primitive] = []
     heights = _colour_heights(height - 2, [share for _, share in fill.bands])
     below = y + 1
@@ -114,12 +113,12 @@ def _colour_heights(height: int, shares: list[int]) -> list[int]:
     least, total = min(MIN_COLOUR_HEIGHT, height // len(shares)), sum(shares)
     tall = [max(least, height * share // total) for share in shares]
     tallest = max(range(len(tall)), key=lambda index: (tall[index], -index))
-    tall[tallest] += height - sum(tall)  # remainder of rounding and minimum heights
+    tall[tallest] += height - sum(tall)  # the remainder of rounding and minimum heights
     return tall
 
 
 def _colour_outline(x: int, y: int, width: int, height: int, top: int, foot: int) -> tuple[PathStep, ...]:
-    """Return the outline of one colour; the outer ones follow the left corners of the box."""
+    """Return the outline of one colour of a bar; the first and the last follow the left corners of the box."""
     top, foot = (max(0, min(radius - 1, height)) for radius in (top, foot))
     right, bottom = x + width, y + height
     steps: list[PathStep] = [("M", (x + top, y)), ("L", (right, y)), ("L", (right, bottom)), ("L", (x + foot, bottom))]
@@ -132,7 +131,7 @@ def _colour_outline(x: int, y: int, width: int, height: int, top: int, foot: int
 
 
 def _open_mark_place(box: Box) -> tuple[int, int]:
-    """Return the centre of the +/− mark: on the first of two lines, above a letter or a long second line."""
+    """Return the centre of the +/− mark: on the first line, if a letter or a long second line is below it."""
     x, y, width, height = front_bounds(box)
     if is_pill(box) and not box.open:
         return x + width - 12, y + min(height // 2, 12)
@@ -194,8 +193,7 @@ def _bar_bands(x: int, y: int, height: int, fill: RowFill) -> list[Primitive]:
 
 
 def draw_stub(mark: Stub, fill: RowFill | None, theme: Theme, tint: LineTint | None = None) -> list[Primitive]:
-    """Draw a constant, a summary or an extracted neighbour with the line to its box; `tint` is the diff colour of the
-    line."""
+    """Draw a stub with the line to its box; `tint` is the diff colour of the line."""
     shapes: list[Primitive] = [] if mark.kind == "more" else _draw_stub_line(mark, theme, tint)
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     if mark.kind == "constant":

@@ -1,10 +1,9 @@
-"""Close the room that a frame leaves which is not drawn: inputs and outputs move next to what they are joined to.
+"""Remove the room around the content of a frame that is not drawn, so that inputs and outputs are next to the content.
 
-The frame around a whole model has a title bar and a border in the layout. Where its name is in the title of the sheet
-instead, what is outside moves in by that room; then an output with one straight line moves to the end of its
-column, and not above the highest one; an input whose line passes its box and turns back to it, as at a U, moves to the
-other side of that box. Positions along the flow are counted upstream to downstream whatever its
-direction, so that outputs have the largest.
+The frame around a whole model has a title bar and a border in the layout, but is not drawn if the title of the sheet
+has its name. Then boxes outside move in by that room. An output with one straight line moves further, to the end of its
+column, but not beyond the last output; an input whose line passes its box and turns back to it, as in a U, moves to the
+other side of that box. Positions along the flow increase downstream in every direction.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from dataclasses import replace
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Box, Point, Route, Scene, Size, Stub, Text
 
-PORT_GAP_PX = 4  # between the content and where a line would cross the frame
+PORT_GAP_PX = 4  # between the content and the point where a line crosses the frame
 BOX_GAP_PX, TEXT_GAP_PX = 28, 6  # along the flow, before a box with an arrow head and before a label
-ASIDE_PX = 6  # across the flow, between what is moved and what it passes
+ASIDE_PX = 6  # across the flow, between a moved box and the items that it passes
 LABEL_REACH_PX = 16  # from a line to its label
-INPUT_LINE_PX = 44  # from an input to the box that its line turned back to: a label and an arrow head
+INPUT_LINE_PX = 44  # from an input to its box; room for a label and an arrow head
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,8 @@ class Extent:
 
 
 def sole_frame(scene: Scene) -> int:
-    """Return the frame, not of a stack, that holds everything but single inputs and outputs; -1 for none."""
+    """Return the frame, not of a stack, that contains everything except single inputs and outputs; -1 if there is
+    none."""
     outer = [index for index, box in enumerate(scene.boxes) if box.parent < 0]
     frames = [index for index in outer if scene.boxes[index].open]
     if len(frames) != 1 or scene.rules or scene.boxes[frames[0]].kind == "series":
@@ -54,7 +54,7 @@ def drawn_size(scene: Scene) -> Size:
 
 
 def close_frame(scene: Scene, frame: int) -> Scene:
-    """Return the scene with a bare frame around all but inputs and outputs, and without its room."""
+    """Return the scene with the frame bare and its room removed."""
     bare = replace(scene.boxes[frame], bare=True)
     scene = replace(
         scene,
@@ -67,7 +67,7 @@ def close_frame(scene: Scene, frame: int) -> Scene:
 
 
 def _closing_of(scene: Scene, frame: int) -> _FrameClosing | None:
-    """Return how a frame is closed; None where its room stays."""
+    """Return the closing of a frame; None if its room stays."""
     if scene.webs or scene.rules or any(box.area != "main" for box in scene.boxes):
         return None
     closing = _FrameClosing(scene, frame)
@@ -75,7 +75,7 @@ def _closing_of(scene: Scene, frame: int) -> _FrameClosing | None:
 
 
 def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
-    """Return how far back along the flow extents can move, at most `most`, to touch none of the others there."""
+    """Return how far extents can move back along the flow, at most `most`, without touching the others."""
     room = most
     near = [
         (extent, other)
@@ -84,7 +84,7 @@ def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
         if other.left - ASIDE_PX < extent.right and other.right + ASIDE_PX > extent.left
     ]
     changed = True
-    while changed:  # each step sets an extent behind another one, so there are at most as many as pairs
+    while changed:  # each step moves an extent behind another one, so there are at most as many steps as pairs
         changed = False
         for extent, other in near:
             gap = BOX_GAP_PX if extent is moving[0] else TEXT_GAP_PX
@@ -94,7 +94,7 @@ def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
 
 
 class _FrameClosing:
-    """The parts of a scene inside and outside of a frame, and how far those outside move."""
+    """The parts of a scene inside and outside of a frame, and the moves of the parts outside."""
 
     def __init__(self, scene: Scene, frame: int) -> None:
         self.scene, self.frame = scene, frame
@@ -130,13 +130,13 @@ class _FrameClosing:
         return route.frame < 0 and all(end == self.frame or end in self.outer for end in (route.source, route.target))
 
     def outer_extents(self) -> list[Extent]:
-        """Return the extents of all that is outside of the frame."""
+        """Return the extents of everything outside of the frame."""
         found = [self.box_extent(self.scene.boxes[number]) for number in self.outer]
         found += [self.extent(*route.points) for route in self.scene.routes if self.is_outer_route(route)]
         return [*found, *(self.text_extent(text) for text in self.scene.texts if text.box < 0)]
 
     def is_simple(self) -> bool:
-        """Return whether all that is outside is before or behind the frame, and joined to nothing but it."""
+        """Return whether everything outside is before or behind the frame, and joined only to its content."""
         joined = all(
             self.frame in (route.source, route.target) for route in self.scene.routes if self.is_outer_route(route)
         )
@@ -145,7 +145,7 @@ class _FrameClosing:
         )
 
     def inner_extents(self) -> list[Extent]:
-        """Return the extents of the content; lines end where they leave for the frame."""
+        """Return the extents of the content; lines to the frame count only up to the content."""
         scene, skipped = self.scene, {*self.outer, self.frame}
         found = [self.box_extent(box) for number, box in enumerate(scene.boxes) if number not in skipped]
         found += [self.box_extent(stub) for stub in scene.stubs if stub.box not in skipped]
@@ -160,14 +160,14 @@ class _FrameClosing:
         return found
 
     def port_ends(self, route: Route) -> tuple[bool, bool]:
-        """Return whether a line of the content begins, and ends, at the frame."""
+        """Return whether a line of the content begins at the frame, and whether it ends there."""
         return (
             route.frame == self.frame and route.source < 0,
             route.frame == self.frame and route.target < 0,
         )
 
     def closed_scene(self) -> Scene | None:
-        """Return the scene with all that is outside moved in; None for a frame without content."""
+        """Return the scene with everything outside moved in; None if the frame has no content."""
         inner = self.inner_extents()
         if not inner:
             return None
@@ -301,7 +301,7 @@ class _FrameClosing:
         )
 
     def label_move(self, text: Text) -> int:
-        """Return how far a label outside of the frame moves: as the nearest box on its side of the frame."""
+        """Return the move of a label outside of the frame, that of the nearest box on its side of the frame."""
         extent = self.text_extent(text)
         middle = (extent.left + extent.right) // 2
         behind = extent.start >= self.whole.end
@@ -330,7 +330,7 @@ class _FrameClosing:
         return replace(route, points=tuple(points))
 
     def drawn_area(self, scene: Scene) -> tuple[int, int, int, int]:
-        """Return the left and upper edge of what is drawn of a scene, its width and its height."""
+        """Return left, top, width and height of the drawn part of a scene."""
         corners: list[Point] = []
         for number, box in enumerate(scene.boxes):
             if number != self.frame:
@@ -349,7 +349,7 @@ class _FrameClosing:
         return x, y, max(across) - x, max(down) - y
 
     def cropped_scene(self, scene: Scene) -> Scene:
-        """Return the scene cut to what is drawn."""
+        """Return the scene cropped to its drawn part."""
         x, y, wide, tall = self.drawn_area(scene)
         return replace(
             scene,

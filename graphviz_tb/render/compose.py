@@ -34,12 +34,12 @@ PAGE_MARGIN = 24  # px around the sheet
 TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the strip they are in
 LEGEND_GAP = 24  # px between the drawing and its legend
 MIN_TITLE_WIDTH = 240  # px: a shorter title is not readable
-MAX_TITLE_GROWTH = 480  # px to which a title, or the facts below it, may widen the picture
+MAX_TITLE_GROWTH = 480  # px; a title, or the facts below it, may widen a picture up to this width
 # px: the strip of a title in one line, the gap between name and facts, and the longest such line
 TITLE_LINE_PX, TITLE_GAP_PX, MAX_TITLE_LINE_PX = 32, 14, 560
 SCREEN_RATIO = 12, 7  # a laptop's window
-MAX_LEGEND_PERCENT = 115  # of the width of the scene: a longer legend is broken
-MIN_LEGEND_LINE_PX = 320  # px of the legend that are worth more than another line
+MAX_LEGEND_PERCENT = 115  # of the width of the scene; a longer legend is broken into lines
+MIN_LEGEND_LINE_PX = 320  # a legend is not broken into shorter lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,12 @@ class SheetLayout:
 def _lay_out_sheet(
     scene: Scene, blocks: Sequence[LegendBlock], caption: Caption, margin: int = PAGE_MARGIN, line: int = 0
 ) -> SheetLayout:
-    """Return the position of everything: the title above the scene, the legend below it in one line, or in more if it
-    would be longer than `line`."""
+    """Return the position of everything: the title above the scene, and the legend below it, in lines of at most `line`
+    px (0: chosen by the width of the scene)."""
     title = _title_size(caption)
     if line:  # in print no title makes the figure wider
         title = min(title[0], line), title[1]
-    # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a slim
-    # one it may be as long as that is high.
+    # A line of the legend may be a little longer than the scene, or as long as a screen that shows the whole scene.
     screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]
     longest = max(scene.height, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
     limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest)
@@ -78,7 +77,8 @@ def _lay_out_sheet(
 
 
 def _title_size(caption: Caption) -> tuple[int, int]:
-    """Return the size of the title: name and facts in one line of at most `MAX_TITLE_LINE_PX`, else in two."""
+    """Return the size of the title: one line of name and facts if it is at most `MAX_TITLE_LINE_PX` long, otherwise
+    two."""
     if not caption.title:
         return 0, 0
     name, facts = text_width(caption.title, TITLE_SIZE, True), text_width(caption.facts, FACTS_SIZE)
@@ -112,8 +112,8 @@ def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, 
 
 
 PORT_RADIUS = 2.5  # radius
-COUNT_ENDINGS = ("ops", "new", "gone", "changed", "reconnected")  # of a frame's words that only count
-BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in the legend
+COUNT_ENDINGS = ("ops", "new", "gone", "changed", "reconnected")  # of texts of a frame that only count
+BADGE_SIZE = 9  # px; the letter is also in the legend, in a larger size
 
 
 def compose(
@@ -121,14 +121,14 @@ def compose(
 ) -> Drawing:
     """Compose the whole sheet, independent of the output format.
 
-    A frame around the whole model is not drawn, and its room is closed: its name is in the title; nor is a frame
-    without a name. `line` says how long the legend may be, in print.
+    A frame around the whole model is not drawn, because its name is in the title, nor is a frame without a name. `line`
+    is the longest line of the legend in px, for print.
     """
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in caption.select}
     whole = _whole_frame(scene, paint, chosen)
     if whole >= 0 and caption.title:
         texts = [text for text in scene.texts if text.inside and text.box == whole]
-        # The facts count ops and parameters already, and say what changed.
+        # Leave out counts of ops and changes, which are in the facts already.
         words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
         said = [part for each in words for part in each.split(WORDS_DOT)]
         words = [part for part in said if f"{part} parameters" not in caption.facts.split(WORDS_DOT)]
@@ -154,8 +154,8 @@ def compose(
 
 
 def _whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
-    """Return the frame that holds everything but single inputs and outputs, and says nothing by its colours; -1 for
-    none."""
+    """Return the frame that contains everything except single inputs and outputs, if its colours have no meaning; -1 if
+    there is none."""
     frame = sole_frame(scene)
     if frame < 0 or paint.boxes[frame].hued or paint.boxes[frame].sign or frame in chosen:
         return -1
@@ -167,7 +167,7 @@ def _graph_groups(scene: Scene, paint: Paint, chosen: set[int]) -> tuple[Group, 
     theme = paint.theme
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
-        # -1: texts drawn on their own; the others belong to the group of their box.
+        # Texts under -1 are drawn separately; other texts belong to the group of their box.
         inside.setdefault(text.box if text.inside else -1, []).append(text)
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
@@ -186,7 +186,7 @@ def _graph_groups(scene: Scene, paint: Paint, chosen: set[int]) -> tuple[Group, 
 
 
 def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
-    """Draw the edges, those in front last."""
+    """Draw the edges in the order of `edge_order`."""
     drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in edge_order(scene, paint)]
     return [
         group
@@ -196,8 +196,8 @@ def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
 
 
 def edge_order(scene: Scene, paint: Paint) -> list[int]:
-    """Return the indices of the edges in drawing order: changed ones in front of others, main paths in front of what
-    parts from them, thick ones in front of thin ones, so that lines that coincide look like the thickest."""
+    """Return the indices of the edges in drawing order: changed edges in front of others, main paths in front of edges
+    that part from them, thick edges in front of thin ones, so that lines that coincide look like the thickest."""
     tints = paint.tints.routes
     return sorted(
         range(len(scene.routes)),
@@ -206,7 +206,7 @@ def edge_order(scene: Scene, paint: Paint) -> list[int]:
 
 
 def _change_rank(tint: LineTint | None) -> int:
-    """Return 0 for a line that did not change between two graphs, 1 if a part of it did, 2 if all of it did."""
+    """Return 0 for a line that did not change between two graphs, 1 if a part of it changed, 2 if all of it changed."""
     return 0 if tint is None or not tint.sign else 1 + tint.whole
 
 
@@ -229,7 +229,7 @@ def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chose
         shapes.append(_selection_outline(box, theme))
     if not box.open and fill.badge:
         shapes += _badge_text(box, fill.badge, fill.text)
-    halo = fill.fill if fill.hatch else None  # letters on a hatch are hard to read
+    halo = fill.fill if fill.hatch else None  # text on a hatch would be hard to read
     for text in texts:
         shapes += _scene_text(text, _text_colour(text, fill.text, fill.second, theme), halo)
     title = " · ".join(part for part in (box.title, paint.accounts[index]) if part)
@@ -282,11 +282,11 @@ def _port_group(port: Port, theme: Theme) -> Group:
     return Group(dots, tooltip=port.title)
 
 
-# A figure to print in its true size, without signs of a screen, readable without colours.
+# A figure for print in its true size, without the marks that need a screen, and readable without colours.
 
 TEXT_WIDTH_MM = 178  # mm: the width of a page's text
 POINTS_PER_MM = 72 / 25.4
-MIN_UNIT_POINTS, MAX_UNIT_POINTS = 0.7, 1.0  # names are 10 units or more: 7 to 10 points high
+MIN_UNIT_POINTS, MAX_UNIT_POINTS = 0.7, 1.0  # points per unit; names of 10 units are 7 to 10 points high
 FIGURE_MARGIN = 3  # units around the figure: the page has its own margins
 TEXT_HEIGHT_MM = 240  # mm: the height of a page's text
 PAPER_INK = replace(
@@ -320,7 +320,7 @@ def compose_figure(scene: Scene, paint: Paint, caption: Caption, options: Pictur
 
 
 def paper_units(options: PictureOptions) -> tuple[int, int]:
-    """Return how many units wide and high a figure may be with text of the least size.
+    """Return the largest width and height of a figure in units, with text of the smallest size.
 
     >>> paper_units(PictureOptions(paper=True)), paper_units(PictureOptions(paper=True, width_mm=84))
     ((720, 971), (340, 971))
@@ -330,7 +330,7 @@ def paper_units(options: PictureOptions) -> tuple[int, int]:
 
 
 def width_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return a notice if a figure is wider than asked."""
+    """Return a notice if a figure is wider than requested."""
     wide, asked = drawing.width * drawing.points / POINTS_PER_MM, options.width_mm or TEXT_WIDTH_MM
     if wide < asked + 0.1:
         return ()

@@ -1,4 +1,4 @@
-"""DOT: the picture for Graphviz to place: clusters for open groups, points for ports, one edge for each line."""
+"""Write the picture as DOT for Graphviz: clusters for open groups, points for ports, an edge for each line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
         if box.open:
             parts[index] = _dot_cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
             around.add_subgraph(parts[index])
-            # An invisible node, because an edge needs one to end at.
+            # Add an invisible node, because an edge cannot end at a cluster.
             parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
             around.add_node(_dot_node(index, box, labels.get(index, []), paint.boxes[index]))
@@ -158,7 +158,7 @@ def _dot_edge(route: Route, scene: Scene, theme: Theme) -> Any:
     attributes: dict[str, Any] = {}
     ends = []
     for port, box, key in ((route.source_port, route.source, "ltail"), (route.target_port, route.target, "lhead")):
-        # Graphviz has no edges to clusters: use one to a node inside, cut at the cluster's border (`compound`).
+        # Graphviz has no edges to clusters, so use an edge to a node inside, cut at the cluster's border (`compound`).
         if port < 0 and scene.boxes[box].open:
             attributes[key] = f"cluster_b{box}"
         ends.append(f"p{port}" if port >= 0 else f"c{box}" if scene.boxes[box].open else f"b{box}")

@@ -35,9 +35,10 @@ RESERVED_FIELDS = frozenset(("id", "value", "name", "label", "op", "device", "sc
 
 @dataclass(frozen=True, slots=True)
 class FlatNode:
-    """An op, or a group if `op` is "": its row, the row of the group around it (0: none), and its fields.
+    """An op, or a group if `op` is "": its row, the row of the group around it (0 if there is none), and its fields.
 
-    `label` is the name on its box; `given` are the user's facts by column, with `fact_` before the names of fields.
+    `label` is the name on its box; `given` are the user's facts by column. A column that has the name of a field begins
+    with `fact_`.
     """
 
     row: int
@@ -51,8 +52,8 @@ class FlatNode:
 
 @dataclass(frozen=True, slots=True)
 class FlatEdge:
-    """An edge from output `output` of the op at row `source` to input `slot` of that at `target` (-1: control), and the
-    shape and dtype that it carries, "" if unknown."""
+    """An edge from output `output` of the op at row `source` to input `slot` (-1 if control) of the op at row `target`;
+    `tensor` is its shape and dtype, "" if unknown."""
 
     source: int
     target: int
@@ -131,8 +132,7 @@ def _tensor_text(facts: Facts, node: int, key: int) -> str:
 
 
 def cytoscape_json(hierarchy: Hierarchy, facts: Facts) -> bytes:
-    """Write the whole main graph: `cytoscape({elements: …})` takes the field `elements`; `parent` makes compound
-    nodes."""
+    """Write the whole main graph for `cytoscape({elements: …})`; `parent` makes compound nodes."""
     listed = [{"data": _cytoscape_data(node)} for node in _flat_nodes(hierarchy, facts, groups=True)]
     lines = [
         {
@@ -272,13 +272,13 @@ def model_explorer_json(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes
 
 
 def _incoming_edge(edge: FlatEdge, output: str, source: str) -> dict[str, str]:
-    """Return one edge in the form of its target."""
+    """Return one edge as an entry of its target node."""
     slot = "control" if edge.control else str(edge.slot)
     return {"sourceNodeId": source, "sourceNodeOutputId": output, "targetNodeInputId": slot}
 
 
 def node_data_json(hierarchy: Hierarchy, facts: Facts) -> bytes:
-    """Return the facts that colour the graph, or FLOPs if none were given, as node data for the graph above."""
+    """Return the user's facts, or FLOPs if there are none, as node data for the graph of `model_explorer_json`."""
     given, costs = facts.given, facts.cost() if facts.cost is not None and facts.given is None else None
     name = "FLOPs" if given is None else given.shown
     results: dict[str, dict[str, Any]] = {}
@@ -322,7 +322,7 @@ def _mermaid_label(text: str) -> str:
 
 
 def _mermaid_boxes(scene: Scene) -> Iterator[str]:
-    """Yield the boxes, each group around those in it."""
+    """Yield the boxes; groups enclose the boxes in them."""
     inside: dict[int, list[int]] = {}
     for index, box in enumerate(scene.boxes):
         inside.setdefault(box.parent, []).append(index)
@@ -396,7 +396,7 @@ def _mermaid_classes(scene: Scene, paint: Paint) -> Iterator[str]:
         yield f"  class {','.join(f'b{index}' for index in members)} c{number}"
 
 
-# One open group as a `networkx.DiGraph`, for your own algorithms.
+# One open group as a `networkx.DiGraph`.
 
 
 def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[int]:
@@ -411,7 +411,7 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
     >>> [graph.nodes[node]["name"] for node in graph], list(graph.edges.values())[0]["tensors"]
     (['a', 'b'], 1)
     """
-    import networkx  # the other formats need none of it
+    import networkx  # only this format needs it
 
     graph: networkx.DiGraph[int] = networkx.DiGraph(name=hierarchy.name[metagraph.row])
     for row in metagraph.children:
@@ -449,7 +449,7 @@ TraceEvent = dict[str, Any]
 
 
 def trace_json_bytes(profiles: Sequence[Profile]) -> bytes:
-    """Return the steps of one run, one after the other on the clock of the trace; equal profiles give equal bytes."""
+    """Return the steps of one run, one after the other on the clock of the trace; equal profiles yield equal bytes."""
     origin = min((profile.timeline.origin for profile in profiles), default=0)
     processes: dict[str, int] = {}
     threads: dict[tuple[int, str, int], int] = {}
@@ -492,9 +492,10 @@ def _slice_events(
 
 
 def _slice_event_rows(timeline: Timeline) -> Any:
-    """Return the row of each slice: nested slices are on the row of the outer one, others on the row of their level."""
+    """Return the row of each slice: a nested slice is on the row of the outer slice, others are on the row of their
+    level."""
     row = timeline.level.astype(np.int64)
-    for level in range(1, int(np.max(row, initial=0)) + 1):  # the slice around is on a level above
+    for level in range(1, int(np.max(row, initial=0)) + 1):  # the enclosing slice is on a level above
         inside = np.flatnonzero((timeline.level == level) & (timeline.parent >= 0))
         row[inside] = row[timeline.parent[inside]]
     return row

@@ -1,4 +1,4 @@
-"""The fonts of pictures: the one used for measuring, one from the extra `cjk`, and files given by the user."""
+"""The fonts of pictures: Arimo, which measures texts, the font of the extra `cjk`, and files of the user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Tables of the OpenType specification (ISO/IEC 14496-22) that a font in a PDF needs, and hints if there are any.
 KEPT_TABLES = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
 REQUIRED_TABLES = ("head", "hhea", "maxp", "hmtx", "cmap")
-# Warnings of fontTools go to configured loggers and are not printed: our errors report what matters.
+# Do not print warnings of fontTools; they go to configured loggers only.
 logging.getLogger("fontTools").addHandler(logging.NullHandler())
 
 
@@ -80,7 +80,7 @@ class Typeface:
 
     def subset_font(self, glyphs: Iterable[int]) -> bytes:
         """Return the outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
-        with _font_errors(self._name):  # outlines are decoded here
+        with _font_errors(self._name):  # this decodes the outlines
             return self._make_subset(glyphs)
 
     def _make_subset(self, glyphs: Iterable[int]) -> bytes:
@@ -112,7 +112,7 @@ def _font_errors(name: str) -> Iterator[None]:
         raise RequestError(f"{name!r} is not a font, or damaged", hint="give a .ttf or .otf file") from error
 
 
-# First words of Unicode's names of letters, and the script's name; all others are "other" letters.
+# The script by the first word of a letter's Unicode name; letters of further scripts are "other".
 SCRIPT_NAMES = {
     "HANGUL": "Korean",
     "CJK": "Chinese",
@@ -134,8 +134,8 @@ CJK_PACKAGE = "noto-cjk-sans-otc"  # installed by the extra `cjk`
 
 
 def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
-    """Return the font files in search order: Arimo, the given ones, and, if a text has letters that Arimo lacks, the
-    font of the extra `cjk`."""
+    """Return the font files in search order: Arimo, then `more`, then, if a text has letters that Arimo lacks, the font
+    of the extra `cjk`."""
     check_fonts(more)
     try:
         import fontpkg_arimo
@@ -193,7 +193,7 @@ def undrawable_texts(drawing: Drawing, more: tuple[str, ...]) -> dict[str, str]:
 
 
 def missing_font_notices(letters: Mapping[str, str], code: str, what: str) -> tuple[Notice, ...]:
-    """Return a notice of the texts with letters that no font has: their scripts, what is drawn instead, and what helps.
+    """Return a notice about the texts with letters that no font has: their scripts, the replacement, and a remedy.
 
     `letters` are the missing letters by text.
     """
@@ -207,7 +207,7 @@ def missing_font_notices(letters: Mapping[str, str], code: str, what: str) -> tu
 
 
 def _font_hint(scripts: list[str]) -> str:
-    """Return how to get a font for these scripts: the extra `cjk` for its own, a file for any other."""
+    """Return the way to get a font for these scripts: the extra `cjk`, or a file for scripts that it lacks."""
     brought = [] if _cjk_font_files() else [script for script in scripts if script in EAST_ASIAN_SCRIPTS]
     others = [script for script in scripts if script not in brought]
     if brought and others:

@@ -1,6 +1,6 @@
-"""The page: one file with its data, script and style that makes no network requests.
+"""Write the page: one file with its data, script and style, which makes no network requests.
 
-The policy names by hash the script and the style that the browser may run, and forbids to load anything.
+The content security policy allows only the script and the style with the right hash, and forbids all loading.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, Protocol
 
 from graphviz_tb.render.svg import escape_text
 
-LAYOUT_MODULES = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope: their names are many
-GRAPH_ENTRY = "start_graph.js"  # of a file
-LOG_ENTRY = "logs/start_file.js"  # of a file that has a log
-SERVER_ENTRY = "served/start_server.js"  # of a server: this alone asks for data
+LAYOUT_MODULES = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope, because of their many names
+GRAPH_ENTRY = "start_graph.js"  # of a page with its data
+LOG_ENTRY = "logs/start_file.js"  # of a page with its data and a log
+SERVER_ENTRY = "served/start_server.js"  # of the page of a server; only this entry requests data
 LAYOUT_EXPORTS = "...exported, width: hand_text_width, setAdvances, TupleMap"
 
 
@@ -51,15 +51,15 @@ def page_bytes(head: Mapping[str, Any], blocks: Iterable[PageBlock], title: str 
 
 
 def served_page(title: str, code: str, look: str) -> bytes:
-    """Return the page of a server, without data: the script at the address `code` requests it. `look` is the address of
-    the style."""
+    """Return the page of a server, without data, which the script at the address `code` requests. `look` is the address
+    of the style."""
     head = _script_safe_json({"server": True, "title": title})
     sheet = f'<link rel="stylesheet" href="{look}">'
     return _fill_page("", title, sheet, head, "", f'<script src="{code}"></script>')
 
 
 def _fill_page(meta: str, title: str, look: str, head: str, held: str, code: str) -> bytes:
-    """Return the page around its parts, all of them markup except for the title."""
+    """Return the page with its parts, all of which are markup except the title."""
     parts = {
         "{{policy}}": meta,
         "{{title}}": escape_text(title),
@@ -72,20 +72,20 @@ def _fill_page(meta: str, title: str, look: str, head: str, held: str, code: str
 
 
 def _fill_template(shell: str, parts: Mapping[str, str]) -> str:
-    """Replace each mark of a template once; inserted text is not searched again.
+    """Replace each placeholder of a template once; inserted text is not searched again.
 
     >>> _fill_template("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
     'a {{y}} b 1'
     """
     pieces = []
     for mark, part in parts.items():
-        before, _, shell = shell.partition(mark)  # marks in the order of the shell
+        before, _, shell = shell.partition(mark)  # placeholders have the order of the template
         pieces += [before, part]
     return "".join([*pieces, shell])
 
 
 def _script_safe_json(value: Any) -> str:
-    """Return JSON for a script element: nothing in it ends the element or begins a comment.
+    """Return JSON for a script element, in which nothing ends the element or begins a comment.
 
     >>> _script_safe_json("</script><!--é")
     '"\\\\u003c/script\\\\u003e\\\\u003c!--\\\\u00e9"'
@@ -101,7 +101,7 @@ def joined_script(entry: str = GRAPH_ENTRY) -> str:
 
 
 def _layout_script() -> str:
-    """Return the script that defines `layout`: everything that is translated from Python."""
+    """Return the script that defines `layout`, the code translated from Python."""
     inside = "\n".join(map(viewer_source, LAYOUT_MODULES))
     return f"const layout = (() => {{\n{inside}\nreturn {{ {LAYOUT_EXPORTS} }};\n}})();\n"
 
@@ -111,7 +111,7 @@ def style_sheet(logs: bool = False) -> str:
 
 
 def _content_policy(code: str, look: str) -> str:
-    """Return the policy: nothing is loaded; this script, this style and pictures made by the page are allowed."""
+    """Return the policy, which allows this script, this style and pictures that the page makes, but no loading."""
     return (
         f"default-src 'none'; script-src 'sha256-{_content_hash(code)}'; style-src 'sha256-{_content_hash(look)}'; "
         "img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'"
@@ -139,9 +139,9 @@ def viewer_source(name: str) -> str:
 
 @cache
 def modules_of(entry: str) -> tuple[str, ...]:
-    """Return the modules that an entry needs, each after those that it imports, and the entry at the end.
+    """Return the modules that an entry needs, each after its imports, with the entry at the end.
 
-    Where modules import each other in a circle, the one that is reached first comes last, as in a browser.
+    If modules import each other in a cycle, the module that is reached first comes last, as in a browser.
     """
     order: list[str] = []
     seen = {entry}
@@ -166,5 +166,5 @@ def _imported_modules(name: str) -> list[str]:
 
 @cache
 def _viewer_text(name: str) -> str:
-    """Return a file of the viewer, behind a new line."""
+    """Return the text of a file of the viewer, after a newline for `_IMPORT`."""
     return "\n" + (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")

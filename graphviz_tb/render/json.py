@@ -1,4 +1,4 @@
-"""The whole folded graph for machines, whatever is open. The schema is described in docs/json.md."""
+"""Write the whole folded graph as JSON, independent of open groups. The schema is described in docs/json.md."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ JsonObject = dict[str, Any]
 FormedLevel = tuple[LevelForm, list[int]]
 ExpandRow = Callable[[int], Metagraph]
 JSON_KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
-# Bytes of a document for each row, in addition to `MAX_JSON_BYTES`; longer ones are refused. Types and devices of ops
-# are repeated for each group around them, shapes for each line with them: this may add up to gigabytes.
+# A document may have `MAX_JSON_BYTES` and so many bytes for each row; longer documents are refused. Types and devices
+# of ops are repeated for each group around them, shapes for each line, which may add up to gigabytes.
 MAX_BYTES_PER_ROW = 2_000
 NOT_EMBEDDED: JsonObject = {"embedded_in": []}
 NOT_EMBEDDED_TEXT = b'"embedded_in":[]'
@@ -38,11 +38,13 @@ COMPACT_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JsonDocument:
-    """The document, made piece by piece: as a whole it would take ten times the memory of its text.
+    """The document, which is encoded piece by piece, because its values would take ten times the memory of its text.
 
-    `metagraph(row)` opens a group. `more` gives fields of a node by row: "stats", "cost". `alike` numbers the rows for
-    some of these fields: rows with equal numbers have equal values. `form(row)` returns the level that equals this one
-    but for its rows, and these rows (`LevelForm`); None if unknown. `surplus` is what one member has more, by stack.
+    - `metagraph(row)`: opens a group.
+    - `more`: functions from a row to the value of a further field ("stats", "cost").
+    - `alike`: for some of these fields, a number by row; rows with equal numbers have equal values.
+    - `form(row)`: the form that a level shares with levels that differ only in rows, and its rows; None if unknown.
+    - `surplus`: the surplus of stacks that have one.
     """
 
     hierarchy: Hierarchy
@@ -53,7 +55,7 @@ class JsonDocument:
     surplus: Mapping[int, Surplus] = field(default_factory=dict)
 
     def node_entries(self) -> Iterator[JsonObject]:
-        """Yield one entry for each row, in preorder; its id is the row."""
+        """Yield an entry for each row, in preorder; its id is the row."""
         rows = RowEntries(self.hierarchy, self.surplus)
         for row in range(len(self.hierarchy)):
             yield {**rows.row_entry(row), **{name: entry(row) for name, entry in self.more.items()}}
@@ -72,7 +74,7 @@ class JsonDocument:
 
         Raises RequestError if it is too large.
         """
-        # One buffer: a document can take hundreds of megabytes, and joining doubles that.
+        # Use one buffer: a document may take hundreds of megabytes, and joining pieces would double that.
         text, known, rows = BytesIO(), TextCache(), RowEntries(self.hierarchy, self.surplus)
         text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % DOCUMENT_VERSIONS["tbgraph"])
         for row in range(len(self.hierarchy)):
@@ -110,14 +112,13 @@ class JsonDocument:
 
 
 class TextCache:
-    """Encoded values by key; a short one is encoded once."""
+    """Encoded values by key; short values are encoded once."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, bytes] = {}
 
     def text_of(self, key: Hashable | None, make: Callable[[Any], JsonObject], which: Any) -> bytes:
-        """Return the text of the value that `make` gives for `which`; values of equal keys are equal, None is never
-        cached."""
+        """Return the encoded `make(which)`. Equal keys mean equal values; with the key None nothing is cached."""
         text = None if key is None else self._known.get(key)
         if text is None:
             text = _encode_compact(make(which))
@@ -127,14 +128,14 @@ class TextCache:
 
 
 class LevelTemplates:
-    """Texts of levels that are equal but for their rows: made once, with placeholders for rows."""
+    """Encoded levels with placeholders for rows, which levels that differ only in rows share."""
 
     def __init__(self, known: TextCache) -> None:
         self._known = known
         self._made: dict[int, tuple[bytes, list[int]]] = {}
 
     def filled_text(self, first: Metagraph, old: Sequence[int], new: Sequence[int]) -> bytes:
-        """Return the text of the first such level, with `new` rows in place of the `old` ones."""
+        """Return the text of the level `first` with `new` rows in place of its `old` rows."""
         made = self._made.get(first.row)
         if made is None:
             made = self._made[first.row] = self._make_template(first, old)
@@ -159,16 +160,16 @@ def group_rows(hierarchy: Hierarchy) -> list[int]:
 
 
 class RowEntries:
-    """The entries of rows: their names, their contents, and fields of few rows."""
+    """Makes the entries of rows: names, contents, and fields that few rows have."""
 
     def __init__(self, hierarchy: Hierarchy, surplus: Mapping[int, Surplus]) -> None:
         self.hierarchy, self.graph, self.surplus = hierarchy, hierarchy.graph, surplus
         columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
         self.kind, self.node, self.template, self.parent = (column.tolist() for column in columns)
-        # Groups have node -1: the last of each column.
+        # Groups have node -1, the last entry of each column.
         types = self.graph.op, self.graph.device
         self.op, self.device = (np.append(column, -1)[hierarchy.node].tolist() for column in types)
-        # Rows are in preorder: the ops under a group are a slice of all ops.
+        # The ops under a group are a slice of all ops, because rows are in preorder.
         ops = hierarchy.node[hierarchy.is_ordinary_op]
         self.ops, self.devices = self.graph.op[ops], self.graph.device[ops]
         self.start, self.stop = hierarchy.op_prefix_sum[:-1].tolist(), hierarchy.op_prefix_sum[hierarchy.end].tolist()
@@ -211,7 +212,7 @@ class RowEntries:
             "device": devices[self.device[row]] if is_op else "",
             "ops": stop - start,
             "op_types": {} if is_op else _word_counts(self.ops[start:stop], op_types),
-            # Ops without a device are left out.
+            # Ops without a device do not count.
             "devices": {}
             if is_op
             else {word: n for word, n in _word_counts(self.devices[start:stop], devices).items() if word},
@@ -237,7 +238,7 @@ class RowEntries:
         if row in hierarchy.calls:
             bodies = hierarchy.calls[row]
             entry["function"] = bodies[0][1]
-            # "": the op type is the function's name.
+            # The attribute is "" if the op type is the function's name.
             entry["functions"] = {attr or "body": function for attr, function in bodies}
         if (weight := graph.meaning.weights.get(node)) is not None:
             entry["weight"] = {
@@ -274,7 +275,7 @@ def _layer_values(layer: Layer) -> JsonObject:
 
 
 def _hosts_of_marks(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    """Return for each row of a mark the rows next to which it is drawn, or the marks it belongs to."""
+    """Return for each row of a mark the rows of the ops, or marks, next to which it is drawn."""
     graph, row_of = hierarchy.graph, hierarchy.row_of_node
     hosts_of: dict[int, dict[int, None]] = {}
     for mark, host in zip(row_of[graph.beside.mark].tolist(), row_of[graph.beside.host].tolist(), strict=True):
@@ -285,7 +286,7 @@ def _hosts_of_marks(hierarchy: Hierarchy) -> dict[int, list[int]]:
 
 
 def _mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
-    """Return the control inputs of constants, kept once at the constant itself."""
+    """Return the control inputs of constants, by constant."""
     graph = hierarchy.graph
     edges = np.flatnonzero((graph.mark[graph.target] == Mark.CONSTANT) & (graph.mark[graph.source] == Mark.NONE))
     sources_of: dict[int, dict[int, None]] = {}
@@ -297,7 +298,7 @@ def _mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
 
 
 def _mark_annotations_by_group(hierarchy: Hierarchy) -> dict[int, JsonObject]:
-    """Return the annotations of marks by the group around them: marks are not children of a metagraph."""
+    """Return the annotations of marks by the group around them, because marks are not children of a metagraph."""
     waiting: dict[int, JsonObject] = {}
     for mark, sources in _mark_annotations(hierarchy).items():
         waiting.setdefault(int(hierarchy.parent[mark]), {})[str(mark)] = {"in": sources, "out": []}
@@ -316,7 +317,7 @@ def _level_text(level: Metagraph, known: TextCache, more: JsonObject) -> Iterato
 
 
 def _level_values(metagraph: Metagraph, more: JsonObject) -> JsonObject:
-    """Return one group without its metaedges: extracts, functions, annotations, with `more` of these."""
+    """Return one group without its metaedges: extracts, functions, and annotations including `more`."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
     for note in metagraph.annotations:
@@ -336,7 +337,7 @@ def _metaedge_values(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
 
 
 def _carried_values(edge: Metaedge) -> JsonObject:
-    """Return the edges that a metaedge represents, and what it carries."""
+    """Return the edges that a metaedge represents, and its tensors."""
     carried = edge.carried_tensors
     tensors = list(carried)
     return {

@@ -1,4 +1,4 @@
-"""The legend: the colours and the signs that occur in this picture."""
+"""Draw the legend: the colours and the signs that occur in a picture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def text_labels(
     semibold: bool = False,
     halo: str | None = None,
 ) -> list[Primitive]:
-    """Return a text in its measured width whatever font the viewer has; nothing for an empty text.
+    """Return a text in its measured width, independent of the fonts of the viewer; [] for an empty text.
 
     >>> text_labels("", 0, 12, 12, 0, "#000000")
     []
@@ -36,9 +36,9 @@ def text_labels(
 
 MAX_COLUMN_WIDTH = 260  # px: slightly more than the widest box; longer labels are shortened
 MAX_SENTENCE_WIDTH = 480  # px, if the rows are sentences
-SAMPLE_WIDTH, SAMPLE_GAP = 28, 8  # px: the width of a sample, and from it to its label
-PAPER_THEME = "paper"  # the theme of figures to print
-SCREEN_SIGNS = ("call", "function", "series", "chain", "fold", "shortcut", "summary")  # signs that explain a screen
+SAMPLE_WIDTH, SAMPLE_GAP = 28, 8  # px: the width of a sample, and the gap to its label
+PAPER_THEME = "paper"  # the theme of figures for print
+SCREEN_SIGNS = ("call", "function", "series", "chain", "fold", "shortcut", "summary")  # left out in figures
 CHANGE_LABELS = {
     ("+", True): "new wire",
     ("−", True): "removed wire",
@@ -51,9 +51,7 @@ CHANGE_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One row: a sample drawn in a box of `SAMPLE_WIDTH` × 16 at the origin, and its label; `more` is a second line, in
-    a
-    legend of one column."""
+    """One row: a sample drawn in a box of `SAMPLE_WIDTH` × 16 at the origin, and its label; `more` is a second line."""
 
     sample: tuple[Primitive, ...]
     label: str
@@ -62,7 +60,7 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class LegendBlock:
-    """A heading and its rows, each at most `most` pixels wide; `plain`: in lines the rows need no heading."""
+    """A heading and its rows, each at most `most` pixels wide; `plain`: in a legend of lines it has no heading."""
 
     heading: str
     entries: tuple[LegendEntry, ...]
@@ -83,8 +81,8 @@ SAME_STRUCTURE_AND_LETTER = "same shade and letter: same structure"
 
 
 def rows_by_kind(rows: Sequence[LegendRow]) -> list[LegendRow]:
-    """Return one row for all of one kind, in their first shade; if a kind has several structures, single layers aside,
-    what shades say comes last."""
+    """Return one row for each kind, in its first shade. If a kind has several structures besides single layers, the
+    last row explains the shades."""
     alike: dict[str, LegendRow] = {}
     for row in rows:
         known = replace(row, label=row.kind, fill=replace(row.fill, badge="")) if row.kind else row
@@ -115,7 +113,7 @@ def _change_entries(paint: Paint) -> list[LegendEntry]:
     tints: dict[tuple[str, bool], LineTint] = {}
     for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
-            tints.setdefault((tint.sign, tint.whole), tint)  # one sample of each kind
+            tints.setdefault((tint.sign, tint.whole), tint)  # one sample for each kind
     return [
         LegendEntry(draw_route(SAMPLE_EDGE, paint.theme, False, tints[key]).shapes, label)
         for key, label in CHANGE_LABELS.items()
@@ -212,7 +210,7 @@ def _occurring_signs(scene: Scene) -> set[str]:
             names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):
         names.add("back")
-    if "shown" in names:  # its sign says the same of closed ones
+    if "shown" in names:  # its sign explains closed stacks, too
         names.discard("chain")
     # A kind that all lines have needs no sign.
     return names if "control" in names or "reference" in names else {name for name in names if name != "data"}
@@ -221,13 +219,13 @@ def _occurring_signs(scene: Scene) -> set[str]:
 def _sign_entries(scene: Scene, theme: Theme) -> list[LegendEntry]:
     """Return the signs of this picture, in the order of the table."""
     names = _occurring_signs(scene)
-    if theme.name == PAPER_THEME:  # a reader of a figure knows what it is of
+    if theme.name == PAPER_THEME:
         names = {name for name in names if name not in SCREEN_SIGNS}
     plain = RowFill(theme.op, theme.stroke, theme.text, theme.secondary)
     return [LegendEntry(tuple(draw(plain, theme)), label) for name, label, draw in SIGN_SAMPLES if name in names]
 
 
-# Lay out the legend in lines, or in rows and columns in several shapes, from which the page chooses the best.
+# Lay out the legend in lines, or in columns in several shapes, of which the page chooses the best.
 
 LEGEND_ROW_PX, LEGEND_HEADING_PX = 20, 22  # px: a line of the legend, and its heading
 SECOND_LINE_PX = 14  # for the second line of a row
@@ -292,7 +290,7 @@ def legend_in_lines(blocks: Sequence[LegendBlock], limit: int) -> LegendShape:
 
 
 def _shape_legend(blocks: Sequence[BlockSize], limit: int) -> LegendShape:
-    """Place blocks in columns of rows, next to each other up to a total width of `limit`, else one below the other."""
+    """Place blocks next to each other, up to a total width of `limit`, or below each other; each in columns of rows."""
     placed: list[PlacedBlock] = []
     x = y = deep = wide = 0
     for block, column, heading in blocks:
@@ -311,12 +309,12 @@ def _shape_legend(blocks: Sequence[BlockSize], limit: int) -> LegendShape:
 
 
 def _column_layout(block: LegendBlock, column: int, limit: int) -> tuple[int, int]:
-    """Return the number of columns, each `column` px wide, and of lines in each; one column if a row has two lines of
-    text."""
+    """Return the number of columns, each `column` px wide, and the number of rows in each; one column if a row has two
+    lines of text."""
     count = len(block.entries)
     if any(entry.more for entry in block.entries):
         return 1, count
-    # The lines that the most columns need; then the columns that these lines fill.
+    # First the number of rows with as many columns as possible, then the number of columns that these rows fill.
     lines = -(-count // max(1, (limit + LEGEND_BLOCK_GAP) // (column + LEGEND_BLOCK_GAP)))
     return -(-count // lines), lines
 
@@ -339,7 +337,7 @@ def draw_legend(legend: LegendShape, theme: Theme) -> Iterator[Group]:
 def _legend_row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
     """Return a sample with its label; the label alone if there is no sample."""
     room = most - SAMPLE_WIDTH - SAMPLE_GAP if entry.sample else most
-    # Labels that begin alike differ at their ends, which stay: see `color.structure._describe_templates`.
+    # Shorten in the middle, because labels that begin alike differ at their ends (see `color.structure`).
     label = elide_text(replace_unsafe_characters(entry.label), room, OP_FONT_PX, whole_words=False)
     texts = _legend_text(label, SAMPLE_WIDTH + SAMPLE_GAP if entry.sample else 0, 12, theme.text, False)
     texts += _legend_text(entry.more, SAMPLE_WIDTH + SAMPLE_GAP, 12 + SECOND_LINE_PX, theme.text, False)

@@ -12,17 +12,17 @@ from graphviz_tb.model.paint import LineTint, RowFill
 from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
 
-# The signs of a diff: a disc at the upper left and an outline that show without colour how a box changed.
+# The signs of a diff: a disc at the upper left, and an outline, show the change of a box without colour.
 #
 # +  added     solid 2.5        −  removed           dashed 6 3
 # ~  changed   double           →  renamed or moved  dotted 1 3
 
 # px: long dashes for removed boxes, dots for renamed ones.
 SIGN_DASHES: dict[str, tuple[float, ...]] = {"−": (6, 3), "→": (1, 3)}
-SIGN_WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px: added and removed boxes are thicker than changed ones
+SIGN_WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px
 SIGN_DISC_RADIUS = 6  # px
-BEAD_RADIUS = 4.5  # the disc on a line or on a stub
-# Drawn in a square of 6 around the middle of the disc.
+BEAD_RADIUS = 4.5  # px; the disc on a line or on a stub
+# In a square of 6 px around the middle of the disc.
 SIGN_STROKES: dict[str, tuple[PathStep, ...]] = {
     "+": (("M", (-3, 0)), ("H", (3,)), ("M", (0, -3)), ("V", (3,))),
     "−": (("M", (-3, 0)), ("H", (3,))),
@@ -65,24 +65,24 @@ def _draw_sign(x: float, y: float, radius: float, colour: str, sign: str, theme:
     return [ground, Curve(SIGN_STROKES[sign], pen=pen, at=(x, y), scale=radius / SIGN_DISC_RADIUS)]
 
 
-BEND_RADIUS = 8  # px of a bend; less on a shorter run
-# Px of an arrow head on a thin line, its growth on the thickest, and for each unit of thickness.
+BEND_RADIUS = 8  # px; less on a short run
+# An arrow head on a thin line in px, its largest growth, and the thickness in px that adds 1 to the growth.
 ARROW_LENGTH, ARROW_WIDTH, MAX_ARROW_GROWTH, ARROW_GROWTH_STEP = 8.0, 6.4, 1.25, 8.0
 PAPER_REFERENCE_DASHES = (8, 3, 2, 3)  # px: a reference edge in print
-CONTROL_LINE_DASHES = (4, 3)  # px: visible on the thinnest line
+CONTROL_LINE_DASHES = (4, 3)  # px
 SELECTED_THICKENING = 15  # tenths of a pixel
 MIN_CHANGED_THICKNESS = 1.8  # px: an added or removed line
 TINT_BAND = 2.5  # px of the band under a line on either side
 WEB_THICKNESS = 0.6  # px: a line of a web, thin because there are so many
-WEB_BUNDLE = 100  # lines of a web in one outline: more slow down SVG renderers
-PARTING_RADIUS = 2.6  # px: the dot where a line leaves another
+WEB_BUNDLE = 100  # lines of a web in one outline; more slow down SVG renderers
+PARTING_RADIUS = 2.6  # px; the dot where a line parts from another
 BEAD_DISTANCE = 20  # px from the tip of the arrow to the sign of an added or removed line
 
 
 def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = None) -> Group:
     """Draw an edge as one group: its line, its arrow head, and the chevron of a back edge.
 
-    `tint` is its change between two graphs: its colour, or that of a band under it if only a part changed.
+    `tint` is its change between two graphs: the colour of the line, or of a band under it if only a part changed.
     """
     whole = tint if tint is not None and tint.whole else None
     colour = edge_colour(line, theme, chosen) if whole is None else whole.colour
@@ -90,7 +90,7 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     thickness = max(thickness, MIN_CHANGED_THICKNESS) if whole and whole.sign else thickness
     points: list[DrawingPoint] = [*straighten_polyline(line.points)]
     parting = line.parting
-    if parting is not None and parting in points and not chosen:  # before, it is the other line
+    if parting is not None and parting in points and not chosen:  # up to there, the other line is drawn
         points = points[points.index(parting) :]
     if len(points) < 2:
         return Group((), tooltip=line.title)
@@ -101,15 +101,15 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
         grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / ARROW_GROWTH_STEP)
         marks.append(arrow_head(tip, before, grow))
         room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
-        # Up to 2 px inside the head, without a visible seam.
+        # End the line up to 2 px inside the head, without a visible seam.
         points = shorten_line(points, min(ARROW_LENGTH * grow - 2, room - 1), backwards)
     if line.back:
         marks.append(_chevron_outline(points, thickness))
     dashes = (whole.dashes if whole else ()) or (CONTROL_LINE_DASHES if line.kind == "control" else ())
     if line.kind == "reference" and theme.reference == theme.main and not whole:
-        dashes = PAPER_REFERENCE_DASHES  # where its colour does not say it
+        dashes = PAPER_REFERENCE_DASHES  # in print, colour is not enough
     shapes: list[Primitive] = [_tint_band(points, thickness, tint)] if tint and not whole else []
-    # Dashes begin at the arrow: those of lines that share a trunk to it fall on each other.
+    # Dashes begin at the arrow, so that the dashes of lines that share a trunk coincide.
     outline = rounded_outline(points[::-1] if line.kind == "control" else points)
     shapes.append(Curve(outline, pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
@@ -126,7 +126,7 @@ def draw_web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     steps."""
     dashes = CONTROL_LINE_DASHES if bundle.kind == "control" else ()
     pen = Pen(edge_colour(bundle, theme), WEB_THICKNESS, dashes)
-    # Each once: a million lines have only some thousand distinct ends.
+    # Compute each end once, because a million lines have only some thousand distinct ends.
     starts: dict[int, PathStep] = {source: ("M", _web_end_point(scene, source)) for source in set(bundle.sources)}
     ends: dict[int, PathStep] = {target: ("L", _web_end_point(scene, target)) for target in set(bundle.targets)}
     groups = []
@@ -174,7 +174,7 @@ def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) ->
 
 
 def shorten_line(points: list[DrawingPoint], by: float, at_start: bool) -> list[DrawingPoint]:
-    """Return the polyline with its end (or start) drawn back, so that the line ends inside the arrow head."""
+    """Return the polyline shortened at its end (or start), so that the line ends inside the arrow head."""
     if by <= 0:
         return points
     turned = points[::-1] if at_start else points
@@ -191,7 +191,7 @@ def _step_towards(start: DrawingPoint, goal: DrawingPoint, distance: float) -> D
 def rounded_outline(points: Sequence[DrawingPoint]) -> tuple[PathStep, ...]:
     """Return an outline through the points with rounded corners.
 
-    A run at an end belongs to its corner, one between two corners half to each.
+    A corner may take all of a run at an end of the line, and half of a run between two corners.
 
     >>> rounded_outline([(0, 0), (0, 40), (30, 40)])
     (('M', (0, 0)), ('L', (0.0, 32.0)), ('Q', (0, 40, 8.0, 40.0)), ('L', (30, 40)))

@@ -1,8 +1,8 @@
-"""PDF: a drawing on one page of its size, with the letters it uses embedded.
+"""Write a drawing as PDF, on one page of its size, with the glyphs it uses embedded.
 
     drawing ─ shapes and texts ─ content stream ─ fonts ─ objects ─ file
 
-Letters come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
+Glyphs come from Arimo, then from the files of `--font-file`, then from the font of the extra `cjk`.
 """
 
 from __future__ import annotations
@@ -40,15 +40,16 @@ from graphviz_tb.render.svg import HALO_WIDTH, hatch_lines
 
 @dataclass(slots=True)
 class PdfFonts:
-    """The fonts, and which of their glyphs were used for which character."""
+    """The fonts, and for each the used glyphs with their characters."""
 
     faces: list[Typeface]
     used: list[dict[int, str]] = field(default_factory=list)
     known: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def glyph_runs(self, text: str) -> Iterator[tuple[int, list[int]]]:
-        """Yield the text as runs of glyphs of one font; characters that no font has are empty boxes of the first."""
-        # Look up each once: titles of nested groups may have millions of characters.
+        """Yield the text as runs of glyphs of one font; characters that no font has are empty boxes of the first
+        font."""
+        # Look up each character once, because titles of nested groups may have millions of characters.
         for char in dict.fromkeys(text):
             if char not in self.known:
                 self.known[char] = self.glyph_of(char)
@@ -71,7 +72,7 @@ class PdfFonts:
 
 
 def _is_invisible(char: str) -> bool:
-    """Return whether a character only changes how others are drawn: a joiner, a variation selector.
+    """Return whether a character is not drawn but changes others: a joiner, a variation selector.
 
     >>> [char for char in "a\u200d\ufe0fb" if not _is_invisible(char)]
     ['a', 'b']
@@ -154,9 +155,9 @@ def _pdf_number(number: float) -> str:
     return "0" if digits in ("-0", "") else digits
 
 
-POINTS_PER_PIXEL = 0.75  # per pixel
-CIRCLE_CONTROL = 0.5523  # control points of a quarter circle
-SEMIBOLD_STROKE = 0.028  # of an em: the stroke that makes letters semibold
+POINTS_PER_PIXEL = 0.75
+CIRCLE_CONTROL = 0.5523  # distance of the control points of a quarter circle, in radii
+SEMIBOLD_STROKE = 0.028  # width in em of the stroke that makes letters semibold
 
 
 def pdf_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
@@ -169,7 +170,7 @@ def pdf_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     fonts = PdfFonts(faces, [{} for _ in faces])
     scale = min(drawing.points or POINTS_PER_PIXEL, MAX_PDF_SIDE_POINTS / max(drawing.width, drawing.height))
     page = drawing.width * scale, drawing.height * scale
-    # In PDF y grows upward from the foot of the page: flip it once.
+    # In PDF, y grows upward from the bottom of the page, so flip it once.
     content = [
         f"{_pdf_number(scale)} 0 0 {_pdf_number(-scale)} 0 {_pdf_number(page[1])} cm",
         *_page_operators(drawing, fonts),
@@ -178,7 +179,7 @@ def pdf_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
 
 
 def pdf_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return a notice of letters that no font has: they are empty boxes."""
+    """Return a notice about letters that no font has, which are empty boxes."""
     return missing_font_notices(
         undrawable_texts(drawing, options.font_files), "pdf-font", "the PDF shows empty boxes for them"
     )
@@ -289,12 +290,12 @@ def _pdf_path(steps: tuple[PathStep, ...]) -> str:
             operators.append(" ".join(map(_pdf_number, numbers)) + " c")
         elif command == "Q":
             bend = numbers[0], numbers[1]
-            # A quadratic curve as a cubic one: both control points at two thirds of the way to its own.
+            # A quadratic curve as a cubic one has its control points at two thirds of the way to the original.
             near = [a + (c - a) * 2 / 3 for a, c in zip(before, bend, strict=True)]
             far = [b + (c - b) * 2 / 3 for b, c in zip(end, bend, strict=True)]
             operators.append(" ".join(map(_pdf_number, (*near, *far, *end))) + " c")
         else:
-            # Quarters turn clockwise (y down): to the lower right and the upper left they begin horizontally.
+            # Quarters turn clockwise (y down), so those to the lower right and the upper left begin horizontally.
             clockwise = (end[0] - before[0]) * (end[1] - before[1]) > 0
             operators.append(_quarter_arc(before, (end[0], before[1]) if clockwise else (before[0], end[1]), end))
     return " ".join(operators)
@@ -329,19 +330,19 @@ def _text_operators(label: Label, fonts: PdfFonts) -> Iterator[str]:
         yield f"{fill} rg 0 Tr {letters}"
 
 
-# Hebrew and Arabic in visual order, for a writer that places one letter after the other.
+# Hebrew and Arabic in visual order, because PDF operators place one letter after the other.
 #
 # Unicode's bidirectional algorithm (https://www.unicode.org/reports/tr9/) for a line that begins at the left, without
 # embeddings, which no name needs. Letters are not joined: PNG is shaped by its rasteriser, PDF shows them apart.
 
-RIGHT_TO_LEFT = ("R", "AL")  # Hebrew and its like; Arabic
+RIGHT_TO_LEFT = ("R", "AL")  # Hebrew and similar scripts; Arabic
 NUMBER_CLASSES = ("EN", "AN")
 BETWEEN_DIGITS = ("ES", "CS")  # a sign or a point within a number
 MIRRORED_BRACKETS = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 
 
 def _visual_order(text: str) -> str:
-    """Return a text from left to right as it is seen: runs read from the right are reversed, numbers are not.
+    """Return the letters of a text in the order in which they appear from left to right.
 
     >>> _visual_order("אבג abc"), _visual_order("אב 12 ג"), _visual_order("a(12)")
     ('גבא abc', 'ג 12 בא', 'a(12)')
@@ -355,7 +356,7 @@ def _visual_order(text: str) -> str:
         for level, letter in zip(levels, letters, strict=True)
     ]
     placed = list(zip(levels, letters, strict=True))
-    for least in (2, 1):  # the innermost runs first, as the rules have it (L2)
+    for least in (2, 1):  # the innermost runs first (rule L2)
         placed = _reverse_runs(placed, least)
     return "".join(letter for _, letter in placed)
 
@@ -386,7 +387,8 @@ def _letters_with_marks(text: str) -> Iterator[str]:
 
 
 def _embedding_levels(kinds: Sequence[str]) -> list[int]:
-    """Return the level of each letter: 0 from left to right, 1 from right to left, 2 a number among the latter.
+    """Return the level of each letter: 0 from left to right, 1 from right to left, 2 a number in text from right to
+    left.
 
     >>> _embedding_levels(["R", "WS", "EN", "CS", "EN", "WS", "L", "EN"])
     [1, 1, 2, 2, 2, 0, 0, 0]
@@ -410,6 +412,6 @@ def _embedding_levels(kinds: Sequence[str]) -> list[int]:
 
 
 def _fill_levels(levels: Sequence[int | None]) -> list[int]:
-    """Fill unset levels with the previous one; at the beginning, with that of the line."""
+    """Replace each None by the level before it, or at the beginning by the level of the line."""
     known = 0
     return [known := known if level is None else level for level in levels]

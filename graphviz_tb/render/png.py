@@ -1,4 +1,4 @@
-"""PNG: the SVG, drawn by a rasteriser and fonts from wheels, so that a bare machine can do it."""
+"""Write PNG: a rasteriser draws the SVG. It and the fonts are Python packages, so no other program is needed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 BYTES_PER_PIXEL = 4  # bytes of a pixel: red, green, blue, alpha
 PNG_FORMAT = bytes((8, 6, 0, 0, 0))  # bits of a sample, colours with alpha, deflated, with filters, not interlaced
 FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH = range(5)  # filters of a row
-COMPRESSION_LEVEL = 4  # half the time of the usual 6, and 5 % more bytes
+COMPRESSION_LEVEL = 4  # half the time of the default 6, and 5 % more bytes
 
 
 def _stack_pngs(files: Iterable[bytes], width: int, height: int) -> bytes:
-    """Return one PNG of `width` × `height` pixels from others, whose heights add up to its own.
+    """Return one PNG of `width` × `height` pixels from PNGs that are stacked vertically.
 
     All have 8 bits a sample, red, green, blue and alpha, not interlaced.
     """
@@ -57,7 +57,7 @@ def _stack_pngs(files: Iterable[bytes], width: int, height: int) -> bytes:
 
 
 def with_software(file: bytes) -> bytes:
-    """Return the PNG with the name of this program in it, by which it knows its own files."""
+    """Return the PNG with the name of this program in it, which identifies files that the program may overwrite."""
     end = len(PNG_SIGNATURE) + 25  # the header: 13 bytes, and 12 around them
     return file[:end] + _png_chunk(b"tEXt", b"Software\0tbgraph") + file[end:]
 
@@ -75,7 +75,7 @@ def _read_chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _detach_first_row(rows: bytearray, stride: int) -> None:
-    """Change the filter of an image's first row to one that ignores the row above, because another image precedes it.
+    """Change the filter of an image's first row so that it ignores the row above, because another image precedes it.
 
     >>> row = bytearray((FILTER_AVERAGE, 8, 8, 8, 255, 4, 4, 4, 128))
     >>> _detach_first_row(row, 9)
@@ -93,7 +93,7 @@ def _detach_first_row(rows: bytearray, stride: int) -> None:
             rows[at] = (rows[at] + rows[at - BYTES_PER_PIXEL] // 2) & 255
 
 
-# Cut a drawing into horizontal bands, so that the rasteriser holds one band at once, not the sheet.
+# Cut a drawing into horizontal bands, so that the rasteriser needs memory for one band, not for the sheet.
 
 VerticalExtent = tuple[float, float]  # from … to …, downwards
 MITER_FACTOR = 4  # reach of a stroke beyond its outline at a sharp corner, in line widths
@@ -101,7 +101,8 @@ LETTER_REACH = 2  # reach of letters of any script above and below the baseline,
 
 
 def _split_bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
-    """Yield for each band, from one of `tops` (ascending) to the next, the drawing with what may be visible in it.
+    """Yield for each band, from one of `tops` (ascending) to the next, the drawing with the shapes that may be visible
+    in it.
 
     All bands have the full sheet; every shape is in all bands that it reaches, in the drawing's order.
     """
@@ -171,9 +172,9 @@ PRINTED_DOTS_PER_INCH = 300  # of a figure to print
 FONT_FAMILY = "Arimo"
 DEFAULT_SCALE = 2.0  # pixels per unit, for high-density screens
 PNG_HARD_LIMIT = MAX_ASKED_PNG_WORK * SHEET_PIXELS  # pixels of any PNG, even an empty one
-MIN_WORK_SCALE = 0.04  # nothing can be distinguished at smaller scales: no picture is scaled further down to save work
+MIN_WORK_SCALE = 0.04  # do not scale further down to save work, because nothing would be recognisable
 ALL_VISIBLE_SCALE = 0.1  # at this scale every shape may be visible
-FILLED_OUTLINE_SCALE = 0.5  # up to this scale outlines are drawn as fills: they are half a pixel wide
+FILLED_OUTLINE_SCALE = 0.5  # up to this scale outlines, half a pixel wide, are drawn as fills
 # Limits of one band: the rasteriser takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.
 BAND_PIXELS, BAND_TEXTS, BAND_SHAPES = 16_000_000, 8_000, 80_000
 HELD_TEXT = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
@@ -194,14 +195,14 @@ def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     """Return the drawing as PNG bytes, never with more pixels than the cap."""
     if drawing.points and options.scale is None and options.width is None:
         options = replace(options, scale=round(drawing.points * PRINTED_DOTS_PER_INCH / 72, 3))
-    drawing = replace(drawing, points=0)  # the rasteriser is given pixels
+    drawing = replace(drawing, points=0)  # sizes in pixels
     ink = raster_work(drawing)
     size = _raster_size(ink, options)
     rasterise = _make_rasteriser(drawing, options)
     drawn = _simplify_drawing(drawing, size.zoom, ink.min_text_size(size.zoom), ink.min_shape_area())
     count = _band_count(drawn, size)
     if count == 1:
-        # Give the width only: given both, the narrower rules, and a rounded height would cost a pixel of width.
+        # Pass only the width: with both, a rounded height could cost a pixel of width.
         return rasterise(svg_bytes(drawn).decode(), size.width)
     zoom = size.width / drawing.width
     height = -(-drawing.height * size.width // drawing.width)  # rounded up, as the rasteriser does
@@ -219,10 +220,10 @@ def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
 
 def _simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
     """Return the drawing with lines instead of hatches, with fills instead of outlines at small scales, and without
-    what is invisible at this scale.
+    shapes that are invisible at this scale.
 
-    Texts smaller than `least` and other shapes smaller than `smallest` are invisible too: each would take as long as a
-    visible one, and there may be hundreds of thousands.
+    Texts smaller than `least` and other shapes smaller than `smallest` are dropped, too, because there may be hundreds
+    of thousands, and each takes as long as a visible shape.
     """
 
     def visible_shapes(shape: Primitive) -> tuple[Primitive, ...]:
@@ -238,7 +239,7 @@ def _simplify_drawing(drawing: Drawing, zoom: float, least: float, smallest: int
 
 
 def _outline_as_fill(box: Rectangle) -> tuple[Rectangle, ...]:
-    """Return a box with a solid outline as two filled ones, one over the other, which takes half the time.
+    """Return a box with a solid outline as two filled boxes, one over the other, which takes half the time.
 
     >>> from graphviz_tb.model.drawing import Pen
     >>> _outline_as_fill(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
@@ -290,7 +291,7 @@ def _make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str
                 svg_string=_release_joined_texts(sheet),
                 width=width,
                 font_files=files,
-                # Fonts of the machine only if needed: otherwise all machines give equal pictures.
+                # Use fonts of the machine only if needed, so that other pictures are equal on all machines.
                 skip_system_fonts=not strange,
                 font_family=FONT_FAMILY,
                 sans_serif_family=FONT_FAMILY,
@@ -307,8 +308,8 @@ def _make_rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str
 def _release_joined_texts(sheet: str) -> str:
     """Return an SVG whose texts with joined letters, such as emoji sequences, have no fixed width.
 
-    For such a sequence that no font has, the rasteriser counts only the first box and draws the text far too wide;
-    joined Arabic letters are narrower than their measured single forms and would be stretched.
+    If no font has such a sequence, the rasteriser would draw the text far too wide; joined Arabic letters are narrower
+    than their measured single forms and would be stretched.
 
     >>> _release_joined_texts('<text textLength="42" lengthAdjust="spacingAndGlyphs" fill="#000">हिन्दी</text>')
     '<text fill="#000">हिन्दी</text>'
@@ -324,7 +325,7 @@ def _release_joined_texts(sheet: str) -> str:
 
 
 def _joins_previous(char: str) -> bool:
-    """Return whether a character is drawn as one with the previous one: a mark, a joiner, a skin colour, an Arabic
+    """Return whether a character is joined with the previous character: a mark, a joiner, a skin colour, an Arabic
     letter.
 
     >>> _joins_previous("\u200d"), _joins_previous("م"), _joins_previous("한")
@@ -350,7 +351,7 @@ def _raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
     if options.width is None and options.scale is None:
         zoom = min(zoom, MAX_PNG_SIDE_PX / width)
         if width * height * zoom * zoom > MAX_PNG_PIXELS:
-            zoom = isqrt(MAX_PNG_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
+            zoom = isqrt(MAX_PNG_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down
         if ink.work_at(zoom) > MAX_PNG_WORK:
             zoom = min(zoom, max(ink.zoom_within(MAX_PNG_WORK, zoom), MIN_WORK_SCALE))
             limit = f"the work of lines of {MAX_PNG_WORK // 1_000_000} million pixels"
@@ -382,8 +383,7 @@ def _format_scale(zoom: float) -> str:
 
 
 def png_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return notices of what a PNG of this drawing does differently than requested: fewer pixels, fonts of this
-    machine."""
+    """Return notices if a PNG of this drawing has fewer pixels than requested, or uses fonts of this machine."""
     ink = raster_work(drawing)
     size, raised = _raster_size(ink, options), []
     if size.zoom < size.asked:

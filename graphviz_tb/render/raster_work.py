@@ -1,4 +1,4 @@
-"""Estimate the rasteriser's time from the sheet, the length of all lines, the filled area, the texts and the other
+"""Estimate the rasteriser's time from the size of the sheet, the length of lines, the filled area, the texts and other
 shapes."""
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SLANTED_COST = 2.5  # a pixel of any other line, curve or arc
 OUTLINE_STEP_COST = 20  # a step of an outline, in addition to its length
 SIMPLE_SHAPE_STEPS = 4  # steps of a rectangle, a circle, a hatch
 TEXT_COST = 360  # a text of a dozen letters
-# Done in one such unit.
+# Numbers of pixels that take one unit of time.
 FILLED_PIXELS = 1000  # filled pixels
 SHEET_PIXELS = 6  # pixels of the sheet that are created and written
 
 
 @dataclass(frozen=True, slots=True)
 class RasterWork:
-    """The sheet of a drawing, the total length of its lines and outlines, and the filled area, overlaps counted.
+    """The sheet of a drawing, the total length of its lines and outlines, and the filled area, including overlaps.
 
     In units of the drawing and their squares; a vertical unit counts as `VERTICAL_COST`, a slanted or curved one as
     `SLANTED_COST`.
@@ -52,7 +52,7 @@ class RasterWork:
         return self._scaled_work(zoom) + self._fixed_work()
 
     def zoom_within(self, work: float, most: float) -> float:
-        """Return the largest scale, up to `most`, with at most that work; 0 if every scale needs more.
+        """Return the largest scale, up to `most`, that needs at most this work; 0 if every scale needs more.
 
         >>> (
         ...     round(RasterWork(60, 1, 100, 4000).zoom_within(256, 9), 6),
@@ -66,7 +66,7 @@ class RasterWork:
             return most
         below: float = 0
         work -= self._fixed_work()
-        # work grows with the scale, in steps where names become large enough to be drawn
+        # Work increases with the scale, with jumps where names become large enough to be drawn.
         for _ in range(MAX_PNG_HALVINGS):
             middle = (below + most) / 2
             if self._scaled_work(middle) <= work:
@@ -76,8 +76,7 @@ class RasterWork:
         return below
 
     def min_text_size(self, zoom: float) -> float:
-        """Return the size of the smallest texts that are drawn: at least a pixel high, and not too many with the larger
-        ones.
+        """Return the size of the smallest texts that are drawn, at least a pixel high, such that they are not too many.
 
         >>> (
         ...     RasterWork(1, 1, texts=((12, 5), (10, MAX_PNG_TEXTS))).min_text_size(2),
@@ -94,8 +93,8 @@ class RasterWork:
         return least
 
     def min_shape_area(self) -> int:
-        """Return the area of the smallest shapes that are drawn, so that there are not too many steps. The largest are
-        always drawn.
+        """Return the area of the smallest shapes that are drawn, such that there are not too many steps; the largest
+        are always drawn.
 
         >>> (
         ...     RasterWork(1, 1, shapes=((9, 5, 5),)).min_shape_area(),
@@ -224,7 +223,7 @@ def _outline_bounds_area(steps: tuple[PathStep, ...]) -> float:
 
 
 def step_ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
-    """Return the steps that move, and where each ends."""
+    """Return the steps of an outline that move, each with its end."""
     found: list[tuple[str, float, float]] = []
     x = y = 0.0
     for kind, numbers in steps:
@@ -235,7 +234,7 @@ def step_ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
 
 
 def _drawing_moves(steps: tuple[PathStep, ...]) -> Iterator[tuple[str, float, float]]:
-    """Yield the steps that draw, and how far each leads.
+    """Yield the steps of an outline that draw, each with its distances in x and y.
 
     >>> list(_drawing_moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))
     [('L', 3, 4), ('V', 0, -4)]

@@ -1,4 +1,4 @@
-"""SVG: a document without scripts, styles and network access; equal drawings give equal bytes."""
+"""Write a drawing as SVG without scripts, styles and network access; equal drawings yield equal bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from graphviz_tb.model.measure import DANGEROUS_CHARACTERS
 
 # Small pieces of SVG text: escaped strings, short numbers.
 
-# Characters that XML 1.0 forbids, and those that would reverse text in a tooltip.
+# Characters that XML 1.0 forbids, that would reverse text in a tooltip, or that need an escape.
 SPECIAL_CHARACTERS = re.compile(f"[\x00-\x1f\x7f-\x9f{DANGEROUS_CHARACTERS}&<>\"']")  # and those that need an escape
 ATTRIBUTE_ESCAPES = {
     "&": "&amp;",
@@ -104,7 +104,7 @@ def hatch_lines(box: Hatch, ground: str) -> Curve:
     steps: list[PathStep] = []
     across = HATCH_STEP / 2 - box.height
     while across < box.width:
-        low, high = _hatch_chord(box, across)  # start and end of the line, upwards and to the right alike
+        low, high = _hatch_chord(box, across)  # start and end of the line, both upwards and to the right
         if low < high:
             left, bottom = box.x + across, box.y + box.height
             steps.append(("M", (round(left + low, 2), round(bottom - low, 2))))
@@ -132,7 +132,7 @@ def _clip_at_corner(
     box: Hatch, across: float, low: float, high: float, right: bool, upper: bool
 ) -> tuple[float, float]:
     """Clip a chord at one rounded corner."""
-    # (x, y): the centre of the corner's circle, relative to the line's start; the line is x = y.
+    # (x, y) is the centre of the corner's circle, relative to the start of the line, which is x = y.
     r = box.radius
     x, y = (box.width - r if right else r) - across, box.height - r if upper else r
     middle, away = (x + y) / 2, (x - y) / sqrt(2)
@@ -154,7 +154,7 @@ STEP_TEMPLATES = {
     for command, count in (("M", 2), ("L", 2), ("H", 1), ("V", 1), ("Q", 4), ("C", 6), ("Z", 0))
 } | {"A": "A%.1f %.1f 0 0 1 %.1f %.1f"}
 MM_PER_POINT = 25.4 / 72
-HALO_WIDTH = 6  # three pixels on either side of a stroke
+HALO_WIDTH = 6  # px, half of it on each side of a stroke
 
 
 def svg_bytes(drawing: Drawing, window: Viewport | None = None) -> bytes:
@@ -175,7 +175,7 @@ def svg_bytes(drawing: Drawing, window: Viewport | None = None) -> bytes:
         _svg_definitions(drawing),
         f'<rect width="{drawing.width}" height="{drawing.height}" fill="{drawing.ground}"/>',
     ]
-    # Piece by piece: names of deep groups may take hundreds of megabytes, which should not be in memory four times.
+    # Write piece by piece, because names of deep groups may take hundreds of megabytes.
     text = BytesIO()
     text.write("\n".join(line for line in body if line).encode())
     for layer in drawing.parts:
@@ -186,11 +186,11 @@ def svg_bytes(drawing: Drawing, window: Viewport | None = None) -> bytes:
 
 
 def _svg_definitions(drawing: Drawing) -> str:
-    """Return the pattern of hatches, if there are any; they have one colour in a drawing."""
+    """Return the pattern of hatches, or "" without hatches; all hatches of a drawing have one colour."""
     colour = next((shape.colour for shape in drawing.shapes() if isinstance(shape, Hatch)), None)
     if colour is None:
         return ""
-    # Vertical lines 6 px apart, rotated by 45°: they rise to the right, like those of `hatch_lines`.
+    # Vertical lines 6 px apart, rotated by 45°, so that they rise to the right, as in `hatch_lines`.
     lines = f'<path d="M0 0V6" stroke="{colour}" stroke-width="1" stroke-opacity="{HATCH_OPACITY}"/>'
     pattern = '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     return f"<defs>{pattern}{lines}</pattern></defs>"
@@ -209,7 +209,7 @@ def _section_elements(layer: Section) -> Iterator[str]:
 
 
 def _group_element(marks: Group) -> str:
-    """Return shapes as one element if they represent something, else bare."""
+    """Return shapes as a group element if they have an identity or a tooltip, otherwise without one."""
     body = _title_element(marks.tooltip) + "".join(_shape_element(inner) for inner in marks.shapes)
     moved = f' transform="{_translation(marks.at)}"' if marks.at != (0, 0) else ""
     name = f' data-name="{_escape_attribute(marks.address)}"' if marks.address is not None else ""
@@ -278,14 +278,14 @@ def _path_data(steps: tuple[PathStep, ...]) -> str:
 
 
 def _transform_attribute(curve: Curve) -> str:
-    """Return the place and scale of an outline; "" for the default."""
+    """Return the transform of an outline; "" for the default."""
     if curve.at == (0, 0) and curve.scale == 1:
         return ""
     return f' transform="{_translation(curve.at)}' + (f' scale({curve.scale:g})"' if curve.scale != 1 else '"')
 
 
 def _text_element(label: Label) -> str:
-    """Return a text in its measured width whatever font the viewer has, with a halo if one is given.
+    """Return a text in its measured width, independent of the fonts of the viewer, with its halo if it has one.
 
     >>> _text_element(Label("a", 0, 12, 12, 7, "#000000"))
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'

@@ -1,11 +1,11 @@
 """Texts of boxes, lines and stubs of a picture.
 
-view, level     what each box says: its label, its second line; all words of one open group
-line_labels     what a line says
+view, level     the label and the second line of each box; all texts of one open group
+line_labels     the texts of a line
 paper           words of papers for a row: a layer, a group, a stack
-parameters      the weights below a row: their number, and who uses their kernels
+parameters      the weights below a row: their number, and the ops that use their kernels
 block, block_words, heads, shared_words
-                steps that feed one another; the words for them; heads of attention; words of several parts on one line
+                linked steps; the words for them; heads of attention; words of several parts on one line
 printed_names   names and lines in a figure to print
 step_words      one step, and how a paper writes its sizes
 op_reader       the inputs, weights and constants of an op

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 SOURCE_ATTR, SOURCE_LABEL = "_source", "source"  # as in the file (formats/exported.py), and as shown
 SOURCE_SEPARATOR = " › "  # between the lines of calls
-MAX_TEXT_LETTERS, MAX_DIMENSIONS_SHOWN = 200, 40  # shown of a text in a constant, and of a shape
+MAX_TEXT_LETTERS, MAX_DIMENSIONS_SHOWN = 200, 40  # of a text in a constant; of a shape
 
 
 def attribute_texts(
     graph: Graph, node: int, known: dict[bytes, list[Any]], some: Iterable[str] | None = None
 ) -> list[list[Any]]:
-    """Return names and values of one node's attributes, or of `some` of them; `known` caches the texts of small
+    """Return the names and values of a node's attributes, or only of `some`; `known` caches the texts of small
     values."""
     definition = graph.node_def(node)
     if definition is None:
@@ -54,7 +54,7 @@ def config_texts(config: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _option_text(value: Any) -> str:
-    """Return the value of an option: an object as its class with its configuration."""
+    """Return the value of an option as text; an object as its class and its configuration."""
     if isinstance(value, Mapping) and isinstance(value.get("class_name"), str):
         inner = value.get("config")
         options = inner if isinstance(inner, Mapping) else {}
@@ -66,7 +66,7 @@ def _option_text(value: Any) -> str:
 
 
 def _cached_value_text(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
-    """Return the text of an attribute's value; small values are cached."""
+    """Return the text of an attribute's value; cached if the value is small."""
     if value.ByteSize() > MAX_CACHED_VALUE_BYTES:
         return _shorten_value(_value_text(value))
     message = value.SerializeToString()
@@ -77,7 +77,7 @@ def _cached_value_text(value: AttrValue, known: dict[bytes, list[Any]]) -> list[
 
 
 def _shorten_value(text: str) -> list[Any]:
-    """Return a text; a long one as its beginning, cut between two elements of a list, and its length.
+    """Return [text]; for a long text its beginning, cut between two elements of a list, and its length.
 
     >>> _shorten_value("ab"), _shorten_value("12, " * 300)[0][-10:]
     (['ab'], '12, 12, 12')

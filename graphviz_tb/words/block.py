@@ -1,4 +1,4 @@
-"""Group the steps of some ops into a block: in flow order, with links to the nearest steps before each."""
+"""Group the steps of some ops into a block: steps in flow order, each with links to the nearest steps before it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The steps of a group along the flow, and how they feed one another.
+    """The steps of a group in flow order, and how they feed one another.
 
-    `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
-    ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
-    nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
-    are the heads that reshapes make in attention, with the size of each; `window` is the side of the windows into which
-    they cut an image for it, 0 for none.
+    - `before`: by step, the nearest steps before it in the group, without activations and norms.
+    - `joins`: for each input of the last op that concatenates tensors, the nearest steps before it.
+    - `multiplies`: for each product of two tensors, the nearest steps before both inputs.
+    - `averages`: whether a mean is computed.
+    - `split`: numbers and sizes of the heads into which reshapes split a tensor for attention.
+    - `window`: side of the windows into which reshapes cut an image for attention; 0 if there are none.
     """
 
     steps: tuple[LayerStep, ...]
@@ -48,23 +49,24 @@ class Block:
     window: int = 0
 
     def output_channels(self) -> int:
-        """Return the output channels of the last layer, or of all layers that the last op joins; 0 if unknown."""
+        """Return the output channels of the last layer, or of all layers that the last op concatenates; 0 if
+        unknown."""
         last = [number for number in self.before if not any(number in before for before in self.before.values())]
         joined = [number for way in self.joins for number in way]
-        if sorted(joined or last[:1]) != last or not all(self.joins):  # what passes by the layers is joined too
+        if sorted(joined or last[:1]) != last or not all(self.joins):  # an input of the group is joined, too
             return 0
         gives = [self.steps[number].gives for number in last]
         return sum(gives) if all(gives) else 0
 
     def chain(self, numbers: Sequence[int]) -> bool:
-        """Return whether some steps form a chain, each fed only by the one before it."""
+        """Return whether some steps form a chain, each fed only by the step before it."""
         inside = set(numbers)
         first = not inside & self.before[numbers[0]] if numbers else True
         return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
 
 
 def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
-    """Return which of some nodes feed one another, by place in the list: of each link the user, and its source."""
+    """Return the links among some nodes: columns of users and of sources, as places in the list."""
     place = reader.places
     place[nodes] = np.arange(len(nodes))
     if reader.sources_through_calls:
@@ -87,15 +89,15 @@ def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
 
 
 def scan_end(reader: OpReader, nodes: Ints) -> tuple[int, int]:
-    """Return the op of a scan that joins the results of its steps, and their number."""
+    """Return the op of a scan that joins the results of its steps, and the number of steps."""
     users, _ = links_among(reader, nodes)
     taken = np.bincount(users, minlength=1)
     return int(nodes[np.argmax(taken)]), int(np.max(taken))
 
 
 def scan_words(reader: OpReader, nodes: Ints) -> str:
-    """Return the number of steps of a scan, and the sizes of its state: those of most sums in it, without the batch,
-    where they are recorded."""
+    """Return the number of steps of a scan and the sizes of its state without the batch, if recorded: the most frequent
+    sizes of the sums in it."""
     said = f"{scan_end(reader, nodes)[1]} steps"
     sums = [reader.graph.node_def(node) for node in nodes.tolist() if reader.op_of(node) in ADD_OPS]
     recorded = [tuple(shapes[0] or ()) for each in sums if each is not None and (shapes := declared_shapes(each))]
@@ -105,8 +107,8 @@ def scan_words(reader: OpReader, nodes: Ints) -> str:
 
 
 def both_ways_words(reader: OpReader, row: int, cell: str) -> str:
-    """Return the words of a group of two equal cells side by side, one of which reads the sequence backwards; "" for no
-    recurrent cell, or none backwards."""
+    """Return the words of a group of two equal recurrent cells side by side, one of which reads the sequence backwards;
+    "" for any other group."""
     kind, _, units = cell.partition(" ")
     nodes = reader.hierarchy.node[row : reader.hierarchy.end[row]]
     ops = {reader.op_of(node) for node in nodes[nodes >= 0].tolist()} if kind in ("GRU", "LSTM") else ()
@@ -119,8 +121,11 @@ def link_steps(
     factors: Sequence[Sequence[int]],
     made: Sequence[Sequence[LayerStep]],
 ) -> Block:
-    """Number the steps of some ops along the flow, and find the nearest steps before each. Of each op `sources` are the
-    numbers of the ops before it, of each product `factors` those of its tensors, -1 for one from outside."""
+    """Number the steps of some ops along the flow, and find the nearest steps before each.
+
+    `sources` has, by op, the numbers of the ops before it; `factors`, by product, the ops of its two inputs (-1 for an
+    input from outside).
+    """
     after: list[list[int]] = [[] for _ in ops]
     for number, inner in enumerate(sources):
         for source in inner:
@@ -135,7 +140,7 @@ def link_steps(
     multiplies: list[frozenset[frozenset[int]]] = []
     weights: dict[int, int] = {}
     averages = False
-    # Equal depths by the words, so that the order of the file says nothing.
+    # Sort steps of equal depth by their words, so that the order of the file does not matter.
     for number in sorted(order, key=depth.__getitem__):
         ways = [near.get(source, frozenset()) for source in sources[number]]
         reached = frozenset().union(*ways)
@@ -146,7 +151,7 @@ def link_steps(
                 steps.append(step)
                 continue
             joins = ()
-            if step.weight in weights:  # used again: a layer is said once
+            if step.weight in weights:  # a layer that is applied again counts once
                 reached = frozenset([weights[step.weight]])
                 continue
             before[len(steps)] = reached

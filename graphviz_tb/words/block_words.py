@@ -1,7 +1,7 @@
 """Words of papers for a group of steps: `1×1 64, 3×3 64, 1×1 256`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
 
-A line of words describes a path: each layer feeds the next. Parallel branches are listed; a group with a step that has
-no words gets none.
+A line of words describes a path, in which each layer feeds the next. Parallel branches are listed. A group with a step
+without words has no words.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from graphviz_tb.words.level import PROJECTION
 from graphviz_tb.words.shared_words import equal_once, fits, join_with, join_words, short_word
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
-MERGED_STEP = LayerStep("merged", "")  # a layer whose words another one has
-MOST_LAYERS = 8  # that are said one by one
-MOST_ENDS = 3  # of a group: outputs that each have a layer
+MERGED_STEP = LayerStep("merged", "")  # a layer that is described by the words of another layer
+MAX_LISTED_LAYERS = 8  # layers of a group that are listed one by one
+MAX_LISTED_OUTPUTS = 3  # outputs of a group that each have a layer
 
 
 def _chain_block(*steps: LayerStep) -> Block:
@@ -31,7 +31,7 @@ def _chain_block(*steps: LayerStep) -> Block:
 
 
 def block_words(block: Block) -> str | None:
-    """Return the words for a group; "" for a norm, None if a paper does not describe its parts.
+    """Return the words for a group; "" for a norm, None if papers have no words for its parts.
 
     >>> conv, norm, relu = LayerStep("convolution", "3×3, 64"), LayerStep("norm", "BN"), LayerStep("activation", "ReLU")
     >>> block_words(_chain_block(conv, norm, relu)), block_words(_chain_block(norm)), block_words(_chain_block(relu))
@@ -61,16 +61,16 @@ def _merged_words(block: Block) -> str | None:
         return said
     if len(layers) == 1:
         compares = steps[layers[0]].kind == "embedding" and any(step.kind == "product" for step in steps)
-        return None if compares else _layer_words(steps, layers[0])  # a loss looks up rows, too
-    if len(layers) > 3 * MOST_LAYERS:
+        return None if compares else _layer_words(steps, layers[0])  # a loss may look up rows of a table, too
+    if len(layers) > 3 * MAX_LISTED_LAYERS:
         return None
     several = (_feed_forward_words, _branch_words, _chain_words, _parallel_words)
     return next(filter(None, (way(block, layers) for way in several)), None)
 
 
 def _merge_low_ranks(block: Block) -> tuple[Block, int]:
-    """Return a block without the pairs of narrow layers whose result is added to that of a layer beside them, and their
-    width, as of LoRA (Hu et al. 2021); 0 if there is none, or several widths.
+    """Return a block without pairs of narrow layers whose result is added to that of a layer beside them, as in LoRA
+    (Hu et al. 2021), and their width; 0 if there are none, or several widths.
 
     >>> w, a, b = LayerStep("dense", "", 64, 32), LayerStep("dense", "", 64, 8), LayerStep("dense", "", 8, 32)
     >>> beside = {0: frozenset(), 1: frozenset(), 2: frozenset({1})}
@@ -80,7 +80,7 @@ def _merge_low_ranks(block: Block) -> tuple[Block, int]:
     steps, before = block.steps, dict(block.before)
     dense = [number for number, step in enumerate(steps) if step.kind == "dense" and step.gives and number in before]
     users = {number: {user for user, sources in before.items() if number in sources} for number in dense}
-    ranks: dict[int, int] = {}  # by both of a pair
+    ranks: dict[int, int] = {}  # width by layer, for both layers of a pair
     for up in dense:
         for down in before[up].intersection(users) if len(before[up]) == 1 else ():
             narrow = steps[down].gives == steps[up].takes < min(steps[down].takes, steps[up].gives)
@@ -115,11 +115,11 @@ def _plain_words(steps: Sequence[LayerStep]) -> str | None:
 
 
 def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
-    """Return the words of a group with one layer: its own, then its norm and activation."""
+    """Return the words of a group with one layer: the words of the layer, then of its norm and activation."""
     layer = steps[place]
     after = list(dict.fromkeys(step.word for step in steps[place + 1 :] if step.kind in ("norm", "activation")))
     if len({step.word for step in steps if step.kind == "activation"}) > 1:
-        after = []  # several are not a function of the layer alone
+        after = []  # several activations do not belong to the layer alone
     if layer.kind in ("dense", "heads"):
         word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
         return ", ".join([word, *after])
@@ -131,20 +131,20 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
 
 
 def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the heads of attention; then the feed-forward block behind it, where the group holds that too."""
+    """Return the heads of attention, then the feed-forward block behind it, if the group contains one."""
     steps, count = block.steps, attends(block.steps)
     whole = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
     products = whole or [number for number, step in enumerate(steps) if step.kind == "product"]
-    # Layers of attention: all before its last product, and the one that joins its heads.
+    # Layers of attention are all layers before its last product, and the layer that joins its heads.
     first, last = min(products), max(products)
     behind = [number for number in layers if number > last]
     inner = [number for number in layers if number < last and number not in whole]
     fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
-    inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
+    inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # no table of positions
     inner = [number for number in inner if not _filters_positions(block, number, {*inner, *products})]
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
-    if behind and len(inner) > most:  # a feed-forward block beside attention, as in GPT-J
+    if behind and len(inner) > most:  # the feed-forward block is beside attention, as in GPT-J
         leading = _steps_before(block, products)
         behind += [number for number in inner if number not in leading]
         inner = [number for number in inner if number in leading]
@@ -170,7 +170,7 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _steps_before(block: Block, ends: Sequence[int]) -> set[int]:
-    """Return the steps on the ways to some steps."""
+    """Return all steps that lead to some steps."""
     found, todo = set[int](), list(ends)
     while todo:
         new = block.before.get(todo.pop(), frozenset()) - found
@@ -180,8 +180,8 @@ def _steps_before(block: Block, ends: Sequence[int]) -> set[int]:
 
 
 def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
-    """Return whether a layer only filters or thins out positions for the layers and products of attention, as in CvT
-    (Wu et al. 2021), PVT (Wang et al. 2021) and MViT (Fan et al. 2021)."""
+    """Return whether a layer only filters or subsamples positions for attention, as in CvT (Wu et al. 2021), PVT (Wang
+    et al. 2021) and MViT (Fan et al. 2021)."""
     step, users = block.steps[layer], [number for number, before in block.before.items() if layer in before]
     fed = [is_of_positions(block.steps[user]) or step.kind == "depthwise" for user in users]
     return _is_image_layer(step) and not is_of_positions(step) and bool(fed) and all(fed) and attention >= {*users}
@@ -191,7 +191,7 @@ def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
 
 
 def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return an LSTM or a GRU that is written as products, by its gates."""
+    """Return the words of an LSTM or a GRU that is written as products, found by the number of its gates."""
     steps = block.steps
     cells = [steps[number].word for number in layers if steps[number].kind == "recurrent"]
     in_turn = all(block.before.get(after) == frozenset((first,)) for first, after in pairwise(layers))
@@ -203,7 +203,7 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     if any(steps[number].kind != "dense" for number in layers) or len(made) != sum(gates) or len(layers) > 2:
         return None
     gives = {steps[number].gives for number in layers}
-    # A cell that is called again and again has its gates as often.
+    # An unrolled cell has its gates once for each step.
     if gates[0] * 2 == gates[1] * 3 > 0 and len(gives) == 1 and (width := next(iter(gives))) % 4 == 0:
         units = width // 4
         fed = any(steps[number].takes == units or len(layers) == 1 for number in layers)
@@ -217,7 +217,7 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the number of experts, how many of them a router chooses, and the feed-forward block that each is."""
+    """Return the number of experts, the number that a router chooses, and the feed-forward block of an expert."""
     experts = {block.steps[number].word for number in layers if block.steps[number].kind == "experts"}
     if not experts:
         return None
@@ -226,7 +226,7 @@ def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     line = ", ".join([*experts, *(chosen if len(chosen) == 1 else ())])
     count = int(next(iter(experts)).split()[0])
-    # A product that all experts make of one tensor looks like one that makes as many heads.
+    # A product of all experts with one tensor looks like a product that makes as many heads.
     each = [n for n in layers if block.steps[n].kind == "experts" or block.steps[n].heads[0] == count]
     alike = [replace(step, kind="dense", gives=step.heads[1] or step.gives) for step in block.steps]
     routed = [MERGED_STEP if step.word == "softmax" else step for step in block.steps]
@@ -238,7 +238,7 @@ def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _without_forward_block(words: str) -> tuple[str, ...]:
-    """Return words of experts, with and without the block that each is.
+    """Return words of experts from long to short: with the block of an expert, and with less and less of it.
 
     >>> _without_forward_block("8 experts, top 2, gated 128, SiLU")
     ('8 experts, top 2, gated 128, SiLU', '8 experts, top 2, gated 128', '8 experts, top 2', '8 experts')
@@ -248,7 +248,7 @@ def _without_forward_block(words: str) -> tuple[str, ...]:
 
 
 def _without_activation(words: str | None) -> tuple[str, ...]:
-    """Return words of a feed-forward block, with and without the activation at their end; () for none."""
+    """Return words of a feed-forward block with and without the activation at their end; () for None."""
     return (words, words.partition(", ")[0]) if words else ()
 
 
@@ -256,7 +256,7 @@ def _without_activation(words: str | None) -> tuple[str, ...]:
 
 
 def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the widths of dense layers one behind the other, or of a gated block."""
+    """Return the widths of consecutive dense layers, or of a gated block."""
     steps = [block.steps[number] for number in layers]
     if any(step.kind != "dense" or not step.gives for step in steps) or len(steps) < 2:
         return None
@@ -285,7 +285,7 @@ def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the chain of layers of a group; of a residual block the path without the projection."""
+    """Return the chain of layers of a group; for a residual block its path without the projection."""
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
         tables = [steps[number] for number in layers]
@@ -294,20 +294,20 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def whole_chain(block: Block) -> str:
-    """Return all words for the chain of layers of a group, also without room; "" for no chain."""
+    """Return the full words for the chain of layers of a group, whatever their length; "" if there is no chain."""
     layers = [number for number, step in enumerate(block.steps) if step.kind in WEIGHTED_KINDS]
-    described = UNKNOWN_STEP not in block.steps and 1 < len(layers) <= 3 * MOST_LAYERS
+    described = UNKNOWN_STEP not in block.steps and 1 < len(layers) <= 3 * MAX_LISTED_LAYERS
     ways = _chain_ways(block, layers) if described and not attends(block.steps) else ()
     return ", ".join(ways[0]) if ways else ""
 
 
 def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
-    """Return the words for a chain of layers, from all to the fewest; () for no chain."""
+    """Return alternative words for a chain of layers, from the longest to the shortest; () if there is no chain."""
     block, layers = _merge_ends(*_merge_squeeze_layers(*_merge_gates(block, layers)))
     block = _without_side_links(block)
     steps = block.steps
     inside = set(layers)
-    # A projection is fed as the group is, and nothing takes its result alone.
+    # A projection has the same input as the group, and its result is only used together with others.
     alone = [
         number
         for number in layers
@@ -315,21 +315,21 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
         and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
         and steps[number].word.startswith(("1×1", "→", "k1,"))
     ]
-    # So is a dense layer beside convolutions, of what is added to them: a step of time, a condition.
+    # So is a dense layer whose result is added to convolutions: a time step, a condition.
     given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
     beside = [*given, *[number for number in alone if number not in given][:1]] if len(layers) > 2 else []
     way = [number for number in layers if number not in beside]
     pools = [number for number, step in enumerate(steps) if step.kind == "pool"]
     enlarged = [number for number in pools if _is_enlarged_and_added(block, number)]
     whole = sorted([*way, *(number for number in pools if number not in enlarged)])
-    if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
+    if len(way) > MAX_LISTED_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
         return ()
     words = [steps[number].word for number in way]
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith(("1×1, ", "k1, ")):
         return ([f"{words[0]} → {words[1]}"],)
     more = [PROJECTION] if len(beside) > len(given) else []
     more += [f"+ {short_word(steps[number].word)}" for number in (*given, *enlarged)]
-    # Words without room are left out in this order: projection, padding, pools, channels.
+    # Where there is no room, leave out the projection first, then padding, pools and channels.
     pooled = [short_word(steps[number].word) for number in whole]
     plain = [word.removesuffix(" valid") for word in pooled]
     layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]
@@ -339,7 +339,7 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
 
 
 def _is_enlarged_and_added(block: Block, pool: int) -> bool:
-    """Return whether a pool enlarges what a group takes besides, and a layer takes the sum, as of a pyramid (Lin et al.
+    """Return whether a pool enlarges another input of a group, and a layer reads the sum, as in a pyramid (Lin et al.
     2017)."""
     fed = any(pool in before and len(before) > 1 for before in block.before.values())
     return fed and block.steps[pool].word.startswith("↑") and not block.before.get(pool) and not block.joins
@@ -352,12 +352,13 @@ def _is_image_layer(step: LayerStep) -> bool:
 def _merge_ends(
     block: Block, layers: Sequence[int], separator: str = " | ", said: Callable[[str], str] = short_word
 ) -> tuple[Block, list[int]]:
-    """Return a block in which layers that each make an output from the result of one are one step `1×1 3 | 1×1 12`."""
+    """Return a block in which the layers that compute several outputs from one result are merged into one step,
+    `1×1 3 | 1×1 12`."""
     kept, inside = list(layers), set(layers)
     ends = [number for number in layers if not any(number in block.before[other] for other in layers)]
     sources = {block.before[number] & inside for number in ends}
     multiplied = any(frozenset(ends) <= frozenset().union(*pair) for pair in block.multiplies)
-    if not 1 < len(ends) <= MOST_ENDS or len(sources) != 1 or not sources.pop() or multiplied:
+    if not 1 < len(ends) <= MAX_LISTED_OUTPUTS or len(sources) != 1 or not sources.pop() or multiplied:
         return block, kept
     steps = list(block.steps)
     word = separator.join(said(steps[number].word) for number in ends)
@@ -366,8 +367,8 @@ def _merge_ends(
 
 
 def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
-    """Return a block in which two equal convolutions whose results are multiplied, tanh with sigmoid, are one step
-    `gated 2, 32`; as is one whose result is taken apart for this."""
+    """Return a block in which two equal convolutions whose results are multiplied, tanh with sigmoid, or one whose
+    result is split for this, are merged into one step, `gated 2, 32`."""
     words = {step.word for step in block.steps if step.kind == "activation"}
     kept = list(layers)
     if not words.issuperset(("tanh", "sigmoid")):
@@ -404,8 +405,8 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
 
 
 def _without_side_links(block: Block) -> Block:
-    """Return a block without the links from layers that only gate what is made of them later, as the first of Mamba, or
-    that a scan passes on beside its result; the layers beside one another that a scan takes are one line."""
+    """Return a block without links from layers that only gate a later result, such as the first of Mamba, or that a
+    scan passes on besides its result; parallel layers that feed a scan form one line."""
     gates = {
         (min(one), two)
         for ways in block.multiplies
@@ -422,7 +423,7 @@ def _without_side_links(block: Block) -> Block:
     for number, links in block.before.items():
         if block.steps[number].kind != "scan" or any(block.steps[each].kind != "dense" for each in links):
             continue
-        # As queries, keys and values, and what gates the result.
+        # Such as queries, keys and values, and the gate of the result.
         gating = {gate for gate, way in gates if way == {number} and block.steps[gate].kind == "dense"}
         line = sorted(links | gating)
         if len({before[each] for each in line}) == 1 < len(line):
@@ -432,7 +433,7 @@ def _without_side_links(block: Block) -> Block:
 
 
 def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
-    """Return a block in which two layers that weight the channels of a third are one step `SE 8`."""
+    """Return a block in which two layers that weight the channels of a third are merged into one step, `SE 8`."""
     steps, before = list(block.steps), dict(block.before)
     kept = list(layers)
     for one, two in pairwise(layers):
@@ -446,7 +447,7 @@ def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, l
         users = [number for number in kept if number != two and two in before[number]]
         if len(sources) > 1 or any(before[number] & set(kept) != sources | {two} for number in users):
             continue
-        # The step at `one` has the place of both: what `two` fed, it feeds.
+        # The step at `one` replaces both: it feeds the steps that `two` fed.
         steps[one] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
         kept.remove(two)
         for number in users:
@@ -474,7 +475,8 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     steps = block.steps
     words = [[(steps[number].word, steps[number].kind == "pool") for number in way] for way in ways]
-    # Of pools and resizes without room the kernel is left out, layers in turn are counted, then pools are left out.
+    # Where there is no room, leave out the kernels of pools and resizes, then count alternating layers, then leave out
+    # pools.
     brief = [[(_pool_kind(word) if pool else word, pool) for word, pool in way] for way in words]
     layered = [[(word, pool) for word, pool in way if not pool] for way in words]
     kernels = (
@@ -485,7 +487,7 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _count_turns(words: list[str]) -> list[str]:
-    """Return two layers that repeat in turn once.
+    """Merge two layers that alternate.
 
     >>> _count_turns(["7×1", "1×7", "7×1", "1×7"]), _count_turns(["7×1", "1×7"]), _count_turns(["3×3", "3×3"])
     (['2 × (7×1, 1×7)'], ['7×1', '1×7'], ['3×3', '3×3'])
@@ -505,7 +507,7 @@ def _pool_kind(word: str) -> str:
 
 
 def _main_kernels(words: Sequence[str]) -> list[str]:
-    """Return the kernels of the layers of a branch, without those of 1×1 unless there is no other.
+    """Return the kernels of the layers of a branch, without 1×1 unless there is no other.
 
     >>> _main_kernels(["1×1, 64", "3×3, 96"]), _main_kernels(["1×1, 64"])
     (['3×3'], ['1×1'])
@@ -515,7 +517,7 @@ def _main_kernels(words: Sequence[str]) -> list[str]:
 
 
 def _join_branches(branches: Sequence[Sequence[str]]) -> str:
-    """Return the words of branches, of equal kernels next to each other the dilation alone.
+    """Join the words of branches; after an equal kernel only the dilation is repeated.
 
     >>> _join_branches([["1×1"], ["3×3 d6"], ["3×3 d12"], ["3×3", "3×3"]])
     '1×1 | 3×3 d6 | d12 | 3×3, 3×3'
@@ -531,8 +533,8 @@ def _join_branches(branches: Sequence[Sequence[str]]) -> str:
 
 
 def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the words of a few layers that are no path: none feeds another, as of a pyramid (Lin et al. 2017)."""
-    if len(layers) > MOST_ENDS or any(block.before.get(number) != frozenset() for number in layers):
+    """Return the words of a few parallel layers, none of which feeds another, as in a pyramid (Lin et al. 2017)."""
+    if len(layers) > MAX_LISTED_OUTPUTS or any(block.before.get(number) != frozenset() for number in layers):
         return None
     if any(not _is_image_layer(block.steps[number]) for number in layers):
         return None
@@ -540,7 +542,7 @@ def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _kernel_word(word: str) -> str:
-    """Return the kernel of a layer, its stride and its dilation.
+    """Return the kernel, the stride and the dilation from the words of a layer.
 
     >>> _kernel_word("3×3, 64, /2"), _kernel_word("3×3, 64, d6"), _kernel_word("avg 3×3")
     ('3×3 /2', '3×3 d6', 'avg 3×3')

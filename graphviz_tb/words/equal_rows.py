@@ -1,4 +1,4 @@
-"""Rows that have the same words since members of stacks are equal: what is said of one member is not found again.
+"""Find rows that have the same words because members of a stack are equal, so that words are computed once.
 
     stack ─┬─ member 1: conv1, conv2, add      described
            ├─ member 2: conv1, conv2, add      each row as the row at its place in member 1
@@ -21,7 +21,7 @@ from graphviz_tb.model.hierarchy import LAYER_ORIGIN, Hierarchy
 from graphviz_tb.words.parameters import ParameterCounts
 from graphviz_tb.words.row_blocks import RowBlocks
 
-SINGULAR_KINDS = frozenset({"attention", "scores", "scan"})  # steps whose words depend on constants too
+CONSTANT_KINDS = frozenset({"attention", "scores", "scan"})  # steps whose words also depend on constants
 
 
 class EqualRows:
@@ -33,15 +33,15 @@ class EqualRows:
         self._known: dict[int, int] = {}  # by member
 
     def first_equal(self, row: int) -> int:
-        """Return the first known row that has the same words: the row at the same place in an equal member of a stack;
-        the row itself if there is none."""
+        """Return the row at the same place in the first equal member of a stack, which has the same words; the row
+        itself if there is none."""
         hierarchy, inner = self.hierarchy, row
         around: list[int] = []
         while inner > 0:
             if (outer := hierarchy.parent.item(inner)) in hierarchy.stacks:
                 around.append(inner)
             inner = outer
-        for member in reversed(around):  # inside an equal member nothing is compared
+        for member in reversed(around):  # outermost first: nothing inside an equal member need be compared
             if member not in self._known:
                 self._known[member] = self._first.setdefault(self._structure(member), member)
             if self._known[member] != member:
@@ -49,13 +49,14 @@ class EqualRows:
         return row
 
     def _structure(self, member: int) -> Hashable:
-        """Return all that the words for the rows of a member depend on; the member where that is more than itself."""
+        """Return everything on which the words for the rows of a member depend; the member itself if its words depend
+        on other rows, too."""
         hierarchy, graph, stop = self.hierarchy, self.hierarchy.graph, self.hierarchy.end.item(member)
         alone = stop > member + 1 and not graph.layers and not self.blocks.call_count(member)
         if not alone or (nodes := self.blocks.nodes_below(member)) is None:
             return member
         block = self.blocks.block_of(nodes)  # one for equal steps with equal links, and kept
-        if len(block.steps) < 2 or any(step.kind in SINGULAR_KINDS or step.word == "softmax" for step in block.steps):
+        if len(block.steps) < 2 or any(step.kind in CONSTANT_KINDS or step.word == "softmax" for step in block.steps):
             return member
         rows = slice(member, stop)
         inside, how = hierarchy.node[rows], hierarchy.how[rows]

@@ -1,7 +1,7 @@
-"""Steps of an exported program: from the shapes of its weights and results, and from the attributes of its ops.
+"""Find the steps of an exported program from the shapes of its weights and results and from attributes of its ops.
 
-The frameworks name the same ops and attributes in their own ways; an op is known here by its name without the framework
-and without underscores, in small letters: `maxpool2d`, `layernorm`.
+Frameworks use different names for the same ops and attributes. In this module the name of an op is in lower case,
+without framework and underscores: `maxpool2d`, `layernorm`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ NORM_GROUPS = ("num_groups", "group")
 RECURRENT = ("lstm", "gru", "rnn")
 PERMUTATION = ("perm",)
 RESHAPED = ("shape", "size")
-MOST_OPS_OF_COPIES = 8  # between keys and attention
-MOST_OPS_OF_KERNEL = 16  # that make it of a weight
-SELECTIONS = ("index", "gather", "indexselect")  # of the kernels of some experts
+MAX_COPYING_OPS = 8  # between keys and attention
+MAX_KERNEL_OPS = 16  # that compute the kernel of a convolution from a weight
+SELECTIONS = ("index", "gather", "indexselect")  # ops that select the kernels of some experts
 AXES = ("dim", "axes", "axis")
 
 
@@ -89,7 +89,7 @@ class ExportedSteps(TensorFlowSteps):
         return self._pool_step(name, node)
 
     def formula_op(self, node: int) -> str:
-        """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
+        """Return TensorFlow's name for the type of a node, if it occurs in formulas of several ops."""
         op = self.op_of(node)
         return FORMULA_OPS.get(plain_op_name(op), op)
 
@@ -102,8 +102,8 @@ class ExportedSteps(TensorFlowSteps):
         return super()._exponent(node) if stated is None else stated
 
     def weight_source(self, node: int) -> int:
-        """Return the kernels of all experts from which an op selects some, or the kernel that is turned or copied for
-        each of a batch; else the op."""
+        """Return the kernels of all experts from which an op selects some, or the kernel that an op transposes or
+        copies for each element of a batch; otherwise the op."""
         if self.graph.meaning.origin[node] >= 0:
             return node
         if plain_op_name(self.op_of(node)) not in SELECTIONS:
@@ -113,9 +113,9 @@ class ExportedSteps(TensorFlowSteps):
         return table if made >= 0 and len(self.shapes.get(made) or ()) == 3 else node
 
     def _copied_weight(self, node: int) -> int:
-        """Return the weight of which an op hands on copies, in whatever shape; else the op."""
+        """Return the weight that an op copies, in whatever shape; otherwise the op."""
         source, copied = node, False
-        for _ in range(MOST_OPS_OF_COPIES):
+        for _ in range(MAX_COPYING_OPS):
             op = self.op_of(source)
             copies = plain_op_name(op) == "expand"
             if not (copies or has_role(op, Role.REARRANGE, Role.UNIT_AXES)):
@@ -126,15 +126,15 @@ class ExportedSteps(TensorFlowSteps):
                 return source if copied and source >= 0 else node
         return node
 
-    # What a node states.
+    # Attributes and shapes of a node.
 
     def _clipping_name(self, node: int) -> str:
-        """Return the activation that does the same as a clip; "" if none does."""
+        """Return the activation that is equivalent to a clip; "" if there is none."""
         least, most = (self._number(node, names) for names in BOUNDS)
         return "" if least != 0 else "relu" if most is None else "relu6" if most == 6 else ""
 
     def _numbers(self, node: int, names: Sequence[str]) -> list[int]:
-        """Return the whole numbers of the first attribute that a node has."""
+        """Return the integers of the first of these attributes that a node has."""
         definition = self.graph.node_def(node)
         for name in names:
             if definition is not None and name in definition.attr:
@@ -147,9 +147,9 @@ class ExportedSteps(TensorFlowSteps):
         return has_role(op, Role.REARRANGE)
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op brings a tensor of three axes, from its arguments, else from its output.
+        """Return the sizes of a reshape to three axes, from its arguments, or otherwise from its output.
 
-        Exporters merge heads and batch: the three axes are then steps, heads and size.
+        If an exporter merges heads and batch, the three axes are steps, heads and size.
         """
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if len(takes) not in (0, 3):
@@ -170,8 +170,8 @@ class ExportedSteps(TensorFlowSteps):
         return self._numbers(node, PERMUTATION) or self.constant_input(node, 1)
 
     def _joined_sizes(self, node: int) -> list[int]:
-        """Return the sizes that a program concatenates, -1 for unknown ones: single numbers, or two for the last axis
-        after those that stay."""
+        """Return the sizes that a program concatenates, -1 for unknown sizes: single numbers, or two numbers for the
+        last axis after the sizes that stay."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
         if source < 0 or not has_role(self.op_of(source), Role.INDEX):
             return []
@@ -244,8 +244,8 @@ class ExportedSteps(TensorFlowSteps):
                 yield origin, shape
 
     def _kernel_part(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
-        """Return the kernel with which a node multiplies if an op makes it of weights alone, as one of queries, keys
-        and values that are kept together; its shape is () if unknown."""
+        """Return the kernel of a product if an op computes it only from weights, such as the kernel of queries from one
+        weight for queries, keys and values; its shape is () if unknown."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
         whole = self._sources(source) if source >= 0 else []
         sizes = self._input_sizes(node, 1)
@@ -253,8 +253,8 @@ class ExportedSteps(TensorFlowSteps):
         return [(whole[0], tuple(sizes) if known else ())] if whole and min(whole) >= 0 else []
 
     def standardized_kernel(self, node: int) -> tuple[int, tuple[int | None, ...]]:
-        """Return the kernel that a convolution is given, if a few ops make all its numbers of one weight, with the
-        help of factors and constants; its shape is () if there is none."""
+        """Return the kernel of a convolution if a few ops compute it from one weight, factors and constants; its shape
+        is () if there is none."""
         sizes = self._input_sizes(node, 1)
         waiting = [source for slot, (source, _) in self.inputs_of(node) if slot == 1]
         seen, weights = set(waiting), set[int]()
@@ -263,7 +263,7 @@ class ExportedSteps(TensorFlowSteps):
             given = self.sources_of(source)
             if (weight := int(self.graph.meaning.origin[source])) >= 0:
                 weights.add(weight)
-            elif len(seen) > MOST_OPS_OF_KERNEL or not (given or self.op_of(source) in CONSTANT_OPS):
+            elif len(seen) > MAX_KERNEL_OPS or not (given or self.op_of(source) in CONSTANT_OPS):
                 return -1, ()
             else:
                 waiting += [before for before in given if before not in seen]
@@ -297,7 +297,7 @@ class ExportedSteps(TensorFlowSteps):
         return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
 
     def _is_of_row(self, node: int) -> bool:
-        """Return whether a convolution takes a row as an image of height one, as TensorFlow brings it."""
+        """Return whether the input of a convolution is a row as an image of height one, as in TensorFlow."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         if source < 0 or not has_role(self.op_of(source), Role.UNIT_AXES, Role.REARRANGE):
             return False
@@ -305,11 +305,11 @@ class ExportedSteps(TensorFlowSteps):
         if len(image) != 4 or len(kernel) != 4 or len(self._input_sizes(source, 0)) != 3:
             return False
         _, channels, window = kernel_sizes(self.op_of(node), kernel)
-        # Where channels are not last, the axis of size one is that of the channels of an image.
+        # If channels are not last, the axis of size one is the channel axis of an image.
         return window[0] == 1 == image[1] and channels == image[3]
 
     def image_source(self, node: int) -> int:
-        """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
+        """Return the op whose result is the input of a convolution, before it becomes an image; -1 if unknown."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         if source >= 0 and self._is_of_row(node):
             return next((before for slot, (before, _) in self.inputs_of(source) if slot == 0), -1)
@@ -332,16 +332,16 @@ class ExportedSteps(TensorFlowSteps):
             slots = [slot for slot, made, _ in self.weights_of(node) if made == weight]
             taken = self._input_sizes(node, slots[0]) if slots else []
             if len(taken) == 2 and prod(taken) == prod(size or 0 for size in shape):
-                return UNKNOWN_STEP  # a kernel of a convolution as a matrix, of which its norm is worked out
+                return UNKNOWN_STEP  # a kernel of a convolution as a matrix, to compute its norm
             experts, *sizes = shape
-            # A kernel may be turned on its way; the result says which of its axes is the last.
+            # A kernel may be transposed on the way; the result tells which of its axes is the last.
             stated = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())
             gives = next((size for size in stated if size in sizes), 0) or 0
             takes = prod(size or 0 for size in sizes) // gives if gives else 0
             known = LayerStep("experts", f"{experts} experts", takes, gives, weight=weight)
             return known if len(shape) == 3 and experts else None
         outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_turning_attribute(op)))
-        # A kernel may be turned on its way; the result says which of its axes is the last.
+        # A kernel may be transposed on the way; the result tells which of its axes is the last.
         last = next(iter(self._sizes(node)[-1:]), -1)
         gives = last if last in shape else outputs or 0
         takes = prod(size or 0 for size in shape) // gives if gives else 0
@@ -356,7 +356,7 @@ class ExportedSteps(TensorFlowSteps):
         return UNKNOWN_STEP if step is None else step
 
     def _sources(self, node: int) -> list[int]:
-        """Return the weights that are inputs of a node, as they are stored; other inputs are -1."""
+        """Return the stored weights that are inputs of a node; -1 for other inputs."""
         return [int(self.graph.meaning.origin[source]) for _, (source, _) in self.inputs_of(node)]
 
     def _product_heads(self, node: int) -> tuple[int, int]:
@@ -373,9 +373,9 @@ class ExportedSteps(TensorFlowSteps):
         return LayerStep("scores", heads_word(query[1], self._heads_before_copies(node, key), query[3]))
 
     def _heads_before_copies(self, node: int, key: Sequence[int]) -> int:
-        """Return the heads of the keys before a program repeats them for each query of a group."""
+        """Return the number of heads of the keys before they are repeated for each query of a group."""
         fewest, slot = key[1], 1
-        for _ in range(MOST_OPS_OF_COPIES):
+        for _ in range(MAX_COPYING_OPS):
             node = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
             if node < 0 or self.weights_of(node):
                 break
@@ -389,10 +389,10 @@ class ExportedSteps(TensorFlowSteps):
         cell = next((cell.upper() for cell in RECURRENT if cell in name), "")
         if len(kernels) < 2 or not cell:
             return UNKNOWN_STEP
-        # Where each gate has its kernels, the second is not that of the state.
+        # If each gate has separate kernels, the second kernel is not that of the state.
         slots = weight_input_names(self.op_of(node))
         states = [shape for slot, _, shape in self.weights_of(node) if slots.get(slot) == "recurrent_kernel"]
-        stated = self._numbers(node, ("hidden_size",))  # of ONNX, whose quantised kernels are turned
+        stated = self._numbers(node, ("hidden_size",))  # of ONNX, whose quantised kernels are transposed
         units = next(iter(stated), 0) or (states[0] if states else kernels[1][1])[-1] or 0
         definition = self.graph.node_def(node)
         ways = attr_value(definition, "direction").s if definition is not None else b""  # of ONNX
@@ -403,7 +403,7 @@ class ExportedSteps(TensorFlowSteps):
         return LayerStep("recurrent", said, gives=units * (1 + both), weight=kernels[0][0])
 
     def _resize_step(self, name: str, node: int) -> LayerStep:
-        """Return an image in another size, by the way of interpolation that the op is called by or states."""
+        """Return the step of a resize, with the interpolation from the op's name or attributes."""
         definition = self.graph.node_def(node)
         if definition is None:
             return resized_step(name, [], [])
@@ -423,7 +423,7 @@ class ExportedSteps(TensorFlowSteps):
                 sizes = set(self._numbers(node, ("output_size",)))
                 return LayerStep("global", f"global {word}") if sizes == {1} else None
             window = self._along_image(node, WINDOWS)
-            usual = [] if self.op_of(node).startswith("onnx::") else window  # PyTorch takes steps of a window
+            usual = [] if self.op_of(node).startswith("onnx::") else window  # the default stride of PyTorch
             strides = step_words(self._along_image(node, STRIDES) or usual, "/")
             return LayerStep("pool", ", ".join([f"{word} {kernel_word(window)}".strip(), *strides]))
         if name in ("mean", "reducemean"):

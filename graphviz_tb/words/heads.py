@@ -1,4 +1,4 @@
-"""Heads of attention: found in layers, in the shapes of products, or in the reshapes that split the last axis."""
+"""Find the heads of attention, in layers, in the shapes of products, or in reshapes that split the last axis."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from graphviz_tb.words.block import Block
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word
 
-MOST_ATTENTIONS = 2  # of a group
-ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
-MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a bias
+MAX_ATTENTIONS = 2  # of a group
+ATTENTION_LAYERS = 4  # queries, keys, values, output
+MAX_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it, such as a bias
 
 
 def attends(steps: Sequence[LayerStep]) -> int:
-    """Return how often a group attends: with two products without weights and a softmax between them, or a layer that
-    is all of it; 0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
+    """Return how often a group attends: with two products without weights and a softmax between them, or with an
+    attention layer; 0 if more than twice. (A decoder layer attends to itself and to the encoder.)"""
     whole = sum(step.kind in ("attention", "scores") for step in steps)
     products, softmaxes = _products_and_softmaxes(steps)
     count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
-    return count if count <= MOST_ATTENTIONS else 0
+    return count if count <= MAX_ATTENTIONS else 0
 
 
 def _products_and_softmaxes(steps: Sequence[LayerStep]) -> tuple[int, int]:
-    """Count the products without weights, and the softmaxes between them: one behind them all chooses experts.
+    """Count the products without weights, and the softmaxes between them; a softmax behind all products chooses
+    experts.
 
     >>> product, softmax = LayerStep("product", ""), LayerStep("activation", "softmax")
     >>> _products_and_softmaxes([product, softmax, product, softmax])
@@ -37,8 +38,8 @@ def _products_and_softmaxes(steps: Sequence[LayerStep]) -> tuple[int, int]:
 
 
 def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the heads of attention without a softmax, as retention and linear attention: two products in turn of
-    tensors that dense layers make and that are split to as many heads."""
+    """Return the heads of attention without a softmax, such as retention and linear attention: two consecutive products
+    of tensors that dense layers compute and reshapes split into equally many heads."""
     steps = block.steps
     first, *others = [number for number, step in enumerate(steps) if step.kind == "product"] or [-1]
     if _products_and_softmaxes(steps) != (2, 0) or any(steps[number].kind != "dense" for number in layers) or first < 0:
@@ -50,12 +51,12 @@ def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def is_of_positions(step: LayerStep) -> bool:
-    """Return whether a layer takes each position alone, as those of attention do."""
+    """Return whether a layer processes each position independently, as the layers of attention do."""
     return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "k1, ")))
 
 
 def heads_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the heads, as kernels, products or reshapes split the last axis: only where all agree."""
+    """Return the heads into which kernels, products or reshapes split the last axis, if all agree."""
     steps = block.steps
     widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
     made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
@@ -63,19 +64,19 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
         # A layer may also mix the heads.
         given = [steps[number].gives for number in layers if steps[number].gives > queries[0]]
         if given and not any(_holds_queries(width, *queries) for width in given):
-            return None  # the last axis is that of positions: it attends to channels
-        # Reshapes to the heads of queries alone: keys and values have as many, whoever makes the queries.
+            return None  # the last axis is that of positions, so it attends to channels
+        # If all reshapes are to the heads of queries, keys and values have as many.
         has_fewer = {pair for pair in block.split if pair[1] == queries[1]} != {queries}
         return heads_word(queries[0], _shared_heads(queries, widths) if has_fewer else queries[0], queries[1])
     if attends(steps) > 1:
-        return None  # which layer belongs to which is unknown
-    if not made:  # a reshape of what a layer makes
+        return None  # it is unknown which layers belong together
+    if not made:  # reshapes of the results of layers
         unknown = UNKNOWN_STEP in steps
-        # Three of the width of what they become are queries, keys and values, not heads.
+        # An axis of three may hold queries, keys and values, not for heads.
         parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
         pairs = _complete_pairs(parts, widths)
         made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
-        # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
+        # A reshape may also separate queries, keys and values, each of which is split again.
         made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}
         made = {_part_of_three(pair, widths) for pair in made}
     counts = sorted(made, reverse=True)
@@ -87,15 +88,15 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
-    """Return the heads of queries and the size of each, from the shapes of products that agree; None if unknown."""
+    """Return the number and the size of heads of queries, from the shapes of products that agree; None if unknown."""
     made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
     apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
     return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
 
 
 def _holds_queries(width: int, heads: int, size: int) -> bool:
-    """Return whether a layer of a width may make queries of some heads: alone, with as many keys and values of any
-    size, or with fewer of their size.
+    """Return whether a layer of a width may compute queries of some heads: alone, with as many keys and values of any
+    size, or with fewer keys and values of the same size.
 
     >>> [_holds_queries(width, 4, 16) for width in (64, 192, 256, 96, 48)]
     [True, True, True, True, False]
@@ -106,7 +107,7 @@ def _holds_queries(width: int, heads: int, size: int) -> bool:
 
 
 def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
-    """Return the heads of keys and values, where the widths of the layers that make them say that they are fewer."""
+    """Return the number of heads of keys and values, if the widths of their layers show that they are fewer."""
     heads, size = queries
     fewer = [(width - heads * size) // 2 for width in widths[:1] if len(widths) < ATTENTION_LAYERS - 1]
     both = [width for width in widths if widths.count(width) > 1]  # keys and values are as wide
@@ -117,8 +118,8 @@ def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
 
 
 def _complete_pairs(pairs: Sequence[tuple[int, int]], widths: Sequence[int]) -> list[tuple[int, int]]:
-    """Return heads and sizes, with heads that a reshape leaves open (-1) from the widths of separate layers for
-    queries, keys and values."""
+    """Return heads and sizes; a number of heads that a reshape leaves open (-1) is computed from the widths of separate
+    layers for queries, keys and values."""
     found = {pair for pair in pairs if pair[0] > 0}
     if len(widths) >= ATTENTION_LAYERS - 1:
         found |= {(width // size, size) for heads, size in pairs if heads < 0 for width in widths if width % size == 0}
@@ -126,7 +127,8 @@ def _complete_pairs(pairs: Sequence[tuple[int, int]], widths: Sequence[int]) -> 
 
 
 def _part_of_three(pair: tuple[int, int], widths: Sequence[int]) -> tuple[int, int]:
-    """Return the heads of queries where a pair holds those of keys and values too: the layer behind takes a third."""
+    """Return the heads of queries if a pair includes keys and values, so that the next layer has a third of its
+    width."""
     heads, size = pair
     return (heads, size // 3) if len(widths) == 2 and widths[0] == heads * size == 3 * widths[1] else pair
 
@@ -143,8 +145,8 @@ def _is_split_of(pair: tuple[int, int], widths: Sequence[int], pairs: Sequence[t
 
 
 def split_heads(reader: TensorFlowSteps, nodes: Ints) -> tuple[tuple[int, int], ...]:
-    """Return the last two axes of each reshape to four axes, or to five with one for queries, keys and values, each
-    pair once; -1 for an unknown number of heads."""
+    """Return the last two axes of reshapes to four axes, or to five with an axis for queries, keys and values;
+    distinct, with -1 for an unknown number of heads."""
     found = set()
     for node in nodes[reader.reshapes[nodes]].tolist():
         shape = reader.reshaped_sizes(node)
@@ -154,11 +156,12 @@ def split_heads(reader: TensorFlowSteps, nodes: Ints) -> tuple[tuple[int, int], 
 
 
 def _size_of_head(reader: TensorFlowSteps, node: int, shape: Sequence[int]) -> int:
-    """Return the last size of a reshape; one left open from the width of the layer before it, 0 if unknown."""
+    """Return the last size of a reshape; if it is left open, computed from the width of the layer before; 0 if
+    unknown."""
     parts = prod(shape[2:-1])
     if shape[-1] > 0 or min(shape[2:-1]) < 1 or (len(shape) == 5 and shape[2] != 3):
         return max(0, shape[-1])
-    for _ in range(MOST_OPS_TO_LAYER):
+    for _ in range(MAX_OPS_TO_LAYER):
         tensors = (source for source, _ in reader.tensors_into(node))
         node = next((source for source in tensors if reader.graph.meaning.origin[source] < 0), -1)
         if node < 0 or (steps := reader.steps_of(node)):
@@ -168,7 +171,7 @@ def _size_of_head(reader: TensorFlowSteps, node: int, shape: Sequence[int]) -> i
 
 
 def window_side(reader: TensorFlowSteps, nodes: Ints) -> int:
-    """Return the side of the windows of an image, where reshapes part its axes into them and join them again:
+    """Return the side of the windows of an image, if reshapes split its axes into windows and join them again:
     `(batch, rows, 7, columns, 7, channels)` and `(batch, rows, columns, 7, 7, channels)`."""
     shapes = [reader.stated_sizes(node) for node in nodes[reader.reshapes[nodes]].tolist()]
     images = [shape for shape in shapes if len(shape) == 6]

@@ -1,4 +1,4 @@
-"""Steps of a network from the settings of a Keras layer: the words that its ops would have."""
+"""Find the steps of a Keras layer from its settings, with the words that its ops would have."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DIMENSIONS = re.compile(r"([123])D$")
 
 
 def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
-    """Return what a paper writes down of one layer, its activation last; nothing for a class without words.
+    """Return the steps of one layer, its activation last; () for a class without words.
 
-    `padded` says that its input has an explicit pad.
+    `padded`: its input is padded by a separate layer.
 
     >>> conv = {"filters": 64, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same", "activation": "relu"}
     >>> [step.word for step in keras_steps(Layer("Conv2D", conv), False)]
@@ -33,7 +33,7 @@ def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
         return ()
     try:
         step = find(layer, padded)
-    except (KeyError, TypeError, ValueError, IndexError):  # a damaged file states anything
+    except (KeyError, TypeError, ValueError, IndexError):  # the settings of a damaged file may be anything
         return ()
     if step is None:
         return ()
@@ -46,7 +46,7 @@ def _activation_after(config: LayerConfig) -> tuple[LayerStep, ...]:
 
 
 def _activation_word(value: Any) -> str:
-    """Return the word for an activation, "" for none or one of the program's own."""
+    """Return the word for an activation; "" if there is none, or if it is custom."""
     if isinstance(value, Mapping):  # an object with its configuration
         return _activation_word(value.get("config")) if isinstance(value.get("config"), str) else ""
     if not isinstance(value, str):
@@ -183,7 +183,7 @@ def _whole_number(value: Any) -> int:
 
 
 def _axes(layer: Layer, value: Any) -> list[int]:
-    """Return a number for each axis of the layer's images, repeating a single one."""
+    """Return a number for each axis of the layer's images; a single number is repeated."""
     if isinstance(value, list | tuple):
         return [_whole_number(each) for each in value]
     axes = DIMENSIONS.search(layer.class_name.removesuffix("Transpose"))

@@ -1,6 +1,6 @@
-"""Steps of a network: the ops of a TensorFlow graph that a paper describes, each with its words.
+"""Find the steps of a TensorFlow graph: the ops that a paper describes, each with its words.
 
-All come from shapes of weights, attributes and constants. Unproven facts are left out.
+Words come from shapes of weights, attributes and constants. Unknown facts are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import plain_op_name
-from graphviz_tb.words.op_reader import MOST_SCALED, OpReader, OutputOf
+from graphviz_tb.words.op_reader import MAX_SCALING_OPS, OpReader, OutputOf
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
     PRELU_STEP,
@@ -57,18 +57,18 @@ SCALED_OPS = ADD_OPS | {"Mul", "RealDiv", "Div", "Sub", "Neg", *IDENTITY_OPS, "I
 QUICK_GELU_FACTOR = 1.702
 POLYNOMIAL_OPS = frozenset({"Pow", "Square", "Mul", "Softplus"})
 NORM_OPS = frozenset({"Rsqrt", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
-MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a mean to work out a variance
+MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a mean to compute a variance
 VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximum"}  # pass a variance on
 DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
 ROW_RANGE_OPS = frozenset({"Slice", "StridedSlice"})
 BROADCAST_OPS = (
     RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}
-)  # bring rows to where they are added
+)  # change the shape of rows before they are added
 STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 
-# Ops of formulas that other frameworks spell differently, by type in lower case and without underscores.
+# TensorFlow's names for ops in formulas, by the type in other frameworks in lower case and without underscores.
 FORMULA_OPS = {
     **{name: name.capitalize() for name in ("sub", "mul", "neg", "pow", "square", "sqrt", "rsqrt", "erf", "mean")},
     "reciprocal": "Reciprocal",
@@ -99,7 +99,7 @@ class TensorFlowSteps(OpReader):
         return self._found[node]
 
     def steps_of_all(self, nodes: Sequence[int]) -> list[tuple[LayerStep, ...]]:
-        """Return the steps of each of some nodes, most of which are known."""
+        """Return the steps of each node; fast if most are cached."""
         found = map(self._found.get, nodes)
         return [self.steps_of(node) if steps is None else steps for node, steps in zip(nodes, found, strict=True)]
 
@@ -109,11 +109,11 @@ class TensorFlowSteps(OpReader):
 
     @cached_property
     def reshapes(self) -> Bools:
-        """Nodes that bring a tensor to another shape."""
+        """Nodes that reshape a tensor."""
         return self.graph.nodes_of_types(self.is_reshape)
 
     def is_reshape(self, op: str) -> bool:
-        """Return whether ops of a type bring a tensor to another shape."""
+        """Return whether ops of a type reshape a tensor."""
         return op in RESHAPE_OPS
 
     @cached_property
@@ -152,8 +152,8 @@ class TensorFlowSteps(OpReader):
     # Activations.
 
     def formula_step(self, formula: str, node: int) -> LayerStep | None:
-        """Return the step of an op of another framework that is called `formula` here: a part of an activation or of a
-        norm that is several ops, or an activation alone; None for any other."""
+        """Return the step of an op of another framework whose TensorFlow name is `formula`: an activation, or the
+        characteristic op of an activation or norm that consists of several ops; None for other ops."""
         if formula in PLAIN:
             word = self.gate_word(formula, node)
             return LayerStep("activation", word) if word else None
@@ -161,8 +161,8 @@ class TensorFlowSteps(OpReader):
         return LayerStep("norm", "norm") if is_norm else None
 
     def gate_word(self, op: str, node: int) -> str:
-        """Name an activation that is several ops: `x · sigmoid(x)` is SiLU, `x · sigmoid(1.702 x)` an approximation of
-        GELU (Hendrycks and Gimpel 2016), `x · erf(x)` with numbers GELU."""
+        """Return the name of an activation that consists of several ops: `x · sigmoid(x)` is SiLU, `x · sigmoid(1.702
+        x)` an approximation of GELU (Hendrycks and Gimpel 2016), `x · erf(x)` with factors GELU."""
         inner = self.tensors_into(node)
         if len(inner) != 1:
             return PLAIN[op]
@@ -183,12 +183,12 @@ class TensorFlowSteps(OpReader):
         return len(parts) > 1 and any(scaled)
 
     def is_squared_among(self, node: int, among: Set[int]) -> bool:
-        """Return whether the result of an op is only used as its square, by some ops."""
+        """Return whether the ops in `among` only use the result of an op to square it."""
         users = self._users_of(node)
         return bool(users) and all(user in among and self._squares(user) for user in users)
 
     def _negative_parts(self, node: int) -> list[int]:
-        """Return the ops of the type of one that take the negative of its input."""
+        """Return the ops of the same type whose input is the negative of the input of an op."""
         before = self.tensors_into(node)[:1]
         parts = [user for source, _ in before for user in self._users_of(source) if self.formula_op(user) == "Neg"]
         if before and self.formula_op(before[0][0]) == "Neg":
@@ -203,21 +203,20 @@ class TensorFlowSteps(OpReader):
         return op == "Square" or (op == "Pow" and len(inner) == 1 and self._exponent(node) == 2)
 
     def _exponent(self, node: int) -> float | None:
-        """Return the power to which an op raises its first input, None where it is not known."""
+        """Return the power to which an op raises its first input; None if unknown."""
         return next((self.number(source) for slot, (source, _) in self.inputs_of(node) if slot == 1), None)
 
     def _factor(self, node: int) -> float:
-        """Return the number that an op multiplies a tensor with, 1 where it is not known or the op does something
-        else."""
+        """Return the number with which an op multiplies a tensor; 1 if unknown, and for other ops."""
         numbers = [self.number(source) for _, (source, _) in self.inputs_of(node) if self.is_number(source)]
         known = self.formula_op(node) == "Mul" and len(numbers) == 1
         return numbers[0] if known and numbers[0] is not None else 1
 
     def _scaled_sources(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
-        """Return a tensor and the tensors of which it is a multiple (with `sums`, a polynomial), and whether one is a
-        power."""
+        """Return a tensor and the tensors of which it is a multiple (with `sums`, a polynomial), and whether it is
+        computed with a power."""
         seen, todo, power = {port}, [port], False
-        while todo and len(seen) < MOST_SCALED:
+        while todo and len(seen) < MAX_SCALING_OPS:
             node = todo.pop(0)[0]
             op = self.formula_op(node)
             inner = self.tensors_into(node)
@@ -228,7 +227,8 @@ class TensorFlowSteps(OpReader):
         return seen, power
 
     def _multiplies(self, node: int, before: set[OutputOf]) -> bool:
-        """Return whether the result of an op, scaled and shifted by numbers, is multiplied with one of some tensors."""
+        """Return whether the result of an op, scaled and shifted by numbers, is multiplied with a tensor of
+        `before`."""
         todo = [(node, 0)]
         while todo:
             made, far = todo.pop()
@@ -238,7 +238,7 @@ class TensorFlowSteps(OpReader):
                     others = [each for each in inner if each[0] != made]
                     if any(not before.isdisjoint(self._multiples(other)) for other in others):
                         return True
-                elif len(inner) == 1 and self.formula_op(user) in SCALED_OPS and far < MOST_SCALED // 2:
+                elif len(inner) == 1 and self.formula_op(user) in SCALED_OPS and far < MAX_SCALING_OPS // 2:
                     todo.append((user, far + 1))
         return False
 
@@ -259,11 +259,11 @@ class TensorFlowSteps(OpReader):
         return f"{word} α {slope:.3g}"
 
     def is_root_of_mean(self, node: int) -> bool:
-        """Return whether a root is of a mean, of one tensor with numbers added, and something is divided by it: a norm;
-        a logged standard deviation is not a norm."""
+        """Return whether an op is the root of a mean plus a number, and a tensor is divided by it, as in a norm (but
+        not in a logged standard deviation)."""
         if not any(self.formula_op(user) in DIVIDING_OPS for user in self._users_of(node)):
             return False
-        for _ in range(MOST_SCALED // 2):
+        for _ in range(MAX_SCALING_OPS // 2):
             inner = self.tensors_into(node)
             if len(inner) != 1:
                 return False
@@ -275,8 +275,8 @@ class TensorFlowSteps(OpReader):
         return False
 
     def _scales_by_weight(self, node: int) -> bool:
-        """Return whether an `Rsqrt` is of a variance that is stored: batch norm when it only predicts."""
-        for _ in range(MOST_SCALED // 2):
+        """Return whether the input of an `Rsqrt` is a stored variance, as in batch norm at inference."""
+        for _ in range(MAX_SCALING_OPS // 2):
             inner = self.tensors_into(node)
             weights = [source for source, _ in inner if self.graph.meaning.origin[source] >= 0]
             if weights or len(inner) != 1 or self.op_of(inner[0][0]) not in VARIANCE_OPS:
@@ -287,8 +287,8 @@ class TensorFlowSteps(OpReader):
     # Layers.
 
     def factors_of(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
-        """Return the weights that a product multiplies with, with the sizes of each. Of two the second is first: the
-        other is a first state, or queries that are learned."""
+        """Return the weights among the factors of a product, with their sizes. Of two weights the second comes first;
+        the other is an initial state or a learned query."""
         names, weights = weight_input_names(self.op_of(node)), self.weights_of(node)
         factors = [(origin, shape) for _, origin, shape in weights if len(shape) > 1]
         both = len(weights) > 1 and all(names.get(slot) == "kernel" for slot, _, _ in weights[:2])
@@ -311,8 +311,8 @@ class TensorFlowSteps(OpReader):
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
 
     def _restored_width(self, node: int) -> int:
-        """Return the width of a product that is brought back to the axes of what it was made of, as `tensordot` does;
-        0 if it is not."""
+        """Return the width of a product that is reshaped back to the axes of its input, as in `tensordot`; 0 for other
+        products."""
         for user in self._users_of(node):
             shape = self.inputs_of(user)[-1][1][0]
             if self.op_of(user) == "Reshape" and self.op_of(shape) == "ConcatV2":
@@ -322,7 +322,7 @@ class TensorFlowSteps(OpReader):
         return 0
 
     def product_heads(self, node: int) -> tuple[int, int]:
-        """Return the heads of a product of two tensors with four axes, as of queries and keys, and the size of each,
+        """Return the number and the size of heads of a product of two tensors with four axes, such as queries and keys,
         from the reshapes before it; 0 if unknown."""
         if plain_op_name(self.op_of(node)) not in STACKED_PRODUCTS:
             return 0, 0
@@ -336,10 +336,10 @@ class TensorFlowSteps(OpReader):
         return (queries[1], queries[3]) if min(queries[1], queries[3]) > 1 else (0, 0)
 
     def _split_sizes(self, node: int) -> Sequence[int]:
-        """Return the sizes of the four axes that a reshape gives a tensor, -1 for unknown ones: elementwise ops keep
-        them, transposes exchange them; () if unknown."""
+        """Return the sizes of the four axes of a tensor, from the last reshape before it, -1 for unknown sizes; () if
+        there is no such reshape."""
         axes = [0, 1, 2, 3]
-        for _ in range(MOST_SCALED):
+        for _ in range(MAX_SCALING_OPS):
             op = self.op_of(node)
             if plain_op_name(op) == "transpose":
                 turns = self.turned_axes(node)
@@ -362,7 +362,7 @@ class TensorFlowSteps(OpReader):
         return self.constant_input(node, 1)
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
+        """Return the sizes of the result of a reshape, -1 for unknown sizes."""
         return self.stated_sizes(node)
 
     def stated_sizes(self, node: int) -> list[int]:
@@ -381,7 +381,7 @@ class TensorFlowSteps(OpReader):
         takes, gives = kernel[-2] or 0, kernel[-1] or 0
         if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
             takes, gives = gives, takes
-        if len(kernel) > 2:  # one kernel for each expert, or for each place
+        if len(kernel) > 2:  # one kernel for each expert, or for each position
             known = LayerStep("experts", f"{kernel[0]} experts", takes, gives, weight=weight)
             return known if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
@@ -389,14 +389,15 @@ class TensorFlowSteps(OpReader):
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
 
     def table_step(self, node: int, weight: int, sizes: Sequence[int | None]) -> LayerStep:
-        """Return the step of a node that takes rows of a table of these sizes."""
+        """Return the step of a node that looks up rows of a table of these sizes."""
         counted = not self.graph.meaning.from_inputs()[node]
         return LayerStep("embedding", " × ".join(map(size_word, sizes)), weight=weight, positional=counted)
 
     def _added_rows(self, node: int) -> LayerStep | None:
-        """Return the step of an op that takes a range of the rows of a table, which are added to others: positions."""
+        """Return the step of an op that slices a range of rows of a table which are then added: embeddings of
+        positions."""
         tables = [(origin, shape) for slot, origin, shape in self.weights_of(node) if slot == 0 and len(shape) == 2]
-        for _ in range(MOST_SCALED if tables else 0):
+        for _ in range(MAX_SCALING_OPS if tables else 0):
             users = self._users_of(node)
             if len(users) != 1:
                 return None
@@ -408,7 +409,7 @@ class TensorFlowSteps(OpReader):
         return None
 
     def _selects_rows(self, node: int) -> bool:
-        """Return whether an op multiplies a weight by vectors with a single one, as a look-up does."""
+        """Return whether an op multiplies a weight by one-hot vectors, which is a lookup."""
         return any(plain_op_name(self.op_of(source)) == "onehot" for _, (source, _) in self.inputs_of(node))
 
     def _convolution(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
@@ -437,7 +438,7 @@ class TensorFlowSteps(OpReader):
 
     def _channels_into(self, node: int) -> int:
         """Return the output channels of the last convolution before a node; 0 if unknown."""
-        for _ in range(MOST_SCALED):
+        for _ in range(MAX_SCALING_OPS):
             node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
             if node < 0:
                 return 0
@@ -452,7 +453,7 @@ class TensorFlowSteps(OpReader):
         return 0
 
     def _channels_of_argument(self, node: int) -> int:
-        """Return the size of the last axis that the function of an argument states; 0 if unknown."""
+        """Return the size of the last axis of an argument, as its function states it; 0 if unknown."""
         function = self.graph.functions[self.graph.function[node]]
         stated = self.graph.graph_def.library.function[function.index].arg_attr
         place = function.argument_position(node)
@@ -460,12 +461,12 @@ class TensorFlowSteps(OpReader):
         return (shapes[0][-1] or 0) if shapes and shapes[0] else 0
 
     def image_source(self, node: int) -> int:
-        """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
+        """Return the op whose result is the input of a convolution, before it becomes an image; -1 if unknown."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         return self.weight_source(source) if source >= 0 else -1
 
     def blocks_before(self, node: int) -> list[int]:
-        """Return the dilation of a convolution whose image is cut into blocks; [] if it is not."""
+        """Return the dilation of a convolution that is implemented by cutting its image into blocks; [] for others."""
         source = self.image_source(node)
         return self.constant_input(source, 1) if source >= 0 and self.op_of(source) in DILATION_BLOCK_OPS else []
 
@@ -491,7 +492,7 @@ class TensorFlowSteps(OpReader):
         return ", ".join([f"{POOLS[op]} {kernel_word(window)}".strip(), *strides])
 
     def _reduction(self, op: str, node: int) -> LayerStep | None:
-        """A mean or a maximum over the two axes of an image; none that a norm subtracts."""
+        """Return the step of a mean or a maximum over the two axes of an image, unless a norm subtracts it."""
         if sorted(self.constant_input(node, KERNEL)) not in ([1, 2], [2, 3]):
             return None
         taken = {source for slot, (source, _) in self.inputs_of(node) if slot == 0}
@@ -503,7 +504,7 @@ class TensorFlowSteps(OpReader):
         return None if subtracted else LayerStep("global", REDUCTIONS[op])
 
     def _resize(self, op: str, node: int) -> LayerStep | None:
-        """Images in another size: how many times larger, where the size is a product with a constant."""
+        """Return the step of a resize, with its factor if the size is a product with a constant."""
         size = next((source for slot, (source, _) in self.inputs_of(node) if slot == KERNEL), -1)
         way = op.removeprefix("Resize").removesuffix("Neighbor").lower()
         if size >= 0 and self.op_of(size) == "Mul":
@@ -516,14 +517,14 @@ class TensorFlowSteps(OpReader):
         return LayerStep("pool", fixed)
 
     def _repeat_along_image(self, node: int) -> LayerStep | None:
-        """Each row and then each column several times, as Keras enlarges images: said at the second."""
+        """Return the step of an upsampling that repeats each row, then each column, as Keras does; at the second op."""
         times, axis = self._repeat(node)
         source = self._source_past(node, ("ExpandDims", "Reshape"))
         enlarges = times > 1 and source >= 0 and self._repeat(source) == (times, axis - 1)
         return LayerStep("pool", f"↑{times} nearest") if enlarges else None
 
     def _repeat(self, node: int) -> tuple[int, int]:
-        """Return how often an op repeats a tensor along one axis, and that axis; (0, 0) if it does not."""
+        """Return how often an op repeats a tensor along one axis, and that axis; (0, 0) for other ops."""
         times = self.constant_input(node, KERNEL) if self.op_of(node) == "Tile" else []
         axes = [axis for axis, count in enumerate(times) if count != 1]
         source = self._source_past(node, ())
@@ -550,14 +551,14 @@ def _layout(definition: NodeDef) -> str:
 
 
 def _sums_an_axis(definition: NodeDef | None) -> bool:
-    """Return whether a product sums over an axis, as all do but an einsum such as `i,j->ij`."""
+    """Return whether a product sums over an axis; an einsum such as `i,j->ij` does not."""
     equation = attr_value(definition, "equation").s if definition is not None else b""
     inputs, _, result = equation.partition(b"->")
     return not result or not {*inputs} - {*b", "} <= {*result}
 
 
 def _is_last_axis_product(definition: NodeDef | None) -> bool:
-    """Return whether an einsum multiplies the last axis of a tensor with a matrix, as `abc,cd->abd`."""
+    """Return whether an einsum multiplies the last axis of a tensor with a matrix, such as `abc,cd->abd`."""
     equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
     inputs, _, result = equation.replace(" ", "").partition("->")
     tensor, _, matrix = inputs.partition(",")

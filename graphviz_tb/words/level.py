@@ -1,4 +1,4 @@
-"""Every text of the boxes and lines of one open group, and the line below the title of a picture."""
+"""Write the texts of the boxes and lines of one open group, and the line below the title of a picture."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from graphviz_tb.words.line_labels import (
 
 # Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest.
 
-STUB_LABEL_PX = 100  # two of them and a box are narrower than the widest box
-MIN_STUB_NAME_PX = 24  # of the name of a weight, before its shape
+STUB_LABEL_PX = 100  # a box with a label on either side is then narrower than the widest box
+MIN_STUB_NAME_PX = 24  # for the name of a weight, before its shape
 STUB_KIND_WORDS: dict[StubKind, str] = {
     "shortcut": "linked",
     "constant": "constant",
@@ -48,7 +48,7 @@ def _stubs_at_side(
     labels: Mapping[int, str],
     limit: int,
 ) -> tuple[StubWords, ...]:
-    """Return the stubs at one side of a box: at most `limit`, then one that counts the rest and names them in its
+    """Return the stubs at one side of a box: at most `limit`, then a stub that counts the rest and names them in its
     tooltip.
 
     Each is labelled with the last segment of its name, or its entry in `labels`.
@@ -76,7 +76,7 @@ def _stub_words(index: int, annotation: Annotation, names: Mapping[int, str], la
     label, more = _neighbour_name(annotation.other, names, labels), ""
     parts = label.split(" (")  # e.g. "kernel 3×3×1×8 (2 uses)"
     if annotation.kind == "weight" and len(parts) > 1 and text_width(label, SMALL_FONT_PX) > STUB_LABEL_PX:
-        # its shape is more important than its number of uses
+        # The shape is more important than the number of uses.
         label, more = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
@@ -92,7 +92,7 @@ def _stub_words(index: int, annotation: Annotation, names: Mapping[int, str], la
 
 
 def _fitted_stub_label(label: str, kind: StubKind) -> str:
-    """Return a label that has room; of a weight the name is shortened, not its shape.
+    """Shorten a label to fit; for a weight shorten the name, not the shape.
 
     >>> _fitted_stub_label("position_embeddings 1×197×384", "weight"), _fitted_stub_label("bias 64", "weight")
     ('positio…s 1×197×384', 'bias 64')
@@ -106,15 +106,16 @@ def _fitted_stub_label(label: str, kind: StubKind) -> str:
 
 
 def _neighbour_name(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
-    """Return the label of a neighbour, else the last segment of its name."""
+    """Return the label of a neighbour, or the last segment of its name if it has no label."""
     full = replace_unsafe_characters(names.get(row, ""))
     return replace_unsafe_characters(labels.get(row, "")) or last_segment(full) or full
 
 
-# Stubs that many boxes of a level share: written once in a note, not at each box.
+# Stubs that many boxes of a level share are written once, in a note.
 
-MIN_NOTE_BOXES = 5  # boxes that share a stub to get a note
-# if the neighbour is in the auxiliary area, whose stubs name the boxes, or if they are half of the level
+MIN_NOTE_BOXES = 5  # boxes that share a stub
+# Fewer are enough if the neighbour is in the auxiliary area, whose stubs name the boxes, or if they are half of the
+# level.
 MIN_LISTED_BOXES = 3
 NOTE_NAME_PX = 160  # a note is a separate line, with more room than a stub
 
@@ -152,12 +153,13 @@ def _build_note(view: View, side: Side, other: int, indices: list[int], count: i
 NO_NAME = "…"
 
 
-# Lines between the model and a box that trains it run together: one label says how many tensors.
+# Lines between the model and a box that trains it run together, with one label for the number of tensors.
 
 
 def _training_labels(view: View) -> dict[int, str]:
-    """Return the labels of lines between the model and a box that trains it, where there are several: the total of the
-    most that run together, at the one that joins last. No line of training has one where that does not stand apart."""
+    """Return the labels of lines between the model and a box that trains it, if there are several: the total number of
+    tensors of the largest bundle, at the line that joins last. If the training is not set apart, no such line has a
+    label."""
     if view.narrow >= MIXED_TRAINING:
         return {wire: "" for wire, line in view.drawn_lines().items() if line.training}
     joined: dict[int, list[int]] = {}
@@ -187,7 +189,7 @@ SHARED_RESULT = "the same for all"
 
 
 def _shared_labels(view: View) -> dict[int, str]:
-    """Return the labels of lines from what one member of a stack makes for all."""
+    """Return the labels of lines from the box of a surplus whose result all members of the stack use."""
     return {
         wire: SHARED_RESULT
         for wire, line in view.drawn_lines().items()
@@ -196,7 +198,7 @@ def _shared_labels(view: View) -> dict[int, str]:
 
 
 def _written_accounts(view: View) -> dict[int, str]:
-    """Return, for each box that writes weights, how many it writes, and of which boxes."""
+    """Return, for each box that writes weights, a text with their number and the boxes that own them."""
     written: dict[int, list[Metaedge]] = {}
     for edge in view.metagraph.edges:
         if edge.writes:
@@ -210,8 +212,8 @@ def _written_accounts(view: View) -> dict[int, str]:
 
 
 def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
-    """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
-    counted, `printed` that they are of a figure to print."""
+    """Return the texts of a view. `limit` is the number of stubs that a side of a box shows before the rest is counted;
+    `printed`: the view is a figure for print."""
     node_labels = (*view.node_labels, *view.functions)
     notes = _shared_notes(view)
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
@@ -242,7 +244,8 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
 
 
 def _stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
-    """Return the annotations drawn next to each box, with their indices: none at an open group or in a note."""
+    """Return the annotations drawn next to each box, with their indices. Open groups show none, and annotations of
+    notes are left out."""
     by_child: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
     for index, annotation in enumerate(view.metagraph.annotations):
         if index not in noted and annotation.child not in view.opened and not annotation.training:
@@ -251,14 +254,14 @@ def _stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotat
 
 
 def _printed_stubs(stubs: list[tuple[int, Annotation]], node: NodeLabel, limit: int) -> list[tuple[int, Annotation]]:
-    """Return the stubs next to a box of a figure: only a lone weight of a box that does not say what it does with it,
-    as a position that is added. Constants and what is elsewhere are no part of a figure."""
+    """Return the stubs next to a box of a figure: only the single weight of a box whose text does not describe it, such
+    as an added position. A figure shows no constants and no neighbours elsewhere."""
     weights = [(index, stub) for index, stub in stubs if stub.kind == "weight"]
     return weights if limit and len(weights) == 1 and not node.second else []
 
 
 def _links_of_open(view: View) -> list[list[str]]:
-    """Return the names behind the stubs of each open group; empty for a closed one, which shows its stubs."""
+    """Return the names behind the stubs of each open group; [] for a closed group, which shows its stubs."""
     by_child: list[list[str]] = [[] for _ in (*view.node_labels, *view.functions)]
     for annotation in view.metagraph.annotations:
         if annotation.child in view.opened and not annotation.training:
@@ -267,8 +270,9 @@ def _links_of_open(view: View) -> list[list[str]]:
 
 
 def _box_second_line(node: NodeLabel, links: int = 0) -> str:
-    """Return the second line of a box: its words, or the parts of a fold with their count (a fold of ops shows no
-    number twice); in the title bar of an open group also its number of stubs. The name of a series contains its count.
+    """Return the second line of a box: its words, or the parts of a fold with their count, unless it repeats the number
+    of ops; in the title bar of an open group also the number of its stubs (`links`). The name of a series contains its
+    count.
 
     >>> _box_second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
     ''
@@ -285,7 +289,7 @@ def _box_second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
-PROJECTION = "projection"  # of a first block: the layer beside its chain of layers
+PROJECTION = "projection"  # the layer beside the chain of layers of a first block
 NAME_JOINTS = ("_", ".", "/", "-")
 
 
@@ -310,20 +314,23 @@ def stack_label(
 ) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
-    `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said where all members have
-    the same and the stack has a name; a list of parts is none. Nor is a projection with a separate box (`boxed`).
-    What `grows` in the members is said instead.
+    - `said`: the second line of the picture; None for the usual one.
+    - `shown`: the position of `member` among the `members`; -1 if all have the same name.
+    - `boxed`: the surplus of a member has a separate box, so a projection is not mentioned.
+    - `grows`: words for sizes that grow from member to member.
+
+    The layers of the shown member are visible, so they are not repeated if all members have the same and the stack has
+    a name that is no list of parts.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
     >>> label.label, label.second
     ('layer_[0-3] ×4', 'layer_1 shown · 20 ops each')
     """
-    # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) describes itself.
+    # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) has a description.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
     inside = f"{member.second} each" if member.second and not counted_each else member.second
-    # Words of a layer are true of all members only where the stack says them too.
+    # The words of a layer hold for all members only if the stack has them, too.
     alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
     inside = inside if alike or " op" in node.second else node.second
     listed = WORDS_DOT in node.label
@@ -348,7 +355,7 @@ def stack_label(
 
 
 def _without_projection(first: str) -> str:
-    """Return what a first member has more besides a projection.
+    """Return the words for the surplus of a first member without the projection.
 
     >>> _without_projection("block1: /2, projection"), _without_projection("block1: projection")
     ('block1: /2', '')
@@ -359,7 +366,7 @@ def _without_projection(first: str) -> str:
 
 
 def joined_label(nodes: Sequence[NodeLabel]) -> NodeLabel:
-    """Return the label of a frame around nested scopes without other content, from the outside in.
+    """Return the label of a frame around nested scopes without other content; `nodes` are from the outside in.
 
     >>> outer = NodeLabel(1, "", "scope", "outer", "outer", "2 ops")
     >>> inner = NodeLabel(2, "", "scope", "3 → 4", "outer/inner", "inner")
@@ -374,12 +381,12 @@ def joined_label(nodes: Sequence[NodeLabel]) -> NodeLabel:
 
 
 def _name_on_box(node: NodeLabel) -> str:
-    """Return the short name of a node, which comes second where words say more."""
+    """Return the short name of a node, which is the second line if words are the first."""
     return node.second.partition(WORDS_DOT)[0] if node.semibold else node.label
 
 
 def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
-    """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
+    """Return the tooltip of a box; for an open group with the names behind its stubs, which are not drawn."""
     linked = f"linked with {', '.join(map(tooltip_name, links[:TOOLTIP_NAMES]))}" if links else ""
     times = node.badge if node.kind == "series" else ""
     words = ""
@@ -397,20 +404,20 @@ def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
     return (outside, inside) if line.inbound else (inside, outside)
 
 
-PLAIN_SCHEME = "structure"  # the usual colouring, whose legend says all
+PLAIN_SCHEME = "structure"  # the usual colouring, which needs no mention
 
 
 def facts_line(hierarchy: Hierarchy, summary: str, scheme: str, left_out: int, parameters: int) -> str:
-    """Return the line below the title of a picture: its colouring's summary, else counts, and the colouring if it is
-    not the usual one; and how many bookkeeping ops of a saved model are left out."""
+    """Return the line below the title of a picture: the summary of its colouring, or counts and, if it is not the usual
+    one, the colouring; then the number of bookkeeping ops of a saved model that are left out."""
     coloured = "" if scheme == PLAIN_SCHEME else f" · colour: {scheme}"
     facts = summary or f"{model_counts(hierarchy, parameters)}{coloured}"
     return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
 def model_counts(hierarchy: Hierarchy, parameters: int) -> str:
-    """Return how many ops and, where known, parameters the model has. Every op of a Keras file is a layer: of these the
-    frame of the model says the number, the title how many parameters they have."""
+    """Return how many ops and, if known, parameters the model has; for a Keras file only parameters, because the frame
+    of the model shows the number of layers."""
     if own := _keras_parameters(hierarchy):
         return _counts_text(0, own)
     through = OpCounter(hierarchy)(0)
@@ -418,13 +425,13 @@ def model_counts(hierarchy: Hierarchy, parameters: int) -> str:
 
 
 def _keras_parameters(hierarchy: Hierarchy) -> int:
-    """Return the parameters of the model in a Keras file; 0 for other graphs, and where they are unknown."""
+    """Return the number of parameters of the model in a Keras file; 0 for other graphs, and if unknown."""
     models = [layer for name, layer in hierarchy.graph.layers.items() if layer.parts and "/" not in name]
     return models[0].parameters or 0 if len(models) == 1 else 0
 
 
 def _counts_text(ops: int, parameters: int) -> str:
-    """Return counts of ops and parameters; no ops where only parameters are known.
+    """Return counts of ops and parameters; without ops if only parameters are known.
 
     >>> _counts_text(12670, 0), _counts_text(0, 0), _counts_text(9, 25_600_000), _counts_text(0, 1)
     ('12\\u2009670 ops', '0 ops', '9 ops · 25.6 M parameters', '1 parameter')

@@ -23,9 +23,9 @@ TOOLTIP_NAME_LETTERS = 300  # scopes may be nested without end
 
 
 def _line_label(edge: MetagraphLine) -> str:
-    """Return the label of a line: the shape of its one tensor, without the batch, and its branch, or the number of
-    tensors; "" for a scalar or an unknown shape. In a member that represents its stack: how many members have such a
-    line, if not all.
+    """Return the label of a line: the shape of its only tensor, without the batch, and its branch, or the number of
+    tensors; "" for a scalar or an unknown shape. If only some members of a stack have the line, the label tells how
+    many.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -49,17 +49,17 @@ def _line_label(edge: MetagraphLine) -> str:
     if count > 1:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
-    # The usual type is not written.
+    # The usual dtype is left out.
     sizes = _without_batch(tensor.sizes)
     dims = shape_text(sizes) if sizes and has_known_size(sizes) else ""
-    dims = f"[{dims}]" if dims and len(tensor.sizes or ()) == 1 else dims  # a vector, whose number is no count
+    dims = f"[{dims}]" if dims and len(tensor.sizes or ()) == 1 else dims  # the size of a vector is no count
     dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
 
 
 def _without_batch(sizes: Sequence[int | str | None] | None) -> Sequence[int | str | None] | None:
-    """Return the sizes of a tensor without its batch: a first dimension that is unknown, named or one.
+    """Return the sizes of a tensor without its batch, a first dimension that is unknown, named or 1.
 
     >>> _without_batch((None, 28, 28, 32)), _without_batch(("s0", 4)), _without_batch((1, 3)), _without_batch((2, 3))
     ((28, 28, 32), (4,), (3,), (2, 3))
@@ -70,7 +70,7 @@ def _without_batch(sizes: Sequence[int | str | None] | None) -> Sequence[int | s
 
 
 def _member_share(bridge: Bridge) -> str:
-    """Return how many members of a stack have a line of the shown one.
+    """Return how many members of a stack have a line of the shown member.
 
     >>> _member_share(Bridge(0, 5, True, 1, 0, 0, members=(1, 3)))
     'in 1 of 3'
@@ -80,12 +80,12 @@ def _member_share(bridge: Bridge) -> str:
 
 
 def _dims_text(dims: Sequence[int | str | None] | None) -> str:
-    """Return dimensions joined by a multiplication sign, one alone as `[3]`; "" for a scalar or an unknown shape."""
+    """Return dimensions joined by multiplication signs; "" for a scalar or an unknown shape."""
     return "" if not dims else f"[{shape_text(dims)}]" if len(dims) == 1 else shape_text(dims)
 
 
 def drawn_label(edge: MetagraphLine) -> str:
-    """Return the label as it is drawn."""
+    """Return the label, shortened to its room."""
     return elide_text(replace_unsafe_characters(_line_label(edge)), LINE_LABEL_PX, SMALL_FONT_PX)
 
 
@@ -117,7 +117,7 @@ def describe_contents(edge: MetagraphLine) -> str:
 
 
 def tooltip_name(name: str, most: int = TOOLTIP_NAME_LETTERS) -> str:
-    """Return a name for a tooltip: on one line, a very long one without its middle.
+    """Return a name for a tooltip, on one line; a very long name without its middle.
 
     >>> tooltip_name("a" * 400).count("a"), tooltip_name("a/b")
     (299, 'a/b')
@@ -126,12 +126,12 @@ def tooltip_name(name: str, most: int = TOOLTIP_NAME_LETTERS) -> str:
 
 
 def tensor_count(edge: MetagraphLine) -> int:
-    """Count the tensors that flow: the distinct ones if known, else one for each edge."""
+    """Count the distinct tensors of a line; if they are unknown, its data edges."""
     return len(edge.carried_tensors) or edge.tensors + edge.reference
 
 
 def _describe_tensors(edge: MetagraphLine) -> str:
-    """Describe the number of tensors that flow, and the first of them."""
+    """Describe the number of tensors, and the first of them."""
     each = [_describe_tensor(tensor) for tensor in islice(edge.carried_tensors, TOOLTIP_SHAPES)]
     each = [text for text in each if text]
     more = "; …" if len(edge.carried_tensors) > TOOLTIP_SHAPES else ""

@@ -19,13 +19,13 @@ from graphviz_tb.ops.roles import CONSTANT_OPS, EQUAL_NUMBER_OPS, RESHAPE_OPS, R
 if TYPE_CHECKING:
     from graphviz_tb.proto import TensorProto
 
-MOST_SCALED = 8  # ops between an input and its gate
-MOST_USERS = 6  # users of an activation that are looked at
+MAX_SCALING_OPS = 8  # between an input and its gate
+MAX_USERS = 6  # users of an activation that are inspected
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
 
 class OpReader:
-    """The inputs, weights and constants of ops, as TensorFlow writes them; other forms replace some methods."""
+    """Reads the inputs, weights and constants of TensorFlow ops; subclasses for other frameworks replace methods."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -35,11 +35,11 @@ class OpReader:
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
-        """Shapes of weights, by the node that makes each."""
+        """Shapes of weights, by node of the weight."""
         return dict(self.graph.meaning.shapes())
 
     def inputs_of(self, node: int) -> tuple[tuple[int, OutputOf], ...]:
-        """Return the data inputs of a node: the slot of each and where it comes from."""
+        """Return the data inputs of a node as (slot, output)."""
         if node not in self._inputs:
             begins, control, slot, source, key = self._edge_columns
             edges = range(begins[node], begins[node + 1])
@@ -47,13 +47,13 @@ class OpReader:
         return self._inputs[node]
 
     def sources_of(self, node: int) -> Sequence[int]:
-        """Return the nodes whose results a node takes; through a call, those at the ends of its function."""
+        """Return the nodes that feed a node; through calls, the results and arguments of functions."""
         through = self.sources_through_calls.get(node)
         return [source for _, (source, _) in self.inputs_of(node)] if through is None else through
 
     @cached_property
     def places(self) -> Ints:
-        """Room for the place of each node in a list, -1 for none."""
+        """A reusable column for the place of each node in a list, -1 for others."""
         return np.full(len(self.graph), -1, np.int32)
 
     @cached_property
@@ -74,20 +74,20 @@ class OpReader:
 
     @cached_property
     def _edge_columns(self) -> list[memoryview]:
-        """The first input edge of each node, and columns of edges: views that give plain numbers, in a fifth of the
-        time."""
+        """The first input edge of each node, and columns of edges, as views with plain numbers, which are five times as
+        fast to read."""
         graph = self.graph
         columns = self.hierarchy.first_input_edge, graph.control, graph.slot, graph.source, graph.key
         return [memoryview(column) for column in columns]  # type: ignore[arg-type,unused-ignore]
 
     def _users_of(self, node: int) -> list[int]:
         order, start = self.hierarchy.edges_by_source
-        edges = order[start[node] : start[node + 1]][:MOST_USERS]
+        edges = order[start[node] : start[node + 1]][:MAX_USERS]
         targets: list[int] = self.graph.target[edges[~self.graph.control[edges]]].tolist()
         return targets
 
     def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
-        """Return the inputs of an op that are weights of known rank, with node and sizes of each."""
+        """Return the inputs of an op that are weights of known rank, as (slot, node, sizes)."""
         origin = self.graph.meaning.origin
         found = ((slot, source, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
         taken = [(slot, source, made) for slot, source, made in found if made >= 0]
@@ -95,12 +95,12 @@ class OpReader:
         return [(slot, made, shape) for slot, made, shape in given if shape]
 
     def standardized_kernel(self, node: int) -> tuple[int, Shape]:
-        """Return the weight that a few ops make the kernel of a convolution of, and the sizes that it is given; -1 for
-        none."""
+        """Return the weight from which a few ops compute the kernel of a convolution, and the sizes of the kernel; -1
+        if there is none."""
         return -1, ()
 
     def _given_shape(self, source: int, made: int) -> Shape:
-        """Return the sizes of a weight as an op is given it: a reshape may join axes of heads."""
+        """Return the sizes of a weight as the input of an op, after a reshape that may join axes of heads."""
         shape = self.shapes.get(made)
         if not shape or None in shape or self.op_of(source) not in RESHAPE_OPS:
             return shape
@@ -112,8 +112,8 @@ class OpReader:
         return given if prod(given) == total else shape
 
     def weight_source(self, node: int) -> int:
-        """Return the weight that an op hands on: with axes of one element, as TensorFlow does to the kernel of a row;
-        else the op."""
+        """Return the weight to which an op only adds axes of size one, as TensorFlow does for the kernel of a row;
+        otherwise the op."""
         if self.graph.meaning.origin[node] < 0 and self.op_of(node) == "ExpandDims":
             return next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
         return node
@@ -123,15 +123,15 @@ class OpReader:
 
     @cached_property
     def _type_column(self) -> memoryview:
-        """The number of the type of each node, as a view too."""
+        """The number of the type of each node, as a view."""
         return memoryview(self.graph.op)  # type: ignore[arg-type,unused-ignore]
 
     def formula_op(self, node: int) -> str:
-        """Return the type of a node, in formulas of several ops: as TensorFlow calls it."""
+        """Return TensorFlow's name for the type of a node, for formulas of several ops."""
         return self.op_of(node)
 
     def constant_input(self, node: int, slot: int) -> list[int]:
-        """Return the integers of a constant input, or of concatenated numbers; -1 for unknown ones."""
+        """Return the integers of a constant input, or of concatenated numbers; -1 for unknown numbers."""
         source = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
         if source < 0:
             return []
@@ -141,8 +141,8 @@ class OpReader:
         return [int(value) for value in self._constant(source, 8) if not isinstance(value, bytes)]
 
     def _source_past(self, node: int, passed: Container[str]) -> int:
-        """Return the op before a node along first inputs, past ops of some types; -1 for none."""
-        for _ in range(MOST_SCALED):
+        """Return the op that feeds the first input of a node, past ops of the types `passed`; -1 if there is none."""
+        for _ in range(MAX_SCALING_OPS):
             node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
             if node < 0 or self.op_of(node) not in passed:
                 return node
@@ -163,7 +163,7 @@ class OpReader:
         return tensor is not None and all(dim.size == 1 for dim in tensor.tensor_shape.dim)
 
     def number(self, node: int) -> float | None:
-        """Return the number of a constant of one, None if it is not known."""
+        """Return the value of a constant of one number; None if unknown."""
         values = [value for value in self._constant(node, 1) if not isinstance(value, bytes)]
         return float(values[0]) if values else None
 

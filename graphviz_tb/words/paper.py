@@ -1,7 +1,7 @@
 """Words of papers for a part of a network: `3×3, 64, /2`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
 
-All come from the graph: shapes of weights, attributes, constants, settings of Keras layers, recorded shapes. Unknown
-facts are left out. Pictures, pages, outlines and `tree` all use these words.
+Words come from shapes of weights, attributes, constants, settings of Keras layers and recorded shapes. Unknown facts
+are left out. Pictures, pages, outlines and `tree` all use these words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from graphviz_tb.words.block_words import block_words, whole_chain
 from graphviz_tb.words.equal_rows import EqualRows
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts, size_words
-from graphviz_tb.words.row_blocks import MOST_NODES, RowBlocks
+from graphviz_tb.words.row_blocks import MAX_BLOCK_NODES, RowBlocks
 from graphviz_tb.words.shared_words import (
     RANGE,
     SHARED,
@@ -58,21 +58,21 @@ from graphviz_tb.words.step_words import (
     size_word,
 )
 
-MOST_SAID = 4  # members of a stack that are said one by one
-MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
-MOST_ASKED = 64  # members of a stack whose words are compared
-MOST_NESTED = 4  # groups whose parts are said for those of the group around them
+MAX_LISTED_MEMBERS = 4  # members of a stack that are described one by one
+MAX_LISTED_CHANNELS = 6  # members of a stack, or parts of a group, whose channels are listed
+MAX_COMPARED_MEMBERS = 64  # members of a stack whose words are compared
+MAX_NESTED_GROUPS = 4  # nested groups whose parts are described as parts of the outermost
 UNSAID = "?"
 TOLD_KINDS = frozenset({*WEIGHTED_KINDS, "scores", "unknown"})
-MOST_NORM = 40  # ops of a norm
-POSITION_BIAS = "position bias"  # looked up by distances, which are made of ranges
-COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
-FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # behind the heads of attention
-MOST_OTHER_LAYERS = 3  # than the blocks of a group that are alike: tables of tokens and of positions, a projection
+MAX_NORM_OPS = 40
+POSITION_BIAS = "position bias"  # looked up by distances, which are computed from ranges
+COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # words that only count
+FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # the feed-forward block behind the heads of attention
+MAX_OTHER_LAYERS = 3  # beside the equal blocks of a group: tables of tokens and of positions, a projection
 
 
 def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
-    """Return the reader of steps for the form of a graph."""
+    """Return the reader of steps for the framework of a graph."""
     if hierarchy.graph.is_value_trace:
         from graphviz_tb.words.pytorch_steps import PyTorchSteps
 
@@ -85,8 +85,8 @@ def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
 
 
 def paper_words(hierarchy: Hierarchy) -> PaperWords:
-    """Return the words of papers for a hierarchy, the same for all that a thread draws or writes of it."""
-    known, thread = hierarchy.paper_words, get_ident()  # words that are being found are those of one thread
+    """Return the `PaperWords` of a hierarchy; cached, one for each thread."""
+    known, thread = hierarchy.paper_words, get_ident()
     if thread not in known:
         known[thread] = PaperWords(hierarchy)
     words: PaperWords = known[thread]
@@ -103,12 +103,12 @@ class PaperWords:
         self.parameters = ParameterCounts(hierarchy, self.steps)
         self.blocks = RowBlocks(hierarchy, self.steps, self.parameters)
         self._known: dict[int, str | None] = {}
-        self._said: dict[tuple[int, LayerStep], str | None] = {}  # by block, all of which are kept, and unknown step
-        self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
+        self._said: dict[tuple[int, LayerStep], str | None] = {}  # by id of a block, and unknown step
+        self._described: dict[int, str | None] = {}  # by row
         self._equal = EqualRows(hierarchy, self.parameters, self.blocks)
 
     def words_of_row(self, row: int) -> str | None:
-        """Return the words for a row; "" if a paper writes none, None if nothing is known."""
+        """Return the words for a row; "" if it needs no words, None if it is unknown."""
         if row not in self._known:
             quiet = not len(self.graph.meaning.origin) or (row > 0 and bool(self._training_rows[row]))
             same = row if quiet else self._equal.first_equal(row)
@@ -129,11 +129,11 @@ class PaperWords:
         return first if first != shared and self.tells_layers(row) and self.tells_layers(members[0]) else None
 
     def more_of_first(self, row: int) -> str:
-        """Return what the first member of a stack has more than the words of the stack say: `/2, projection`; "" where
-        it is also unlike in other ways."""
+        """Return the words of the first member of a stack that are missing in the words of the stack, `/2, projection`;
+        "" if it also differs in other ways."""
         if not (first := self.first_of(row)):
             return ""
-        # A line may lack room for all words; those of the second member are those of the rest.
+        # The words of the stack may be shortened, so compare with the second member.
         members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
         whole = [
             whole_chain(self.blocks.block_of(nodes))
@@ -143,45 +143,45 @@ class PaperWords:
         return more_words(*whole) if len(whole) == 2 and all(whole) else more_words(first, self.words_of_row(row) or "")
 
     def of_nodes(self, nodes: Sequence[int]) -> str | None:
-        """Return the words for some ops of the model, as for a group of them; a table of positions is a bias."""
+        """Return the words for a group of some ops of the model; `POSITION_BIAS` for a table of relative positions."""
         listed = distinct_values(np.array(nodes, np.int32))
         listed = listed[self.parameters.of_model[listed]]
-        if not 0 < len(listed) <= MOST_NODES:
+        if not 0 < len(listed) <= MAX_BLOCK_NODES:
             return None
         ops = {self.steps.op_of(node) for node in listed.tolist()}
         if ops.isdisjoint(EMBEDDING_LOOKUP_OPS):
             return self._words_of_block(self.blocks.block_of(listed))
         if not ops.isdisjoint(CONVOLUTION_OPS | MATRIX_PRODUCT_OPS):
             return None
-        # Distances are whole numbers, which are no computation where types are known.
+        # Distances are integers, which do not count as computation if dtypes are known.
         return POSITION_BIAS if any(self.steps.op_of(node) in RANGE_OPS for node in nodes) else None
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
 
     def tells_layers(self, row: int) -> bool:
-        """Return whether the words for a row are of its layers, not the number of its parameters."""
+        """Return whether the words for a row describe its layers, and do not only count."""
         said = self.words_of_row(row)
         return bool(said) and not COUNTS.search(said or "")
 
     def parameter_count(self) -> int:
-        """Return the number of parameters of the model; 0 if it is not known in full."""
+        """Return the number of parameters of the model; 0 if a part is unknown."""
         return self.parameters.counts_below(0)[0] if len(self.graph.meaning.origin) else 0
 
     def is_one_layer(self, row: int) -> bool:
-        """Return whether a row has at most one kernel, and is no stack."""
+        """Return whether a row has at most one kernel and is no stack."""
         return sole_stack(self.hierarchy, row) < 0 and self.parameters.counts_below(row)[1] <= 1
 
     @cached_property
     def _training_rows(self) -> Bools:
-        """Rows of groups added by training, and rows in them."""
+        """Rows in groups that training added, and these groups."""
         mask = np.zeros(len(self.hierarchy), bool)
         for row in np.flatnonzero(self.hierarchy.how == TRAINING_ORIGIN).tolist():
             mask[row : self.hierarchy.end[row]] = True
         return mask
 
     def _words(self, row: int) -> str | None:
-        """Return the words for a row, None if a paper does not describe its parts."""
+        """Return the words for a row; None if papers have no words for its parts."""
         if row not in self._described:
             same = self._equal.first_equal(row)
             self._described[row] = self._describe(row) if same == row else self._words(same)
@@ -198,7 +198,7 @@ class PaperWords:
         if (layer := self.blocks.layer_steps(row)) is not None:
             return block_words(Block(layer))
         if self.hierarchy.how[row] == L2_NORM_ORIGIN:
-            return ""  # its name says all
+            return ""  # its name is enough
         nodes = self.blocks.nodes_below(row)
         if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
             return said
@@ -213,8 +213,8 @@ class PaperWords:
         return self._with_sharing(row, nodes, said)
 
     def _unsized_words(self, row: int, nodes: Ints) -> str | None:
-        """Return the words for a layer with a weight of unknown size: the type of its op, unless its name is that, its
-        norm and its activation."""
+        """Return the words for a layer with a weight of unknown size: the type of its op, unless that is its name, then
+        its norm and its activation."""
         listed = nodes.tolist()
         made = zip(listed, self.steps.steps_of_all(listed), strict=True)
         unknown = [node for node, steps in made if UNKNOWN_STEP in steps]
@@ -226,8 +226,7 @@ class PaperWords:
         return self._words_of_block(self.blocks.block_of(nodes), LayerStep("convolution", kind))
 
     def _words_of_block(self, block: Block, known: LayerStep = UNKNOWN_STEP) -> str | None:
-        """Return the words for a block, with a step in place of an unknown one; made once for equal structures, which
-        have one block."""
+        """Return the words for a block, with `known` in place of an unknown step; cached by block."""
         key = id(block), known
         if key not in self._said:
             steps = tuple([known if step == UNKNOWN_STEP else step for step in block.steps])
@@ -236,13 +235,13 @@ class PaperWords:
 
     def _group_words(self, nodes: Ints) -> str | None:
         said = self._words_of_block(self.blocks.block_of(nodes))
-        return None if said == "" and len(nodes) > MOST_NORM else said
+        return None if said == "" and len(nodes) > MAX_NORM_OPS else said
 
     def _stack_words(self, stack: int) -> str | None:
-        """Return the common words of the members of a stack; for stages that are stacks also the number of blocks in
-        each."""
+        """Return the common words of the members of a stack; for stages that are stacks also their numbers of
+        blocks."""
         said = self._member_words(stack)
-        members = repeated_rows(self.hierarchy, stack)[:MOST_ASKED]
+        members = repeated_rows(self.hierarchy, stack)[:MAX_COMPARED_MEMBERS]
         inside = [sole_stack(self.hierarchy, member) for member in members]
         blocks = {len(repeated_rows(self.hierarchy, row)) if row >= 0 else 0 for row in inside}
         if len(blocks) != 1 or not (count := blocks.pop()):
@@ -252,13 +251,13 @@ class PaperWords:
         return line if said and fits(line) else stages
 
     def _member_words(self, stack: int) -> str | None:
-        """Return words shared by all members, or, if few differ, the words of each; the first may have more."""
+        """Return the words that all members share, or, if there are few, the words of each; the first may have more."""
         members = repeated_rows(self.hierarchy, stack)
-        if len(members) > MOST_ASKED:
+        if len(members) > MAX_COMPARED_MEMBERS:
             return None
-        said = [self._words(member) for member in members]  # of all: members of one structure may have other strides
+        said = [self._words(member) for member in members]  # members of one structure may differ in stride
         unlike = self._has_unlike_first(members)
-        rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
+        rest = said[1:] if unlike and len(members) > 2 else said  # of two members, neither is the usual one
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
         known = [text for text in said if text]
@@ -266,37 +265,37 @@ class PaperWords:
             return None
         words = [short_word(text).partition(" · ")[0] for text in known]
         line = ", ".join(words)
-        if len(words) <= MOST_SAID and fits(line) and not unlike:
+        if len(words) <= MAX_LISTED_MEMBERS and fits(line) and not unlike:
             return line
         known_rest = known[len(said) - len(rest) :]
         ways = (self._growth_words(members), shared_words(known), shared_words(known_rest), table_words(known))
         return next(filter(None, ways), None)
 
     def _members(self, row: int) -> Sequence[int]:
-        """Return the members of the stack as which a row is drawn; none for any other row."""
+        """Return the members of the stack as which a row is drawn; () for any other row."""
         stack = sole_stack(self.hierarchy, row)
         return repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
 
     def _growth_words(self, members: Sequence[int]) -> str:
-        """Return the channels that the members of a stack give, if these grow or shrink; else ""."""
-        gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
+        """Return the output channels of the members of a stack, if they grow or shrink; otherwise ""."""
+        gives = [self._gives(member) for member in members] if len(members) <= MAX_LISTED_CHANNELS else [0]
         turns = gives if gives[0] < gives[-1] else gives[::-1]
         grows = all(gives) and sorted(gives) == turns and gives[0] != gives[-1]
         line = f"→ {', '.join(map(size_word, gives))}"
         return line if grows and fits(line) else ""
 
     def growth_of(self, row: int) -> str:
-        """Return the channels that the members of a stack give, if they grow though the words of all are equal."""
+        """Return the output channels of the members of a stack, if they grow although the words of all are equal."""
         members = self._members(row)
-        few = 0 < len(members) <= MOST_GROWING and self.tells_layers(row)
+        few = 0 < len(members) <= MAX_LISTED_CHANNELS and self.tells_layers(row)
         alike = few and {self._words(member) for member in members} == {self.words_of_row(row)}
         return self._growth_words(members) if alike else ""
 
     def inner_growth_of(self, row: int) -> str:
-        """Return the channels of the layers in the first member of a stack that have others in the next, and those:
-        `128, then 160, 160, 192`; "" where these layers have not one width in each member."""
+        """Return the channels of the layers that grow in a stack, of the first member, then of the next:
+        `128, then 160, 160, 192`; "" if these layers have several widths within a member."""
         members = self._members(row)
-        held = [self.blocks.nodes_below(member) for member in members] if len(members) <= MOST_GROWING else []
+        held = [self.blocks.nodes_below(member) for member in members] if len(members) <= MAX_LISTED_CHANNELS else []
         steps = [self.blocks.block_of(nodes).steps for nodes in held if nodes is not None]
         given = [[step.gives for step in block if step.kind in WEIGHTED_KINDS] for block in steps]
         if len(steps) < len(members) or len({*map(len, given)}) != 1:
@@ -319,9 +318,9 @@ class PaperWords:
         return self._with_sharing(row, np.array([node], np.int32), steps[0].word or None) if steps else None
 
     def _with_sharing(self, row: int, nodes: Ints, said: str | None) -> str | None:
-        """Return the words of one layer; with a note where another layer of the model uses its kernel too, and that
-        alone for a kernel of unknown size."""
-        if said == "" or len(nodes) > MOST_NORM or (said is None and self.parameters.counts_below(row)[0]):
+        """Return the words of one layer, with a note if another layer of the model uses its kernel, too; only the note
+        if the size of the kernel is unknown."""
+        if said == "" or len(nodes) > MAX_NORM_OPS or (said is None and self.parameters.counts_below(row)[0]):
             return said
         weights = {step.weight for node in nodes.tolist() for step in self.steps.steps_of(node) if step.weight >= 0}
         weights = weights if said else self.parameters.kernels_below(row)
@@ -334,14 +333,14 @@ class PaperWords:
         return next(filter(fits, ways), said)
 
     def shares_all_kernels(self, row: int) -> bool:
-        """Return whether all kernels of a group of several layers, or of each member of a stack, are used outside of it
-        too, and its words do not say so: a network that is applied again (the discriminator of a GAN)."""
+        """Return whether all kernels of a group of several layers, or of a stack, are also used outside of it, and its
+        words do not mention that: a network that is applied again, such as the discriminator of a GAN."""
         if SHARED in (self.words_of_row(row) or ""):
             return False
         stack = sole_stack(self.hierarchy, row)
         row = repeated_rows(self.hierarchy, stack)[0] if stack >= 0 and is_stack(self.hierarchy, stack) else row
         kernels, end = self.parameters.kernels_below(row), int(self.hierarchy.end[row])
-        if len(kernels) < (2 if stack < 0 else 1):  # a layer says it itself
+        if len(kernels) < (2 if stack < 0 else 1):  # the words of a single layer mention it
             return False
         rows, users = self.hierarchy.row_of_node, self.parameters.kernel_users
         return all(any(not row <= rows[user] < end for user in users.get(kernel, ())) for kernel in kernels)
@@ -349,7 +348,7 @@ class PaperWords:
     # Groups that are not a layer.
 
     def _size(self, row: int) -> str | None:
-        """Return the number of layers and of parameters of a group; of a stack, those of each member if equal."""
+        """Return the numbers of layers and parameters of a group; for a stack those of each member, if equal."""
         members = self._members(row)
         if said := self._turns_of_members(members):
             return said
@@ -361,13 +360,12 @@ class PaperWords:
         return turns or self._block_count_words(row, count, layers) or size_words(count, layers)
 
     def _counted_parts(self, row: int) -> str:
-        """Return the words of the parts of a group in turn, those that repeat once with their number; "" for
-        nothing."""
+        """Return the words of the parts of a group in order, with repetitions counted; "" if there are none."""
         return counted_words(*self._words_in_turn(row))
 
     def _turns_of_members(self, members: Sequence[int]) -> str:
-        """Return what the members of a stack share of the words of their parts in turn; "" for nothing."""
-        if not 0 < len(members) <= MOST_ASKED:
+        """Return the words that all members of a stack share for their parts in order; "" if there are none."""
+        if not 0 < len(members) <= MAX_COMPARED_MEMBERS:
             return ""
         same = list(map(self._equal.first_equal, members))
         words = {member: self._words(member) or self._counted_parts(member) for member in dict.fromkeys(same)}
@@ -376,11 +374,14 @@ class PaperWords:
         return (rest[0] if len(set(rest)) == 1 else shared_words(rest)) if all(rest) else ""
 
     def _words_in_turn(self, row: int, deep: int = 0) -> tuple[list[str], int]:
-        """Return the words of the parts of a group with layers, where each feeds the next, and the number of those
-        before the first stack (-1 for no stack); no words of any other group, and where several repeat attention: the
-        blocks of an encoder are not those of a decoder."""
+        """Return the words of the parts of a group with layers, and the number of words before the first stack (-1 if
+        there is no stack).
+
+        There are no words if the parts do not feed one another in order, or if several repeat attention: the blocks of
+        an encoder are not those of a decoder.
+        """
         below = self.hierarchy.children(row).tolist()
-        if len(below) > MOST_ASKED or deep == MOST_NESTED:
+        if len(below) > MAX_COMPARED_MEMBERS or deep == MAX_NESTED_GROUPS:
             return [], -1
         place = {part: number for number, part in enumerate(below)}
         edges = self.hierarchy.owned_edges(row)
@@ -411,8 +412,8 @@ class PaperWords:
         return turns, before
 
     def _part_words(self, part: int, deep: int) -> tuple[list[str], int]:
-        """Return the words of a part of a group, of a stack those of each member, and the number of words before its
-        first stack (-1 for no stack); no words of one without layers, and `UNSAID` for one whose layers have none."""
+        """Return the words of a part of a group (for a stack those of each member), and the number of words before its
+        first stack, -1 if there is no stack; [] without layers, `UNSAID` if its layers have no words."""
         nodes = self.blocks.nodes_below(part)
         listed = () if nodes is None else nodes.tolist()
         told = sum([step.kind in TOLD_KINDS for steps in self.steps.steps_of_all(listed) for step in steps])
@@ -421,12 +422,12 @@ class PaperWords:
         stack = sole_stack(self.hierarchy, part)
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
         if members and not self.hierarchy.connected[stack]:
-            return [UNSAID], -1  # its members stand side by side
+            return [UNSAID], -1  # its members are side by side
         if words := self._words(part):
             # A layer alone has commas between its own words.
             known = [short_word(words).partition(" · ")[0]] if told == 1 else words.split(", ")
             return known * (len(members) or 1), 0 if members else -1
-        if len(members) > MOST_ASKED:
+        if len(members) > MAX_COMPARED_MEMBERS:
             return [UNSAID], -1
         if members:
             each = [self._part_words(member, deep + 1)[0] for member in members]
@@ -436,10 +437,10 @@ class PaperWords:
         return turns or [UNSAID], before
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
-        """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
+        """Return the number of equal blocks of a group and the words of a block: `6 × (4 heads × 64)`."""
         blocks = self._alike_blocks(row, layers) if layers else ()
         if self.blocks.call_count(row) > sum(map(self.blocks.call_count, blocks)):
-            return None  # a function may hold other layers
+            return None  # a function may contain other layers
         if not blocks:
             return None
         usual = blocks[1:] if len(blocks) > 2 else blocks  # the first may have more
@@ -457,14 +458,14 @@ class PaperWords:
         return next(filter(fits, ways), plain)
 
     def _router_words(self, row: int, blocks: Sequence[int]) -> str:
-        """Return the number of the equal blocks of a group as experts, and how many of them are chosen by a layer that
-        gives a number for each; "" for none."""
+        """Return the number of the equal blocks of a group as experts, and how many of them a router chooses, a layer
+        with an output for each; "" if there is no router."""
         start, stop = row, int(self.hierarchy.end[row])
         held = np.zeros(stop - start, bool)
         for block in blocks:
             held[block - start : int(self.hierarchy.end[block]) - start] = True
         nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop] & ~held]
-        if len(nodes) > MOST_NODES:
+        if len(nodes) > MAX_BLOCK_NODES:
             return ""
         computing = nodes[self.parameters.of_model[nodes]].tolist()
         among = set(computing)
@@ -474,26 +475,28 @@ class PaperWords:
         return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
 
     def _alike_blocks(self, row: int, layers: int) -> Sequence[int]:
-        """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if their
-        words have something in common; none for any other group."""
+        """Return the members of the stack that contains nearly all layers of a group, or its groups of layers if their
+        words have something in common; () for any other group."""
         while True:
             below = self.hierarchy.children(row).tolist()
-            kernels = {part: self.parameters.counts_below(part)[1] for part in below if len(below) <= MOST_ASKED}
+            kernels = {
+                part: self.parameters.counts_below(part)[1] for part in below if len(below) <= MAX_COMPARED_MEMBERS
+            }
             parts = [part for part in kernels if kernels[part]]
             largest = max(parts, key=kernels.__getitem__, default=-1)
             if largest < 0 or not self.hierarchy.can_open(largest):
                 return ()
             stack = sole_stack(self.hierarchy, largest)
             others = layers - kernels[largest]
-            if len(parts) > 1 and others > MOST_OTHER_LAYERS:
+            if len(parts) > 1 and others > MAX_OTHER_LAYERS:
                 if any(sole_stack(self.hierarchy, part) >= 0 for part in parts):
                     return ()  # the words of a stack are those of each member
                 said = [self._words(part) if self.hierarchy.can_open(part) else None for part in parts]
                 known = [words for words in said if words is not None]
-                alike = len(known) == len(parts) <= MOST_GROWING and (len(set(known)) == 1 or shared_words(known))
-                return parts if alike else ()
+                several = len(known) == len(parts) <= MAX_LISTED_CHANNELS
+                return parts if several and (len(set(known)) == 1 or shared_words(known)) else ()
             if stack >= 0 and is_stack(self.hierarchy, stack) and self.hierarchy.connected[stack]:
                 members = repeated_rows(self.hierarchy, stack)
-                few = len(members) <= MOST_ASKED and others < self.parameters.counts_below(members[-1])[1]
+                few = len(members) <= MAX_COMPARED_MEMBERS and others < self.parameters.counts_below(members[-1])[1]
                 return members if few else ()
             row = largest

@@ -1,6 +1,6 @@
-"""The weights of the model below each row of a hierarchy: how many elements they have, and which ops use their kernels.
+"""Count the elements of the weights below each row of a hierarchy, and find the ops that use their kernels.
 
-A weight belongs to the rows around the ops that take it, wherever it is stored.
+A weight belongs to the rows around the ops that read it, wherever it is stored.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class ParameterCounts:
 
     @cached_property
     def of_model(self) -> Bools:
-        """Nodes of computation: no gradient, update, input or bookkeeping, no arithmetic of shapes."""
+        """Nodes that compute: no gradients, updates, inputs, bookkeeping or arithmetic of shapes."""
         mask = np.zeros(1 + max(Part), bool)
         mask[list(COMPUTING_PARTS)] = True
         of_model: Bools = mask[self.graph.meaning.part()] & ~self.graph.meaning.indexes()
         return of_model
 
     def counts_below(self, row: int) -> tuple[int, int]:
-        """Return the number of elements in the weights below a row, each weight once, and how many of them are
-        kernels; no elements where constants may be weights too, since a bound is not a size."""
+        """Return the number of elements of the weights below a row, each weight once, and the number of kernels among
+        them; 0 elements if constants may be weights, too, because a bound is no size."""
         if row not in self._counts:
             self._counts[row] = self._count_below(row)
         return self._counts[row]
@@ -56,7 +56,7 @@ class ParameterCounts:
         rows, makers, _ = self._uses
         shapes = {node: self.steps.shapes.get(node) for node in set(makers[self.places_below(row, rows)])}
         if any(shape is None or None in shape for shape in shapes.values()):
-            return 0, 0  # partial numbers say nothing
+            return 0, 0  # a partial number would mislead
         layers = sum(len(shapes[node] or ()) > 1 for node in self.kernels_below(row))
         if doubtful.start < doubtful.stop:
             return 0, layers
@@ -67,14 +67,14 @@ class ParameterCounts:
         return bool(below.start < below.stop)
 
     def kernels_below(self, row: int) -> set[int]:
-        """Return the nodes that make the kernels used below a row."""
+        """Return the nodes of the kernels that are used below a row."""
         rows, made, kernel = self._uses
         below = self.places_below(row, rows)
         return set(compress(made[below], kernel[below]))
 
     def weights_below(self, row: int, among: Set[int]) -> Hashable:
-        """Return what is known of the weights used below a row: where, which, of what size, whether each is a kernel,
-        and whether only ops `among` others use it."""
+        """Return a key of the weights used below a row: places, equalities, sizes, which are kernels, and which are
+        only used by ops in `among`."""
         rows, makers, kernels = self._uses
         numbers: dict[int, int] = {}
         uses = [
@@ -91,7 +91,7 @@ class ParameterCounts:
         return tuple(uses), tuple([each - row for each in doubtful])
 
     def places_below(self, row: int, rows: Sequence[int]) -> slice:
-        """Return where the rows below a row, and itself, are in a sorted list of rows."""
+        """Return the slice of a sorted list of rows that is a row or below it."""
         return slice(bisect_left(rows, row), bisect_left(rows, int(self.hierarchy.end[row])))
 
     @cached_property
@@ -113,7 +113,7 @@ class ParameterCounts:
 
     @cached_property
     def _convolutions(self) -> Bools:
-        """Nodes that take a kernel of which no weight is known."""
+        """Nodes with a kernel that is no known weight."""
         graph = self.graph
         takes = np.zeros(len(graph), bool)
         takes[graph.target[(graph.meaning.origin[graph.source] < 0) & (graph.slot == 1) & ~graph.control]] = True
@@ -121,8 +121,8 @@ class ParameterCounts:
 
     @cached_property
     def _uses(self) -> tuple[list[int], list[int], list[bool]]:
-        """Rows with weights, in order, the node that makes each, and whether it is a kernel there. Plain lists: each of
-        thousands of members of a stack is asked for its few."""
+        """Rows that use weights, in order, the node of each weight, and whether it is a kernel there. Lists are faster
+        than columns here, because each of thousands of members reads a few entries."""
         graph, origin, meaning = self.graph, self.graph.meaning.origin, self.graph.meaning
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
         edges = edges[(self.of_model & ~meaning.stores)[graph.target[edges]]]

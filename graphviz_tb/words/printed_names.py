@@ -1,7 +1,7 @@
-"""The names of a figure to print: one word for a module of PyTorch, whole words of a list that is too long.
+"""Shorten names for a figure for print: one word for a PyTorch module, whole words of a list that is too long.
 
-A module is `self_attn` for `MultiheadAttention[self_attn]`. On a screen both parts are needed, to find a module in the
-program. A reader of a figure wants the attribute that the program chose, or the class where the attribute is a number.
+The name `MultiheadAttention[self_attn]` becomes `self_attn`. On a screen both parts help to find a module in the
+program; in a figure the attribute is enough, or the class if the attribute is a number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from graphviz_tb.model.measure import WORDS_DOT, text_width
 
 LISTED_LAYER = compile_on_use(r", (?:dw )?(?:[0-9]+×|k)[0-9]|, → ")  # another layer of a list
 BLOCK_COUNT = compile_on_use(r"(\d{1,9}) × \((\d{1,9} heads?)?.*", re.ASCII)  # words of equal blocks
-# class[attribute], attribute[0-5] within; only from the begin of a word, so that a long one is read once
+# class[attribute], with attribute[0-5] within; only from the beginning of a word, so that a long name is read once
 MODULE = compile_on_use(r"(?<![\w.<>])([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 FRAMEWORK = compile_on_use(r"\b(?:aten|onnx|prims|tfl)::")
 NUMBERS = compile_on_use(r"[0-9@,\[\]\-]+")
@@ -22,7 +22,7 @@ PLAIN_ATTRIBUTES = ("model", "module")  # of whatever class
 
 
 def module_class(label: str) -> str:
-    """Return the class of a module, "" for any other label.
+    """Return the class of a module; "" for any other label.
 
     >>> module_class("LayerNorm[norm1]"), module_class("conv1"), module_class("A[a] · B[b]")
     ('LayerNorm', '', '')
@@ -32,15 +32,15 @@ def module_class(label: str) -> str:
 
 
 def first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str:
-    """Return as many of the words between dots and commas as fit `limit` pixels, whole ones from the left; `…` in place
-    of the other layers or branches of a list, unless it goes on elsewhere.
+    """Return the first words of a text, between dots and commas, that fit `limit` pixels, with `…` in place of further
+    layers or branches of a list, unless the list continues elsewhere (`goes_on`).
 
     >>> first_words("3 layers · 594 k each", 76, 10), first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
     ('3 layers', '')
     >>> first_words("3×3 /2 | 1×7, 7×1 | max 3×3 /2", 76, 10), first_words("3×3 32 /2, 3×3 32, 3×3 64", 76, 10)
     ('3×3 /2 | …', '3×3 32 /2, …')
 
-    Blocks whose words have no room are counted, those of attention with their heads alone.
+    Equal blocks whose words do not fit are only counted, blocks of attention with their heads.
 
     >>> first_words("24 × (1×1 128, 3×3 32)", 76, 10), first_words("3 × (7×7), → 1536", 60, 10)
     ('24 blocks', '3 × (7×7), …')
@@ -49,7 +49,7 @@ def first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str:
     """
     whole, mark = text, ""
     while text and (text_width(text + mark, size) > limit or text.count("(") > text.count(")")):
-        marks = (" | ",) if " | " in whole else (WORDS_DOT, ", ")  # a branch is whole or left out
+        marks = (" | ",) if " | " in whole else (WORDS_DOT, ", ")  # a branch is not cut
         shorter = max((text.rpartition(each)[0] for each in marks), key=len)
         blocks = BLOCK_COUNT.fullmatch(text)
         counted = blocks and (not shorter or shorter.count("(") > shorter.count(")"))
@@ -61,7 +61,7 @@ def first_words(text: str, limit: int, size: int, goes_on: bool = False) -> str:
 
 
 def printed_name(label: str) -> str:
-    """Return a label without the framework and, for each module in it, with the attribute or the class alone.
+    """Return a label without the framework, and with only the attribute or the class of each module.
 
     >>> [printed_name(name) for name in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
     ['fc', 'TransformerBlock', 'features 5']
@@ -76,7 +76,7 @@ def printed_name(label: str) -> str:
 def _module_name(found: re.Match[str]) -> str:
     """Return the name of one module: the last part of its attribute that is a word, unless a class says more.
 
-    A series of names, as `layer_[0-11]`, is not a module.
+    A series of names, such as `layer_[0-11]`, is not a module.
     """
     kind, attribute = found[1], found[2].partition("@")[0]
     parts = re.split(r"\.(?![^\[]*\])", attribute)

@@ -1,5 +1,4 @@
-"""Steps of a network that PyTorch traced: from recorded shapes and constants, since a trace has no shapes of
-weights."""
+"""Find the steps of a PyTorch trace from recorded shapes and constants, because a trace has no shapes of weights."""
 
 from __future__ import annotations
 
@@ -21,15 +20,15 @@ from graphviz_tb.words.step_words import (
 )
 
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
-CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups
-GROUPED_PRODUCT = "_grouped_mm"  # of the tokens of each expert and its kernel
+CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # slot of the number of groups
+GROUPED_PRODUCT = "_grouped_mm"  # the product of the tokens of each expert with its kernel
 PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", GROUPED_PRODUCT})
 STACKED_PRODUCTS = frozenset({"bmm", GROUPED_PRODUCT})  # one kernel for each matrix of a stack
 TURNING_OPS = frozenset({"aten::t", "aten::transpose", "aten::permute", "aten::to", "aten::contiguous"})
 MOST_TURNS = 4
 RECURRENT = ("lstm", "gru")
 TRUE_WORDS = ("1", "True", "true")
-MOST_KERNEL = 64  # of the sizes that a kernel is tried with
+MAX_KERNEL_SIZE = 64  # largest size of a kernel that is tried
 FUSED_ATTENTION = {"_native_multi_head_attention": 3, "_transformer_encoder_layer_fwd": 1}  # the input with its width
 
 
@@ -41,9 +40,9 @@ class PyTorchSteps(TensorFlowSteps):
         slots = {slot: source for slot, (source, _) in self.inputs_of(node)}
         try:
             step = self._step_of(name, node, slots)
-        except (KeyError, IndexError, ValueError):  # a trace that records less
-            layers = name in CONVOLUTIONS or name in RECURRENT or name == GROUPED_PRODUCT
-            step = UNKNOWN_STEP if layers else None
+        except (KeyError, IndexError, ValueError):  # shapes or constants are not recorded
+            is_layer = name in CONVOLUTIONS or name in RECURRENT or name == GROUPED_PRODUCT
+            step = UNKNOWN_STEP if is_layer else None
         return () if step is None else (step,)
 
     def _step_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
@@ -91,7 +90,7 @@ class PyTorchSteps(TensorFlowSteps):
         return None
 
     def formula_op(self, node: int) -> str:
-        """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
+        """Return TensorFlow's name for the type of a node, if it occurs in formulas of several ops."""
         op = self.op_of(node)
         return FORMULA_OPS.get(op.removeprefix("aten::").replace("_", ""), op)
 
@@ -100,7 +99,7 @@ class PyTorchSteps(TensorFlowSteps):
         return self.op_of(node) == "prim::Constant"
 
     def number(self, node: int) -> float | None:
-        """Return the number of a constant, None if its text (`2`, `tensor(1.7020, dtype=…)`) is not one."""
+        """Return the number of a constant; None if its text (`2`, `tensor(1.7020, dtype=…)`) is no number."""
         text = self._label(node).removeprefix("tensor(").partition(",")[0].rstrip(")")
         try:
             return float(text)
@@ -108,11 +107,11 @@ class PyTorchSteps(TensorFlowSteps):
             return None
 
     def is_reshape(self, op: str) -> bool:
-        """Return whether ops of a type bring a tensor to another shape."""
+        """Return whether ops of a type reshape a tensor."""
         return op in ("aten::view", "aten::reshape")
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return nothing: heads are those of the recorded shapes of products."""
+        """Return [], because heads come from recorded shapes of products."""
         return []
 
     def stated_sizes(self, node: int) -> list[int]:
@@ -122,7 +121,7 @@ class PyTorchSteps(TensorFlowSteps):
         except KeyError:
             return []
 
-    # What a trace records.
+    # Recorded shapes and constants.
 
     def _label(self, node: int) -> str:
         return self.graph.labels.get(node, "")
@@ -190,7 +189,7 @@ class PyTorchSteps(TensorFlowSteps):
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
 
     def _einsum_of(self, node: int, slots: dict[int, int]) -> LayerStep:
-        """Return a product along named axes; the sizes of a kernel are those that its letters have elsewhere."""
+        """Return a product along named axes; the letters of the kernel have their sizes from other tensors."""
         inputs, _, result = self._label(slots[0]).replace(" ", "").partition("->")
         tensors = [source for _, (source, _) in self.inputs_of(slots[1])]
         weights = [self._weight_before(source) for source in tensors]
@@ -216,7 +215,7 @@ class PyTorchSteps(TensorFlowSteps):
         return step or UNKNOWN_STEP
 
     def _weight_before(self, node: int) -> int:
-        """Return the parameter that a node reads, also turned or in another type; -1 for anything else."""
+        """Return the parameter that a node reads, also transposed or in another dtype; -1 if it reads no parameter."""
         for _ in range(MOST_TURNS):
             op = self.op_of(node)
             if op == "prim::GetAttr":
@@ -227,7 +226,7 @@ class PyTorchSteps(TensorFlowSteps):
         return -1
 
     def _recurrent_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
-        # The list of weights, then: has biases, layers, dropout, training, both ways.
+        # The inputs are the list of weights, then: has biases, layers, dropout, training, bidirectional.
         weights = next((slot for slot, source in slots.items() if slot and self._is_list_of_weights(source)), -1)
         if weights < 0:
             return UNKNOWN_STEP
@@ -245,8 +244,8 @@ class PyTorchSteps(TensorFlowSteps):
         return LayerStep("recurrent", said, gives=units * ways, weight=slots[weights])
 
     def _units(self, node: int, data: int, states: int, ways: int) -> int:
-        """Return the units of a recurrent layer: a node is one of its results, all outputs or the last states; 0 where
-        it could be both."""
+        """Return the units of a recurrent layer from the shape of a result, all outputs or the last states; 0 if it
+        could be either."""
         before, after = self._shape(data), self._shape(node)
         outputs, last = after[:-1] == before[:-1], after[0] == states
         if outputs and (not last or ways == 1) and after[-1] % ways == 0:
@@ -254,7 +253,7 @@ class PyTorchSteps(TensorFlowSteps):
         return after[-1] if last and not outputs else 0
 
     def _parameter(self, node: int) -> int:
-        """Return a number for the parameter that a node reads, equal for each read of one parameter; -1 if its name has
+        """Return a number of the parameter that a node reads, equal for all reads of one parameter; -1 if its name has
         no path."""
         while self.op_of(node) == "aten::t":
             node = self.inputs_of(node)[0][1][0]
@@ -263,7 +262,7 @@ class PyTorchSteps(TensorFlowSteps):
 
     @cached_property
     def parameters(self) -> dict[str, int]:
-        """Numbers of the parameters met so far, by their paths in the program."""
+        """Numbers of the parameters read so far, by their paths in the program."""
         return {}
 
     def _is_list_of_weights(self, node: int) -> bool:
@@ -272,13 +271,15 @@ class PyTorchSteps(TensorFlowSteps):
 
 
 def _for_axes(values: Sequence[int], axes: int) -> list[int]:
-    """Return a number for each axis, repeating a single one."""
+    """Return a number for each axis; a single number is repeated."""
     return list(values) * axes if len(values) == 1 else list(values)
 
 
 def _einsum_heads(letters: Sequence[str], result: str, shape: Sequence[int]) -> tuple[int, int]:
-    """Return the heads of a product of two tensors, and the size of each: the second of the axes that both have and
-    keep, behind that of the batch, and the one that is summed over; 0 if unknown. `shape` is that of the first.
+    """Return the number and the size of heads of a product of two tensors, 0 if unknown.
+
+    Heads are the second axis, after the batch, that both tensors and the result have; their size is that of the axis
+    that is summed. `shape` is the shape of the first tensor.
 
     >>> _einsum_heads(["bqhd", "bkhd"], "bhqk", [1, 9, 4, 16]), _einsum_heads(["bqd", "bkd"], "bqk", [1, 9, 16])
     ((4, 16), (0, 0))
@@ -292,11 +293,11 @@ def _einsum_heads(letters: Sequence[str], result: str, shape: Sequence[int]) -> 
 
 
 def _kernel_size(before: int, after: int, stride: int, pad: int, dilation: int) -> int:
-    """Return the size of a kernel along one axis, 0 where several fit the sizes of input and output.
+    """Return the size of a kernel along one axis; 0 if several fit the sizes of input and output.
 
     >>> _kernel_size(32, 32, 1, 1, 1), _kernel_size(32, 16, 2, 1, 1), _kernel_size(224, 14, 16, 0, 1)
     (3, 0, 0)
     """
-    sizes = range(1, min(MOST_KERNEL, before + 2 * pad) + 1)
+    sizes = range(1, min(MAX_KERNEL_SIZE, before + 2 * pad) + 1)
     fits = [size for size in sizes if (before + 2 * pad - dilation * (size - 1) - 1) // stride + 1 == after]
     return fits[0] if len(fits) == 1 else 0

@@ -1,8 +1,8 @@
-"""The blocks of rows: the ops of the model below a row, their steps, and the links between these.
+"""Build the block of a row: the steps of the model's ops below it, and the links between them.
 
     row ──► ops below it, through calls ──► steps of each op ──► block: steps in flow order, linked
 
-A scan is one step; a Keras layer has the steps of its class. Blocks are kept, and equal ones are one object.
+A scan is one step; a Keras layer has the steps of its class. Blocks are cached, and equal blocks are one object.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts
 from graphviz_tb.words.step_words import RELU_STEP, SCAN_STEP, SQUARED_RELU_STEP, LayerStep
 
-MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
+MAX_BLOCK_NODES = 150  # a group of more nodes is no layer; only its parameters are counted
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 
 _step_words = attrgetter("kind", "word", "takes", "gives", "heads")
 
 
 class RowBlocks:
-    """Makes the blocks of rows, each once."""
+    """Builds and caches the blocks of rows."""
 
     def __init__(self, hierarchy: Hierarchy, steps: TensorFlowSteps, parameters: ParameterCounts) -> None:
         self.hierarchy, self.graph = hierarchy, hierarchy.graph
@@ -55,10 +55,10 @@ class RowBlocks:
             nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop]]
             nodes = nodes[self.parameters.of_model[nodes]]
             count += len(nodes) if not self._scans else sum(node not in self._scans for node in nodes.tolist())
-            if count > MOST_NODES:
+            if count > MAX_BLOCK_NODES:
                 return None
             found.append(nodes)
-        # A body that is called from within itself is there twice.
+        # A recursive function may occur twice.
         return distinct_values(np.concatenate(found)) if len(found) > 1 else found[0]
 
     @cached_property
@@ -70,13 +70,13 @@ class RowBlocks:
         return sorted(self.hierarchy.calls)
 
     def call_count(self, row: int) -> int:
-        """Return the number of calls below a row, not through functions."""
+        """Return the number of calls below a row, without those inside functions."""
         below = self.parameters.places_below(row, self._calls)
         return int(below.stop - below.start)
 
     @cached_property
     def _scans(self) -> dict[int, int]:
-        """Return the ends of scans, by op of a scan."""
+        """Return the last op of its scan for each op of a scan."""
         found: dict[int, int] = {}
         for row in np.flatnonzero(self.hierarchy.how == SCAN_ORIGIN).tolist():
             rows = slice(row, self.hierarchy.end[row])
@@ -85,7 +85,7 @@ class RowBlocks:
         return found
 
     def steps_among(self, node: int, among: Set[int]) -> tuple[LayerStep, ...]:
-        """Return the steps of an op `among` others: a scan that is whole among them is one step, at its end."""
+        """Return the steps of an op; a scan whose ops are all in `among` is one step, at its end."""
         end = self._scans.get(node, -1)
         if end in among:
             return (SCAN_STEP,) if node == end else ()
@@ -94,7 +94,7 @@ class RowBlocks:
         return self.steps.steps_of(node) if layer is None else layer
 
     def block_of(self, nodes: Ints) -> Block:
-        """Return the steps among some ops in flow order, and their links; independent of the order of the file."""
+        """Return the steps of some ops in flow order, with their links, independent of the order of the file."""
         key = nodes.tobytes()
         if key not in self._blocks:
             self._blocks[key] = self._make_block(nodes)
@@ -111,7 +111,7 @@ class RowBlocks:
             if held == (RELU_STEP,) and self.steps.is_squared_among(listed[number], among):
                 made[number] = (SQUARED_RELU_STEP,)
         steps = tuple([step for steps in made for step in steps])
-        if len(steps) < 2:  # only saves time: nothing is linked
+        if len(steps) < 2:  # only saves time
             alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
             return self._linked.setdefault(tuple(map(_step_words, steps)), alone)
         users, sources = links_among(self.steps, nodes)
@@ -140,7 +140,7 @@ class RowBlocks:
         return replace(block, split=split_heads(self.steps, nodes), window=window_side(self.steps, nodes))
 
     def layer_steps(self, row: int) -> tuple[LayerStep, ...] | None:
-        """Return the steps of a row that is a Keras layer; None for any other, and for a class without words."""
+        """Return the steps of a row that is a Keras layer; None for any other row, and for a class without words."""
         layers = self.graph.layers
         layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
         if layer is None or layer.parts:

@@ -1,4 +1,4 @@
-"""Join the words of several layers or parts into a line, and find what several lines have in common."""
+"""Join the words of several layers or parts into one line, and find the words that several lines share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from graphviz_tb.caches import compile_on_use
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.words.step_words import size_word
 
-SHARED = "shared weights"  # of a layer whose kernel another one uses too
-ROOM_PX = 168  # of a line in the widest box
+SHARED = "shared weights"  # for a layer whose kernel is used by another layer, too
+ROOM_PX = 168  # for a line in the widest box
 BOTH_WAYS = "bi "  # before the cell of a recurrent layer
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
 KERNEL = compile_on_use(r"(?:dw )?(?:[0-9]+×[0-9]+|k[0-9]+)")
 RANGE = "…"  # between the least and the most
-COUNTED = " × ("  # behind the number of equal parts
-MOST_FIRST = 2  # layers before equal blocks
+COUNTED = " × ("  # follows the number of equal parts
+MAX_FIRST_LAYERS = 2  # before equal blocks
 OF_ONE_LAYER = compile_on_use(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
 TABLE = re.compile(r"[0-9\u2009]{1,20} × [0-9\u2009]{1,20}")
 DILATION = re.compile(r"d[0-9]+")
@@ -42,16 +42,17 @@ def says_heads(words: str) -> bool:
 
 
 def equal_once(words: Iterator[str]) -> Iterator[str]:
-    """Yield consecutive equal words once, from three on with their number."""
+    """Yield consecutive equal words once, with their number if there are three or more."""
     for word, equal in groupby(words):
         count = len(list(equal))
         yield f"{count}{COUNTED}{word})" if count > 2 else ", ".join([word] * count)
 
 
 def shared_words(lines: Sequence[str]) -> str:
-    """Return what chains of layers of equal length have in common, with the range of their dilations; "" if layers in
-    the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
-    more may lack layers, which nothing takes.
+    """Return the words that chains of layers of equal length share, with the range of their dilations.
+
+    "" if layers at the same place share no words, or differ in their stride. The first chain may have larger strides;
+    in the last of three or more, layers may be missing.
 
     >>> (
     ...     shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]),
@@ -76,7 +77,7 @@ def shared_words(lines: Sequence[str]) -> str:
         parts = [chain[place] for chain in chains if place < len(chain)]
         common = [word for word in parts[0] if all(word in part for part in parts)]
         steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
-        named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not the channels alone
+        named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not only channels
         if not named or any(step != steps[-1] for step in steps[1:]):
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
@@ -87,12 +88,12 @@ def shared_words(lines: Sequence[str]) -> str:
 
 
 def _is_one_of(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether the words of a layer are those of one of several that take the same."""
+    """Return whether the words of a layer are those of one of several parallel layers."""
     return " ".join(part) in " ".join(whole).split(" | ")
 
 
 def more_words(words: str, known: str) -> str:
-    """Return what some words have more than known ones, each once; "" if they lack any of those.
+    """Return the words that are not in `known`, each once; "" if `known` has words that are missing.
 
     >>> more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), more_words("3×3 64", "3×3 32")
     ('/2, projection', '')
@@ -110,7 +111,7 @@ def more_words(words: str, known: str) -> str:
 
 
 def _said_layers(parts: Sequence[str]) -> list[list[str]]:
-    """Return the words of each layer of a line; the parts of one layer alone follow commas, too.
+    """Return the words of each layer of a line. Commas separate layers, or, on a line of one layer, its words.
 
     >>> _said_layers(["3×3", "64", "/2"]), _said_layers(["1×1 64", "3×3 64"])
     ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
@@ -120,7 +121,7 @@ def _said_layers(parts: Sequence[str]) -> list[list[str]]:
 
 
 def _split_layer(part: str) -> list[str]:
-    """Return the words of a layer; the number of equal ones goes with the first word, the bracket behind them is one.
+    """Return the words of a layer. The count of equal layers belongs to the first word; the closing bracket is a word.
 
     >>> _split_layer("3×3 64 /2"), _split_layer("4 × (3×3 64)")
     (['3×3', '64', '/2'], ['4 × (3×3', '64', ')'])
@@ -131,9 +132,10 @@ def _split_layer(part: str) -> list[str]:
 
 
 def counted_words(words: Sequence[str], before: int = -1) -> str:
-    """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
-    layer or two may come first, but no attention. "" where they have no room. A repetition begins behind the `before`
-    first words if that is known; the last one may be followed by some of its layers.
+    """Return the words of parts in order, with repetitions counted; "" if they have no room.
+
+    Repeated blocks of attention are described by their heads. One or two layers, but no attention, may come before the
+    repetition, which begins after the first `before` words (-1 if unknown); some of its layers may follow it.
 
     >>> (
     ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
@@ -149,17 +151,17 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
     kept = [not attends or ATTENTION.fullmatch(word) or KERNEL.match(word) for word in words]
     said = [word for word, is_kept in zip(words, kept, strict=True) if is_kept]
     start = sum(map(bool, kept[: max(before, 0)]))
-    for first in range(MOST_FIRST + 1):
+    for first in range(MAX_FIRST_LAYERS + 1):
         rest = said[first:]
         for period in range(1, len(rest) // 2 + 1):
             blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
-            # Where layers of the repetition come first too, it may begin with them.
+            # If a layer of the repetition comes first, too, the repetition may begin with it.
             whole = len(rest) % period == 0 and not (first and rest[period - 1].endswith(said[first - 1]))
             aligned = whole if before < 0 else (start - first) % period == 0
             if blocks and aligned and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period}{COUNTED}{', '.join(rest[:period])})"
                 return line if fits(line) else ""
-    # No part says the words of a layer that is two cells.
+    # The words of a bidirectional layer belong together.
     ways = (words, said) if len(said) > 1 or "".join(words[:1]).startswith(BOTH_WAYS) else ()
     return next(filter(None, (join_words(list(equal_once(iter(way)))) for way in ways)), "")
 
@@ -182,16 +184,16 @@ def table_words(lines: Sequence[str]) -> str:
 
 
 def join_words(words: Sequence[str]) -> str | None:
-    """Return words that have room on a line; None where they have none."""
+    """Join words by commas; None if the line has no room for them."""
     return join_with(", ", words)
 
 
 def join_with(separator: str, words: Sequence[str]) -> str | None:
-    """Return words with a separator between them; None where they have no room."""
+    """Join words by a separator; None if the line has no room for them."""
     line = separator.join(words)
     return line if fits(line) else None
 
 
 def fits(line: str) -> bool:
-    """Return whether a line has room in the widest box."""
+    """Return whether a line fits the widest box."""
     return text_width(line, SMALL_FONT_PX) <= ROOM_PX

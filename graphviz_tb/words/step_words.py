@@ -1,4 +1,4 @@
-"""One step of a network, as a layer, a pool or a norm, and how a paper writes its sizes."""
+"""One step of a network, such as a layer, a pool or a norm, and the notation of its sizes in papers."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ ACTIVATION_WORDS = {
 class LayerStep:
     """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
 
-    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
-    kernel, -1 if unknown. `positional`: the rows of a table are taken by their positions, whatever the input is.
+    - `heads`: the number and the size of heads that a dense layer computes.
+    - `weight`: the node of its kernel, -1 if unknown.
+    - `positional`: rows of a table are read by position, independent of the input.
     """
 
     kind: str
@@ -67,7 +68,7 @@ SCAN_STEP = LayerStep("scan", "scan")  # a recurrence without weights
 
 
 def kernel_word(sizes: Iterable[int | None]) -> str:
-    """Write the sizes of a kernel or a window; along a row with the letter `k`, since a list may hold other numbers.
+    """Write the sizes of a kernel or a window; a single size has the letter `k`, because a list has other numbers, too.
 
     >>> kernel_word([3, 3]), kernel_word([7])
     ('3×3', 'k7')
@@ -77,7 +78,7 @@ def kernel_word(sizes: Iterable[int | None]) -> str:
 
 
 def step_words(along: Sequence[int], sign: str) -> list[str]:
-    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
+    """Return the strides, dilations or factors of an image that are greater than one; equal numbers once.
 
     >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
     (['/2'], ['/1×2'], [])
@@ -88,7 +89,7 @@ def step_words(along: Sequence[int], sign: str) -> list[str]:
 
 
 def overlaps(sizes: Sequence[int | None], strides: Sequence[int]) -> bool:
-    """Return whether a kernel overlaps itself at the next place, so that padding matters."""
+    """Return whether a kernel is larger than its stride, so that padding matters."""
     return any((size or 0) > step for size, step in zip(sizes, strides, strict=False))
 
 
@@ -102,8 +103,8 @@ def along_image(values: Sequence[int], layout: str) -> list[int]:
 
 
 def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> LayerStep | None:
-    """Return a product with a kernel, its last input: a dense layer, also one that makes or joins heads, or one for
-    each expert, whose results another input may weigh and sum.
+    """Return the step of a product with a kernel, its last input: a dense layer, which may split or join heads, or a
+    layer for each expert, whose results another input may weight and sum.
 
     >>> [einsum_step(text, -1, [8, 2, 4]).word for text in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
     ['→ 2×4', '8 experts', '8 experts']
@@ -132,7 +133,7 @@ def _split_letters(letters: str, result: str) -> tuple[list[str], list[str]]:
 
 
 def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:
-    """Return an image in another size: how many times larger, where all axes that change grow as much.
+    """Return the step of a resize, with its factor if all axes that change have the same factor.
 
     >>> resized_step("upsample_nearest2d", [1, 64, 8, 8], [1, 64, 16, 16]).word, resized_step("cubic", [], []).word
     ('↑2 nearest', 'bicubic')
@@ -145,7 +146,7 @@ def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> Laye
 
 
 def heads_word(heads: int, shared: int, size: int) -> str:
-    """Return the words for attention heads; keys and values may have fewer.
+    """Return the words for attention heads; keys and values may have fewer (`shared`).
 
     >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
     ('12 heads × 64', '32 heads, 8 kv × 128')
@@ -155,7 +156,7 @@ def heads_word(heads: int, shared: int, size: int) -> str:
 
 
 def size_word(size: int | None) -> str:
-    """Write a size as a paper does: from five digits on with thin spaces.
+    """Write a size as in papers, with thin spaces from five digits on.
 
     >>> size_word(3072), size_word(None)
     ('3072', '?')

@@ -53,16 +53,16 @@ from graphviz_tb.words.paper import POSITION_BIAS, paper_words
 from graphviz_tb.words.printed_names import first_words, module_class, printed_name
 from graphviz_tb.words.shared_words import SHARED
 
-# The label of each closed box: its name, second line and badge.
+# The labels of boxes: name, second line and badge.
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
-# Folds whose name says why they are one box.
+# Folds whose name tells why they are one box.
 TOLD_ORIGINS = frozenset(map(int, (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)))
 HASHED_NAME = compile_on_use(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
-NAME_ROOM_PX = 156  # of a name in the widest box
-PRINTED_NAME_PX, PRINTED_TITLE_PX = 224, 236  # in a figure: without a mark to open it; of the name of a frame
-NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # of the two lines of a box in a narrow figure
-# The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
+NAME_ROOM_PX = 156  # for a name in the widest box
+PRINTED_NAME_PX, PRINTED_TITLE_PX = 224, 236  # in a figure: for a name in a box, and for the name of a frame
+NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # for the two lines of a box in a narrow figure
+# The signs of sums and of products.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 VERSION = re.compile(r"(?<=[a-z])V[0-9]\Z")
 LIST_MARKS = (WORDS_DOT, " … ", " → ")  # between the parts in the name of a fold
@@ -73,9 +73,10 @@ LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 class NodeLabels:
     """Makes the labels of nodes.
 
-    `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
-    address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack. `printed`: for
-    a figure to print, with one word for a module; `narrow`: for one with little room.
+    - `second(path)`: the second line of the picture; None for the usual one.
+    - `placed`: labels have an address.
+    - `alone`: stacks show one member, and a group that contains only a stack is drawn as that stack.
+    - `printed`: labels are for a figure for print; `narrow`: the figure has little room.
     """
 
     def __init__(
@@ -104,11 +105,13 @@ class NodeLabels:
     def node_label(
         self, path: RowPath, content: RowPath | None = None, boxed: bool = False, framed: bool = False
     ) -> NodeLabel:
-        """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
-        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more;
-        `framed`: the child is open."""
+        """Return the label of the child at `path`.
+
+        `content` is the group that it shows: the member of a stack, or the innermost of nested scopes without other
+        content. `boxed`: that group has the box of a surplus; `framed`: the child is open.
+        """
         key = path, content, boxed, framed
-        if key not in self._known:  # one first picture is laid out several times
+        if key not in self._known:  # a first picture is laid out several times
             self._known[key] = self._make_label(path, content, boxed, framed)
         return self._known[key]
 
@@ -123,13 +126,13 @@ class NodeLabels:
         shown = members.index(content[-1])
         named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
         if self.printed and not (named and WORDS_DOT not in self.drawn_name(content)):
-            shown = -1  # all members have this name, or are equal: a reader need not know which is shown
+            shown = -1  # all members have this name, or are equal, so it does not matter which is shown
         untold = shown == 0 and (not node.layers or node.second == member.second)
-        grows = self.paper.inner_growth_of(path[-1]) if untold else ""  # the number of the shown one is first
+        grows = self.paper.inner_growth_of(path[-1]) if untold else ""  # begins with the shown member
         return stack_label(node, self.second(path), member, shown, len(members), boxed, grows)
 
     def plain_label(self, path: RowPath, framed: bool = False) -> NodeLabel:
-        """Return the label of the child at `path`, closed or with its own content: `framed`."""
+        """Return the label of the child at `path`, closed, or open with its own content (`framed`)."""
         hierarchy, row = self.hierarchy, path[-1]
         held = sole_stack(hierarchy, row) if self.alone else -1
         like = held if held >= 0 else row  # the row it is drawn as
@@ -180,8 +183,9 @@ class NodeLabels:
         )
 
     def words_of_first(self, row: int, name: str) -> str:
-        """Return what the first member of a stack called `name` has more: `block1: /2`; else how its members grow:
-        `→ 256, 288, 288`; that a group shares its weights; "" for nothing."""
+        """Return the words for the third line of a box: the surplus of the first member of the stack `name`,
+        `block1: /2`; or the growth of its members, `→ 256, 288, 288`; or that a group shares its weights; otherwise
+        ""."""
         if not self.alone:
             return ""
         if not (more := self.paper.more_of_first(row)):
@@ -190,21 +194,21 @@ class NodeLabels:
         return f"{self.member_name(name, first) or 'first'}: {more}"
 
     def words_for_list(self, row: int, label: str, second: str) -> str:
-        """Return the words of layers that have room in place of a label: a list of kinds that would be cut, which says
-        no more; "" for any other."""
+        """Return the words of layers to replace a label that is a list of kinds and would be cut; "" for other
+        labels."""
         is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
         tells = is_cut_list and self.paper.tells_layers(row)
         return first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if tells else ""
 
     def name_room(self, framed: bool) -> int:
-        """Return the width of the longest name that has room in a box, or above the content of a frame."""
+        """Return the room in px for a name in a box, or in the title bar of a frame."""
         if not self.printed:
             return NAME_ROOM_PX
         return PRINTED_TITLE_PX if framed else NARROW_NAME_PX if self.has_short_names else PRINTED_NAME_PX
 
     def drawn_name(self, path: RowPath) -> str:
-        """Return the name of a row, in a figure to print without what only a screen needs: an op whose name is little
-        more than a number has that of its type."""
+        """Return the name of a row, shortened in a figure for print, where an op whose name is little more than a
+        number has the name of its type."""
         label, row = self.short_label(path), path[-1]
         if not self.printed:
             return label
@@ -213,8 +217,8 @@ class NodeLabels:
         return printed_name(label) if self.hierarchy.graph.has_module_scopes else label
 
     def lists_members(self, stack: int, words: str) -> bool:
-        """Return whether the words of a stack are those of its members, unlike layers, one after the other: a number
-        of members behind them would be read as that of the last layer."""
+        """Return whether the words of a stack list its members, so that the number of members after them would look
+        like a number of the last layer."""
         parts, members = words.split(", "), repeated_rows(self.hierarchy, stack)
         if len(parts) != len(members) or len(set(parts)) == 1:
             return False
@@ -222,30 +226,30 @@ class NodeLabels:
         return all(layer.replace(", ", " ") == part for layer, part in zip(layers, parts, strict=True))
 
     def has_type_as_name(self, row: int) -> bool:
-        """Return whether a row is an op of a figure whose own name says nothing."""
+        """Return whether a row is an op whose name is replaced by its type in a figure."""
         return self.printed and self.nameless and bool(self.hierarchy.kind[row] == OP_ROW)
 
     def is_listed_fold(self, row: int, name: str) -> bool:
-        """Return whether a group of a figure is a fold of parts that its name only lists."""
+        """Return whether a group is a fold whose name in a figure would only list its parts."""
         is_fold = self.printed and self.hierarchy.kind[row] == FOLD_ROW
         return is_fold and self.hierarchy.how[row] not in TOLD_ORIGINS and any(mark in name for mark in LIST_MARKS)
 
     def end_of_graph(self, row: int) -> str:
-        """Return `input` or `output` for an op where data enters or leaves the graph; "" for others."""
+        """Return `input` or `output` for an op where data enters or leaves the graph; "" for other ops."""
         graph, node = self.hierarchy.graph, self.hierarchy.node[row]
         if not has_role(self.type_of_node(int(node)), Role.INPUT, Role.RESULT, Role.PASS, Role.TRACE_VALUE):
             return ""
         return "input" if node not in graph.target else "output" if node not in graph.source else ""
 
     def member_name(self, stack: str, member: int) -> str:
-        """Return the name of a member without that of its stack; "" if all members have that name, or it is a list of
-        parts."""
+        """Return the name of a member without the name of its stack; "" if all members have the same name, or if it is
+        a list of parts."""
         name = self.drawn_name((member,))
         return name_in_stack(stack, name) if any(map(str.isdigit, name)) and WORDS_DOT not in name else ""
 
     def surplus_label(self, path: RowPath, surplus: Surplus) -> NodeLabel:
-        """Return the label of what the member of a stack at `path` has more than the one that is open, and which member
-        that is: the words of a paper, else the scope of its weights, else the number of its ops."""
+        """Return the label of the box of a surplus: the words of a paper, or the scope of its weights, or the number of
+        its ops; and the member that has it."""
         hierarchy, row = self.hierarchy, path[-1]
         around = stack_boxes(hierarchy, (int(hierarchy.parent[row]),))[-1][-1]  # the box that is drawn
         member = self.member_name(self.drawn_name((around,)), row) or (
@@ -273,8 +277,8 @@ class NodeLabels:
         )
 
     def sign_of(self, row: int) -> str:
-        """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
-        "" for any other, as one that adds a constant or a weight."""
+        """Return `+` for an op, or a scope of one op, that adds tensors, `×` if it multiplies them; "" for any other
+        row, and if an input is a constant or a weight."""
         hierarchy, only = self.hierarchy, self.hierarchy.sole_op(row)
         node = int(hierarchy.node[only if only >= 0 else row])
         sign = "" if node < 0 or row in hierarchy.calls else SIGNS.get(self.type_of_node(node).removesuffix("_"), "")
@@ -286,12 +290,12 @@ class NodeLabels:
         return sign if plain and len(set(sources)) > 1 else ""
 
     def says_more(self, row: int, name: str, words: str, room: int) -> bool:
-        """Return whether a paper's words come before a name, and have `room`: a framework counted the name, or that of
-        one layer only says its kind."""
+        """Return whether words fit `room` and tell more than the name, because the name has a counter of a framework,
+        or only tells the kind of a layer."""
         if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > room:
             return False
         kind, node = self.hierarchy.kind[row], int(self.hierarchy.node[row])
-        # A fold is called by types of ops, an op often by its own; a person calls a scope `outer`.
+        # The name of a fold lists types of ops, the name of an op is often its type.
         kinds = (
             bare_op_types()
             if kind in STACK_KINDS
@@ -302,8 +306,8 @@ class NodeLabels:
         return is_counted_name(name, kinds) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
 
     def left_out(self, row: int, usual: str, said: str | None) -> str:
-        """Return further lines of a tooltip: the settings of a Keras layer; the words of a paper where a colouring has
-        the second line; how many ops a group holds."""
+        """Return further lines of a tooltip: the settings of a Keras layer, the words of a paper if the box does not
+        show them, the number of ops of a group."""
         count = self.op_count_text(row)
         parts = [usual] if said is not None and usual != count else []
         if (layer := self.keras_layer(row)) is not None:
@@ -313,7 +317,7 @@ class NodeLabels:
         return " · ".join([*parts, *([] if usual.endswith(count) else [count])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
-        """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
+        """Return a key of a row's label: rows of equal content with equal keys have equal labels, except for names."""
         if row not in self._keys:  # a stack has one usual member and many copies of it
             missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
             words = self.paper.words_of_row(row), self.paper.first_of(row)
@@ -321,13 +325,13 @@ class NodeLabels:
         return self._keys[row]
 
     def keras_layer(self, row: int) -> Layer | None:
-        """Return the Keras layer of a row of the main graph, if it is one."""
+        """Return the Keras layer of a row of the main graph, or None."""
         layers = self.hierarchy.graph.layers
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
-        """Return the second line where the picture has no other: the words of a paper, else the Keras layer, else the
-        type of an op whose name is little more than a number, else the count of ops, and of updates the optimizer."""
+        """Return the usual second line: the words of a paper, or the Keras layer, or the type of an op whose name is
+        little more than a number, or the number of ops, for updates with the optimizer."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
         words = self.paper.words_of_row(row)
@@ -344,7 +348,7 @@ class NodeLabels:
         return WORDS_DOT.join(filter(None, (self.optimizer_of_row(row), self.op_count_text(row))))
 
     def optimizer_of_row(self, row: int) -> str:
-        """Return the optimizer of which a group of updates takes steps; "" for none, or for several."""
+        """Return the optimizer of a group of updates; "" if there is none, or if there are several."""
         if self.hierarchy.how[row] != TRAINING_ORIGIN:
             return ""
         graph = self.hierarchy.graph
@@ -354,7 +358,7 @@ class NodeLabels:
         return found.pop() if len(found) == 1 else ""
 
     def op_type(self, row: int) -> str:
-        """Return the type of an op, without its framework; in a figure without its version (`ConcatV2`)."""
+        """Return the type of an op without its framework, in a figure also without its version (`ConcatV2`)."""
         name = self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
         return VERSION.sub("", name) if self.printed else name
 
@@ -363,17 +367,17 @@ class NodeLabels:
         return str(graph.op_types[graph.op[node]])
 
     def box_kind(self, row: int) -> BoxKind:
-        """Return the kind as which the box of a row is drawn."""
+        """Return the kind that decides how the box of a row is drawn."""
         fold = self.hierarchy.kind[row] == FOLD_ROW
         if self.hierarchy.how[row] in TOLD_ORIGINS or (fold and (self.printed or self.paper.tells_layers(row))):
-            return "scope"  # where its words say what it is, or in a figure, nobody asks why it is one box
+            return "scope"  # if words describe it, or in a figure, the reason for the fold does not matter
         return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
 
     def short_label(self, path: RowPath) -> str:
         """Return the last segment of the name; for one of several functions of a call, its attribute in the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION_ROW:
-            # A figure shows where a group is; a number that only the outline needs says nothing there.
+            # Numbers of siblings help only on a screen.
             return hierarchy.display_label(row) + ("" if self.printed else self.sibling_number(row))
         if len(path) > 1:
             return hierarchy.call_attributes[path[-2], row]
@@ -391,8 +395,8 @@ class NodeLabels:
         return self.numbers[parent].get(row, "")
 
     def op_count_text(self, row: int) -> str:
-        """Return how many ops a group holds, through calls; "" for an op. For a stack, the number in each of its
-        members if all are equal."""
+        """Return the number of ops of a group, through calls, as text; "" for an op. For a stack, the number of each
+        member, if all are equal."""
         if not self.hierarchy.can_open(row):
             return ""
         stack = sole_stack(self.hierarchy, row) if self.alone else row
@@ -402,13 +406,13 @@ class NodeLabels:
         return _ops_text(self.ops(row))
 
     def function_labels(self, level: Metagraph, opened: Container[RowPath] = ()) -> tuple[NodeLabel, ...]:
-        """Return the labels of uncalled library functions, and of those opened on their own."""
+        """Return the labels of library functions that are not called, and of functions opened separately."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
 
 
 def _parts_of_surplus(hierarchy: Hierarchy, surplus: Surplus) -> list[int]:
-    """Return the groups that hold nothing but ops of a surplus: scopes first, then those with the most ops."""
+    """Return the groups that contain only ops of a surplus: scopes first, then the largest."""
     rows = np.arange(surplus.member, int(hierarchy.end[surplus.member]))
     held = np.zeros(len(rows), bool)
     held[hierarchy.row_of_node[list(surplus.nodes)] - surplus.member] = True
@@ -420,7 +424,7 @@ def _parts_of_surplus(hierarchy: Hierarchy, surplus: Surplus) -> list[int]:
 
 
 def _sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
-    """Number the children of a row that share a label, by the counters of their names, else in file order."""
+    """Number the children of a row that share a label, by the counters in their names, or in file order."""
     called: dict[str, list[int]] = {}
     for row in hierarchy.children(parent).tolist():
         if row in hierarchy.labels:
@@ -434,7 +438,7 @@ def _sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
 
 
 def _name_counter(name: str, label: str) -> int:
-    """Return the counter that TensorFlow appended to a layer's name, or 0.
+    """Return the counter that TensorFlow appended to a layer's name; 0 if there is none.
 
     >>> _name_counter("net/dense_13", "dense"), _name_counter("net/a → b", "a")
     (13, 0)
@@ -446,7 +450,7 @@ def _name_counter(name: str, label: str) -> int:
 def _has_nameless_ops(hierarchy: Hierarchy, in_file: bool) -> bool:
     """Return whether labels of ops, or their names `in_file`, are little more than numbers, judged by a sample."""
     ops = np.flatnonzero((hierarchy.kind == OP_ROW) & (hierarchy.mark == 0))
-    # Sample the whole file: its beginning may differ from the rest.
+    # Sample the whole file, because its beginning may differ from the rest.
     some = ops[:: 1 + len(ops) // MAX_COMPARED_NAMES].tolist()
     name_of = hierarchy.name.__getitem__ if in_file else hierarchy.display_label
     return are_names_numbers(map(last_segment, map(name_of, some)), len(some))
@@ -482,11 +486,11 @@ def build_view(
     """Build the view of a picture, from the inside out.
 
     `opened` lists groups, each after the group around it; each has a skeleton, except stacks that show one of their
-    `members` alone. `stubs` is how many stubs a side of a box shows. The result is one `View` with its open children
-    inside it, and the content of a member inside its stack.
+    `members` alone. `stubs` is the number of stubs that a side of a box shows. The result is a `View` that contains the
+    views of its open children, and for a stack that of its shown member.
     """
     views: dict[RowPath, View] = {}
-    for path in reversed(list(opened)):  # inner groups first: outer views contain them
+    for path in reversed(list(opened)):  # inner groups first, because outer views contain them
         if path in members:
             views[path] = views[members[path]]
         else:
@@ -514,9 +518,9 @@ def _build_group_view(
         for index, node_label in enumerate(listed)
         if (node_label.row,) in views
     }
-    for known in node_labels.views.get(path, ()):  # a first picture is laid out with some groups as before
+    for known in node_labels.views.get(path, ()):  # layouts of a first picture share groups
         alike = known.metagraph is level and known.skeleton == skeleton and known.functions == listed
-        # The same views: a comparison by value would recurse.
+        # Compare by identity, because a comparison by value would recurse.
         if alike and known.opened.keys() == opened.keys() and all(map(is_, known.opened.values(), opened.values())):
             return known
     contents = [views[child].path if child in views else child for child in paths]
