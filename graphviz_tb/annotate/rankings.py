@@ -26,7 +26,7 @@ class RankedPlace:
 
 @dataclass(frozen=True, slots=True)
 class StatsSummary:
-    """The run statistics that `info` shows. Lists are sorted, largest first.
+    """Run statistics for `info`. Lists are sorted, largest first.
 
     measured, ops           ops with statistics, and all ops, in each place; `ops` is None for endless recursion
     joined, executions      executions with the name of an op, and all executions of the traces

@@ -131,7 +131,7 @@ def _named_option(key: str, value: Any, text: str) -> str:
 
 
 def _is_default(value: Any, usual: Any) -> bool:
-    """Return whether a value is the default; a default number also stands for a list of that number.
+    """Return whether a value is the default; a default number also means a list of that number.
 
     >>> _is_default([1, 1], 1), _is_default([2, 2], 1), _is_default(0.99, 0.99), _is_default(True, 1)
     (True, False, True, False)

@@ -216,7 +216,7 @@ def product_or_unknown(dims: Sequence[int | None]) -> int | None:
 def _reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     target = [int(dim) for dim in config["target_shape"]]
     total, rest = product_or_unknown(inputs[0][1:]), prod(dim for dim in target if dim != -1)
-    # -1 stands for the remaining size.
+    # -1 means the remaining size.
     filled = None if total is None else total // rest
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 

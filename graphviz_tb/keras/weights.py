@@ -34,7 +34,7 @@ HDF5_PROGRAM = Path(__file__).with_name("hdf5_items.py")
 
 @dataclass(slots=True)
 class StoredObject:
-    """An object in the file: its name, and the shapes of its own variables."""
+    """An object in the file: its name, and the shapes of the variables directly in it."""
 
     name: str
     shapes: list[tuple[int, ...]] = field(default_factory=list)
