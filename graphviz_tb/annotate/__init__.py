@@ -1,4 +1,4 @@
-"""Facts about nodes and tensors: shapes, dtypes, devices, run statistics. Decoded when they are shown."""
+"""Facts about nodes and tensors: shapes, dtypes, devices, run statistics, costs. Computed on demand."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ def annotate(
     options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS,
     before: Stats | None = None,
 ) -> Facts:
-    """The facts of a hierarchy's graph, with the run statistics if some were joined, and those of `before` to compare
-    them with. Nothing else is decoded yet."""
+    """Return the facts of a hierarchy's graph, with run statistics and those of an earlier run to compare with."""
     traced = {int(hierarchy.node[row]): seen for row, seen in stats.shapes.items()} if stats is not None else {}
     tensors = TensorDecoder(hierarchy.graph, options.infer, traced)
 
     @cache
     def costs_of(rows: Hierarchy) -> Costs:
-        # imports the rules of all ops, which pictures seldom need
+        # Imported here, because pictures seldom need the rules of all ops.
         from graphviz_tb.annotate.costs import hierarchy_costs
 
         with tensors.inference.lock:
@@ -49,13 +48,13 @@ def annotate(
 
 def operation_costs(tensors: TensorDecoder) -> list[Cost]:
     """Return the cost of the operations of each node of a flat graph, in node order."""
-    from graphviz_tb.annotate.costs import operation_costs_by_node as operations_of
+    from graphviz_tb.annotate.costs import operation_costs_by_node
 
-    return operations_of(tensors.inference)
+    return operation_costs_by_node(tensors.inference)
 
 
 def weight_costs(tensors: TensorDecoder) -> dict[int, Cost]:
     """Return the cost of the weights of a flat graph, at the nodes where sums count them."""
-    from graphviz_tb.annotate.costs import weight_costs_by_node as kept_by
+    from graphviz_tb.annotate.costs import weight_costs_by_node
 
-    return kept_by(tensors.inference)
+    return weight_costs_by_node(tensors.inference)

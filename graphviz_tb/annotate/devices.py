@@ -1,4 +1,4 @@
-"""Devices of a trace: which executions count, and for which device.
+"""Decide which executions of a trace count, and for which device, since several devices list the same ones.
 
 /job:…/device:GPU:0              the host enqueues a kernel
 /device:GPU:0/stream:all         every kernel once
@@ -30,10 +30,12 @@ HOST_KINDS = frozenset({"CPU", "XLA_CPU"})
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, allocated `bytes`, the shapes of its
-    outputs (None: the entry has no list of outputs), whether it is `compiled` code without an op name, the `thread`
-    that ran it (0: not recorded), the `label` of a kernel, how long it `waited` between scheduling and start, in
-    nanoseconds, and the type of its op, where the trace says it."""
+    """One entry of a trace.
+
+    `start`, `time` and `waited` (between scheduling and start) are in nanoseconds, `bytes` were allocated. `shapes` are
+    those of its outputs, None without a list of outputs. `compiled` code has no op name. `thread` is 0 if not recorded;
+    `label` is that of a kernel; `op` is the type, "" if not recorded.
+    """
 
     name: str
     start: int
@@ -49,7 +51,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class CountedExecution:
-    """An execution and its category: time of the "cpu", of an "accelerator", or "enqueue"."""
+    """An execution, its device, and the category of its time (`how`): "cpu", "accelerator" or "enqueue"."""
 
     execution: Execution
     how: str
@@ -65,15 +67,14 @@ class DeviceFamilies:
     """
 
     def __init__(self, devices: Iterable[str]) -> None:
-        self.whole = {device for device in devices if not STREAM_DEVICE.match(device)}
-        self.like: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for device in self.whole:
-            self.like[_device_kind_and_number(device)].append(device)
+        self.parents = {device for device in devices if not STREAM_DEVICE.match(device)}
+        self.by_kind: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for device in self.parents:
+            self.by_kind[_device_kind_and_number(device)].append(device)
 
     def device_of(self, base: str) -> str:
-        """Return the device for the name `base` that its streams use."""
-        # Match the full name if there is one; else type and number, if only one machine has them.
-        same = [base] if base in self.whole else self.like.get(_device_kind_and_number(base), [])
+        """Return the device that streams call `base`: by full name, else by type and number, if these are unique."""
+        same = [base] if base in self.parents else self.by_kind.get(_device_kind_and_number(base), [])
         return same[0] if len(same) == 1 else base
 
 
@@ -102,10 +103,10 @@ def is_accelerator_device(device: str) -> bool:
 
 
 def count_executions_once(trace: dict[str, list[Execution]]) -> list[CountedExecution]:
-    """Assign a category to every execution, dropping those that only repeat a counted one.
+    """Return the executions of a trace by device with their categories, each once.
 
-    Before: executions by device, as the trace has them. After: a kernel counts once, on its accelerator; the host
-    entry of a node with kernels is enqueue; without any stream in the trace, the accelerator's entries count.
+    A kernel counts on its accelerator, and the host entry of a node with kernels is "enqueue". Without streams in the
+    trace, the accelerator's entries count.
     """
     streams: dict[str, dict[str, list[Execution]]] = defaultdict(dict)
     families = DeviceFamilies(trace)
@@ -119,11 +120,13 @@ def count_executions_once(trace: dict[str, list[Execution]]) -> list[CountedExec
     for device, executions in trace.items():
         if STREAM_DEVICE.match(device):
             continue
-        # Entries of kernels that the accelerator ran are enqueues; the remaining entries are work on the host.
+        # Entries of nodes with kernels on the accelerator are enqueues; others are work on the host.
         kernels = {strip_kernel_name(execution.name) for part in streams.get(device, {}).values() for execution in part}
-        alone = "accelerator" if is_accelerator_device(device) and device not in streams else "cpu"
+        without_kernels = "accelerator" if is_accelerator_device(device) and device not in streams else "cpu"
         counted += [
-            CountedExecution(execution, "enqueue" if strip_kernel_name(execution.name) in kernels else alone, device)
+            CountedExecution(
+                execution, "enqueue" if strip_kernel_name(execution.name) in kernels else without_kernels, device
+            )
             for execution in executions
         ]
     return counted
@@ -142,9 +145,8 @@ def _distinct_executions(parts: dict[str, list[Execution]]) -> list[Execution]:
     for part, counts in key.items():
         if part not in ("stream:all", "memcpy"):
             numbered.update(counts)
-    # The union of Counters takes the larger count of each: executions in both "all" and a numbered stream count once.
+    # The union of Counters has the larger count of each: executions in both "all" and a numbered stream count once.
     wanted = numbered | key.get("stream:all", Counter()) | key.get("memcpy", Counter())
-    # Remaining number of each kernel to keep, from the first list that has it.
     left, kept = dict(wanted), []
     for listed in parts.values():
         for execution in listed:
@@ -165,10 +167,7 @@ def strip_kernel_name(name: str) -> str:
 
 
 def with_traced_devices(hierarchy: Hierarchy, placed: Mapping[int, str]) -> Hierarchy:
-    """Return the hierarchy with the device of each op taken from a traced step where the file names none.
-
-    `placed`: the device on which a row ran.
-    """
+    """Return the hierarchy with the devices of a traced step, by row, for ops without a device in the file."""
     graph = hierarchy.graph
     numbers = {name: number for number, name in enumerate(graph.devices)}
     device = graph.device.copy()

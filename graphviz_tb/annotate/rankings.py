@@ -1,4 +1,4 @@
-"""Rankings of time and memory: the ops and scopes with the most, and how much of the graph was measured."""
+"""Rankings of ops and scopes by time and memory, and the share of the graph that was measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphviz_tb.model.stats import DeviceUse, RunFigures, Stats
 
 @dataclass(frozen=True, slots=True)
 class RankedPlace:
-    """One line of a ranking: address, op type (empty for a group), figures, share of the total."""
+    """A line of a ranking; `op` is the op type, empty for a group, and `share` that of the total."""
 
     address: str
     op: str
@@ -26,13 +26,15 @@ class RankedPlace:
 
 @dataclass(frozen=True, slots=True)
 class StatsSummary:
-    """The run statistics shown by `info`.
+    """Run statistics for `info`. Lists are sorted, largest first.
 
-    `measured` of `ops` have statistics, counted in each place (`ops` is None if recursion makes it endless); `joined`
-    of the `executions` of the traces have the name of an op, `compiled` of the rest are compiled code without op names,
-    `unmatched` are the remaining names with their time, `unmatched_time` that of all of them: shares of time are of all
-    that the trace timed, in the graph or not. Each list is sorted, largest first; a scope whose whole value is in one
-    listed scope below it is left out.
+    measured, ops           ops with statistics, and all ops, in each place; `ops` is None for endless recursion
+    joined, executions      executions with the name of an op, and all executions of the traces
+    compiled                executions of compiled code without op names
+    unmatched               other names with their time; `unmatched_time` is the sum over all of them
+    scopes_by_time, …       without scopes whose whole value is that of one scope inside
+
+    Shares of time refer to all executions, in the graph or not.
     """
 
     steps: tuple[str, ...]
@@ -79,7 +81,7 @@ def summarize_stats(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Stats
 
 
 def _unmatched_time(stats: Stats) -> float:
-    """Return the time of all executions that no op of the graph has, in microseconds."""
+    """Return the time of all executions without an op in the graph, in microseconds."""
     return sum(time for _, time in stats.unmatched)
 
 
@@ -95,9 +97,9 @@ def figures_bytes(figures: RunFigures) -> float:
 
 
 def _figures_of_ops(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
-    """Return every op that was measured, in each place; a call only if nothing inside it was."""
+    """Return every measured op in each place; a call only if nothing inside it was measured."""
     inside = stats.measured_call_paths()
-    around = paths_with_children(inside)  # these calls are represented by their contents
+    around = paths_with_children(inside)
     first = {path[0] for path in inside if len(path) > 1}
     main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP_ROW))
     paths: list[RowPath] = [(row,) for row in main.tolist() if row not in first]
@@ -106,7 +108,7 @@ def _figures_of_ops(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
 
 
 def _figures_of_scopes(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
-    """Return every scope of the main graph, and every call in each place, with measurements below it."""
+    """Return every scope of the main graph, and every call in each place, that contains measurements."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
     groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE_ROW or row in hierarchy.calls)]
     calls = _calls_around(stats.measured_call_paths())
@@ -122,7 +124,7 @@ def _calls_around(paths: Sequence[RowPath]) -> list[RowPath]:
     calls: dict[RowPath, None] = {}
     before: RowPath = ()
     for path in paths:
-        # The common prefix with the previous path is done, except for that path itself, which may be a call.
+        # Calls along the common prefix with the previous path are known; that path itself may be a call.
         shared = next(
             (place for place, (one, other) in enumerate(zip(before, path, strict=False)) if one != other), len(before)
         )
@@ -135,12 +137,12 @@ def _calls_around(paths: Sequence[RowPath]) -> list[RowPath]:
 def _drop_wrapper_scopes(
     hierarchy: Hierarchy, places: PathFigures, value: Callable[[RunFigures], float]
 ) -> PathFigures:
-    """Drop scopes whose whole value is that of the next scope below, which the ranking would repeat."""
-    # Places are in preorder: the first place below a scope follows it.
+    """Drop scopes whose whole value is that of the first scope inside."""
+    # Places are in preorder: the first place inside a scope follows it.
     wrappers = {
         path
-        for (path, figures), (inner, those) in pairwise(places)
-        if _is_path_inside(hierarchy, inner, path) and value(those) == value(figures)
+        for (path, figures), (inner, inner_figures) in pairwise(places)
+        if _is_path_inside(hierarchy, inner, path) and value(inner_figures) == value(figures)
     }
     return [place for place in places if place[0] not in wrappers]
 
@@ -155,12 +157,12 @@ def _rank_places(
     hierarchy: Hierarchy, stats: Stats, places: PathFigures, value: Callable[[RunFigures], float], most: int
 ) -> tuple[RankedPlace, ...]:
     """Return the places of the largest values, ties in file order; zeros are left out."""
-    # If the total is zero, no place remains below; 1 avoids a division by zero.
-    whole = value(stats.figures(0)) + (_unmatched_time(stats) if value is figures_time else 0) or 1.0
+    # For a total of zero there are no places; 1 avoids a division by zero.
+    total = value(stats.figures(0)) + (_unmatched_time(stats) if value is figures_time else 0) or 1.0
     # `sorted` is stable: ties keep the order of the file.
     ranked = sorted((place for place in places if value(place[1]) > 0), key=lambda place: -value(place[1]))
     return tuple(
-        RankedPlace(path_address(hierarchy, path), op_type_of_row(hierarchy, path[-1]), figures, value(figures) / whole)
+        RankedPlace(path_address(hierarchy, path), op_type_of_row(hierarchy, path[-1]), figures, value(figures) / total)
         for path, figures in ranked[:most]
     )
 

@@ -17,11 +17,9 @@ from graphviz_tb.ops.roles import UNKNOWN_AS_SCALAR_OPS, VARIABLE_OPS, VARIABLE_
 from graphviz_tb.ops.signatures import OutputDef, lists_shapes, op_def, shape_attribute
 from graphviz_tb.proto import NodeDef
 
-# Positions of outputs, from the output names used in function bodies.
-
 
 def output_index(definition: NodeDef, key: str) -> int:
-    """Return the flat position of an output: "2" is 2; in functions "output:2" is the third of the list `output`.
+    """Return the position of an output: 2 for "2"; in functions, "output:2" is the third item of the list `output`.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> output_index(NodeDef(op="Split"), "output:1"), output_index(NodeDef(op="FusedBatchNormV3"), "batch_mean:0")
@@ -33,7 +31,7 @@ def output_index(definition: NodeDef, key: str) -> int:
     known = op_def(definition.op)
     outputs = known.outputs if known is not None else ()
     names = [output.name for output in outputs]
-    # If the definition lacks the output, the position is the number alone.
+    # For an unknown output name, the position is the number.
     before = outputs[: names.index(name)] if name in names else ()
     return sum(_output_list_length(definition, output) for output in before) + parse_output_number(number)
 
@@ -53,9 +51,8 @@ def _output_list_length(definition: NodeDef, output: OutputDef) -> int:
     if not attr:
         return 1
     if attr in definition.attr:
-        # A list of dtypes has one output per entry; a number is the number of outputs.
+        # The attribute is a list of dtypes, one per output, or the number of outputs, which a file may state as -1.
         value = definition.attr[attr]
-        # A negative length would put the next output before the first.
         return len(value.list.type) if value.HasField("list") else max(0, int(value.i))
     known = op_def(definition.op)
     usual = known.defaults.get(attr) if known is not None else None
@@ -68,12 +65,9 @@ def output_count(definition: NodeDef) -> int | None:
     return None if known is None else sum(_output_list_length(definition, output) for output in known.outputs)
 
 
-# Numbers for equal node definitions, and the nodes that are Keras layers.
-
-
 class DefinitionNumbers:
-    """Numbers the distinct definitions of a graph: op type and attributes, ignoring name, inputs, device and
-    colocation. A training graph of thousands of nodes has a few hundred.
+    """Numbers for distinct definitions (op type and attributes, without name, inputs, device and colocation). A
+    training graph of thousands of nodes has a few hundred.
 
     >>> from graphviz_tb import load
     >>> text = 'node { name: "x" op: "Relu" } node { name: "y" op: "Relu" input: "x" } node { name: "z" op: "Elu" }'
@@ -128,20 +122,19 @@ class DefinitionNumbers:
 
 
 def keras_layer_nodes(graph: Graph) -> dict[int, Layer]:
-    """Return the nodes that are Keras layers: all in a graph of layers, none in any other graph. An op with the name of
-    a layer's scope is not a layer."""
+    """Return the nodes that are Keras layers: all nodes of a graph of layers, none of any other graph."""
     named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())
     return {node: layer for node, layer in named if node >= 0 and graph.op_types[graph.op[node]] == layer.class_name}
 
 
 TensorLookup = Callable[[str], Tensor]
-LAST_VERSION_WITHOUT_UNKNOWN = 21  # the last version of graphs without a way to declare an unknown shape
+LAST_VERSION_WITHOUT_UNKNOWN = 21  # the last version of graphs that cannot declare an unknown shape
 
 
 @dataclass(frozen=True, slots=True)
 class SingleCalls:
-    """Calls whose results are those of their one function, by node; `known` are results that were followed to their
-    end, `makers` the nodes that make them."""
+    """Calls of a single function whose results are those of the call, by node, with caches of `_call_result_tensor` and
+    `_function_result_tensor`."""
 
     by_node: Mapping[int, Call]
     known: dict[tuple[int, int], Tensor | None] = field(default_factory=dict)
@@ -150,7 +143,7 @@ class SingleCalls:
 
 @dataclass(frozen=True, slots=True)
 class ResultMaker:
-    """Shapes and dtypes that a node states for its outputs, read once: it may make thousands of results."""
+    """Shapes and dtypes that a node states for its outputs, cached: it may compute thousands of results."""
 
     shapes: list[Shape] | None
     dtypes: Callable[[int], str]
@@ -162,8 +155,8 @@ class ResultMaker:
 def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
     """Return a lookup from an output key of `node` to its tensor; `calls` are those of `find_single_calls`.
 
-    The shape is that of `_output_shapes`, else of the op's own attribute (for a read of a variable, that of its
-    handle), else of a function: from its signature, or from the node that makes the result of a call.
+    The shape comes from `_output_shapes`, else from the op's own attribute (for a read of a variable, that of its
+    handle), else from a function: its signature, or the node that computes the result of a call.
     """
     definition = graph.node_def(node)
     if definition is None:
@@ -181,7 +174,7 @@ def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
         if shape is not None:
             names = size_names(messages[index]) if None in shape and index < len(messages) else ()
             return Tensor(shape, dtypes(index), origin, names=names)
-        # A list with a gap declares the shape unknown; without a list the function may have one.
+        # A list of shapes may declare this one unknown; without a list, the called function may have it.
         made = _call_result_tensor(graph, calls, node, index) if shapes is None else None
         if made is None:
             return Tensor(None, dtypes(index))
@@ -229,7 +222,7 @@ def _call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int)
     """
     result = None
     passed = []
-    # Each round goes one call inwards: node, output ─▶ the node and output that make that result in the body.
+    # Each round enters a call: from its output to the node and output in the body that are its result.
     while node in calls.by_node:
         if (node, index) in calls.known:
             result = calls.known[node, index]
@@ -266,13 +259,13 @@ def _function_result_tensor(
 
 
 def find_single_calls(graph: Graph) -> SingleCalls:
-    """Return the calls whose results are those of their one function, by node."""
-    # "": the op type is the function; "f": PartitionedCall and the like. If and Case use different attributes.
+    """Return the calls whose results are those of their only function, by node."""
+    # "": the op type is the function; "f": PartitionedCall and similar ops. If and Case have other attributes.
     return SingleCalls({call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")})
 
 
 def has_ambiguous_shape(graph: Graph, definition: NodeDef) -> bool:
-    """Return whether a placeholder's shape means "unknown": old programs wrote unknown shapes like scalar shapes."""
+    """Return whether the shape of a placeholder may be unknown: old programs wrote unknown shapes as scalars."""
     if (
         definition.op not in UNKNOWN_AS_SCALAR_OPS
         or not 0 < graph.graph_def.versions.producer <= LAST_VERSION_WITHOUT_UNKNOWN

@@ -1,10 +1,10 @@
-"""Run statistics: traces of steps (RunMetadata) joined with the rows of a hierarchy.
+"""Join traces of steps (RunMetadata) with the rows of a hierarchy.
 
-read      entries of a trace become executions by device
-count     each execution counts once: streams, copies and enqueue are distinguished (devices.py)
-place     names become paths, through inlined functions and lowered loops (trace_names.py)
-gather    executions of one path in one step become a sample
-sum up    samples become columns over rows, groups by prefix sums, steps by median, mean, least and most
+read      convert entries of a trace to executions by device
+count     count each execution once: distinguish streams, copies and enqueues (devices.py)
+place     convert names to paths, through inlined functions and lowered loops (trace_names.py)
+gather    merge executions of one path in one step to a sample
+sum up    convert samples to columns over rows: sums of groups; median, mean, minimum and maximum of steps
 """
 
 from __future__ import annotations
@@ -40,18 +40,14 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
 
 
-# Sums of many steps over groups, in time proportional to the measurements, not to steps times rows.
-
-
 class MeasuredChains:
-    """Every row that is or contains a measured row, once per step.
+    """Sums of many steps over groups, in time proportional to the measurements, not to steps times rows.
 
     Rows that contain the same measured rows, such as nested scopes with a single child, form one chain: their figures
-    are equal in every step.
+    are equal in every step. `chain_of[row]` is the chain of a row, -1 if nothing was measured.
 
-    Before: entries of a `step` and a `row`, sorted, none twice. After: at place i, `chain[i]` contains the entries
-    `first[i] … stop[i]-1` of one step; places are sorted by step; `chain_of[row]` is the chain of a row, -1 if nothing
-    was measured.
+    The input has entries of a `step` and a `row`, sorted, without duplicates. A place is a chain that was measured in a
+    step: `chain[i]` contains the entries `first[i] … stop[i]-1`. Places are sorted by step.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -65,28 +61,28 @@ class MeasuredChains:
     """
 
     def __init__(self, hierarchy: Hierarchy, step: Longs, row: Longs) -> None:
-        # Rows are numbered in preorder: a row holds a slice of the measured rows.
-        measured, own = np.unique(row, return_inverse=True)
-        holds = np.searchsorted(measured, np.arange(len(hierarchy)))
+        # Rows are in preorder, so a row contains a slice of the measured rows.
+        measured, number = np.unique(row, return_inverse=True)
+        starts = np.searchsorted(measured, np.arange(len(hierarchy)))
         ends = np.searchsorted(measured, hierarchy.end)
-        some = np.flatnonzero(ends > holds)
-        # Chains in preorder too: of two that begin with the same measured row, the outer one ends later.
-        slices = holds[some] * (len(measured) + 1) + len(measured) - ends[some]
+        some = np.flatnonzero(ends > starts)
+        # Number the chains in preorder: of two with the same start, the outer one ends later.
+        slices = starts[some] * (len(measured) + 1) + len(measured) - ends[some]
         _, outermost, chain_of_some = np.unique(slices, return_index=True, return_inverse=True)
         self.chain_of = np.full(len(hierarchy), -1, np.int64)
         self.chain_of[some] = chain_of_some
-        begins, stops = holds[some][outermost], ends[some][outermost]
+        begins, stops = starts[some][outermost], ends[some][outermost]
         above = hierarchy.parent[some[outermost]].astype(np.int64)
         self.chains = len(outermost)
         parent = np.where(above >= 0, self.chain_of[above], -1)
 
-        entry, key = np.arange(len(row)), step * len(measured) + own
+        entry, key = np.arange(len(row)), step * len(measured) + number
         before = np.full(len(row), -1, np.int64)
         same = step[1:] == step[:-1]
-        before[1:][same] = own[:-1][same]
+        before[1:][same] = number[:-1][same]
         chain = self.chain_of[row]
         found, entries = [chain], [entry]
-        # Follow each entry outwards, up to a chain that contains the previous entry too, which has covered the rest.
+        # Follow each entry outwards until a chain contains the previous entry too, which leads to the rest.
         while len(chain):
             chain = parent[chain]
             further = (chain >= 0) & (begins[chain] > before)
@@ -117,8 +113,8 @@ class MeasuredChains:
         return counts
 
     def measure_rows(self, values: Longs, steps: int, unit: int = 1) -> StepMeasure:
-        """Return mean, median, least and most of the values of each place over `steps` steps, divided by `unit`; a step
-        without a row counts as 0."""
+        """Return mean, median, minimum and maximum of each row over `steps` steps, divided by `unit`; a step without
+        the row counts as 0."""
         some = np.flatnonzero(values)
         chain, value = self.chain[some], values[some] / unit
         count, found = max(1, steps), np.bincount(chain, minlength=self.chains)
@@ -151,14 +147,12 @@ def _slice_maxima(values: Longs, first: Longs, stop: Longs) -> Longs:
     """
     found, width, most = np.zeros(len(first), np.int64), 1, int(np.max(stop - first, initial=0))
     while width <= most:
-        held = np.flatnonzero((stop - first >= width) & (stop - first < 2 * width))
-        found[held] = np.maximum(values[first[held]], values[stop[held] - width])
+        fitting = np.flatnonzero((stop - first >= width) & (stop - first < 2 * width))
+        found[fitting] = np.maximum(values[first[fitting]], values[stop[fitting] - width])
         values = np.maximum(values[:-width], values[width:])
         width *= 2
     return found
 
-
-# Turn samples into columns over the rows: first the value of each op, then the sum below each group.
 
 SamplesByPath = Mapping[RowPath, Sample]
 NEVER_STARTED = int(np.iinfo(np.int64).max)
@@ -167,11 +161,10 @@ ENTRY_FIELDS = ("step", "row", *SAMPLE_QUANTITIES, "start", "end")
 
 
 def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], machinery: list[SamplesByPath]) -> Stats:
-    """Return the statistics of all steps.
+    """Return the statistics of all steps, from the samples of each step and those of the machinery of calls, by path.
 
-    Before: for each step the samples by path, and the machinery of calls. After: in every column the value of
-    a group is the sum of the rows below it, that of a call the sum of its function; the means of siblings sum to the
-    mean of their group.
+    In every column, the value of a group is the sum over the rows below it, and that of a call the sum over its
+    function; the means of siblings sum to the mean of their group.
     """
     inside: list[SamplesByPath] = []
     entries = [np.zeros((0, len(ENTRY_FIELDS)), np.int64)]
@@ -195,15 +188,13 @@ def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], machin
 def _build_stats_columns(
     hierarchy: Hierarchy, entries: Longs, inside: list[SamplesByPath], shapes: dict[int, tuple[Shape, ...]]
 ) -> Stats:
-    """Build all columns, frozen.
-
-    `entries` are `ENTRY_FIELDS` of every row measured in a step, and of enclosing calls.
-    """
+    """Return the statistics as columns. `entries` are the `ENTRY_FIELDS` of every row measured in a step, and of
+    enclosing calls."""
     column = dict(zip(ENTRY_FIELDS, entries, strict=True))
     around = MeasuredChains(hierarchy, column["step"], column["row"])
 
     def measure(name: str) -> StepMeasure:
-        # Traces count nanoseconds, users see microseconds.
+        # From nanoseconds to microseconds.
         return around.measure_rows(around.sums_by_place(column[name]), len(inside), 1 if name == "bytes" else 1000)
 
     ordinary, counts = hierarchy.is_ordinary_op, around.step_counts_by_row()
@@ -228,7 +219,7 @@ def _build_stats_columns(
 
 
 def merge_call_samples(samples: SamplesByPath, machinery: SamplesByPath) -> SamplesByPath:
-    """Replace the own time of a call by the samples inside it; the machinery of a call counts as time of the call."""
+    """Set the time of calls with samples inside to 0, and add the machinery of calls to their time."""
     # Every call in which something was measured.
     around = paths_with_children(sorted({*samples, *machinery})) | set(machinery)
     sample_at: dict[RowPath, Sample] = {}
@@ -259,12 +250,9 @@ def _add_samples(sample: Sample, other: Sample) -> Sample:
 def _sum_samples_by_row(
     hierarchy: Hierarchy, samples: SamplesByPath, functions: dict[int, int]
 ) -> dict[int, list[int]]:
-    """Sum the quantities, and merge start and end, of one step by row: each sample counts for its op and for every
-    enclosing call. `functions` caches the function of each row for the next step.
-
-    If a function is on the path twice (recursion), only the innermost place counts, so that nothing counts twice in one
-    group.
-    """
+    """Sum the quantities of one step by row, and merge start and end. A sample counts for its op and for every
+    enclosing call; in a recursion, only the innermost row of a function counts. `functions` caches the function of each
+    row."""
     by_row: dict[int, list[int]] = {}
     for path, sample in samples.items():
         for row in path:
@@ -272,7 +260,6 @@ def _sum_samples_by_row(
                 functions[row] = function_row_of(hierarchy, row)
             if row not in by_row:
                 by_row[row] = [0, 0, 0, 0, 0, NEVER_STARTED, -1]
-        # A path leads inwards: the later of two rows in one function replaces the earlier.
         for row in {functions[row]: row for row in path}.values():
             values = by_row[row]
             for place, name in enumerate(SAMPLE_QUANTITIES):
@@ -286,7 +273,7 @@ def _sum_samples_by_row(
 class StatsOptions:
     """Options for joining statistics.
 
-    `tensorboard`: count as TensorBoard does (docs/statistics.md). `keep_warm_up`: the first step counts, however slow.
+    `tensorboard`: count as TensorBoard does (docs/statistics.md). `keep_warm_up`: always count the first step.
     """
 
     tensorboard: bool = False
@@ -294,15 +281,14 @@ class StatsOptions:
 
 
 DEFAULT_STATS_OPTIONS = StatsOptions()
-# Limits for one execution: larger values are not measurements, and the sum of a million still fits into 64 bits.
-# nanoseconds: three hours, and the year 2116; bytes: eight terabytes
+# Limits for one execution: three hours, the year 2116, eight terabytes. Sums of a million values fit into 64 bits.
 MAX_DURATION_NS, MAX_START_NS, MAX_ALLOCATION_BYTES = 10**13, 2**62, 2**43
-WARM_UP_FACTOR = 3  # times the median of the later steps; steps of one program seldom differ by more than half
+WARM_UP_FACTOR = 3  # times the median of the later steps
 
 
 @dataclass(slots=True)
 class JoinedTrace:
-    """One trace, joined: samples by path, the time of names without an op in the graph, and counts of executions."""
+    """One trace, joined: samples by path, executions without an op in the graph by name, and counts."""
 
     samples: dict[RowPath, Sample] = field(default_factory=dict)
     machinery: dict[RowPath, Sample] = field(default_factory=dict)
@@ -318,10 +304,8 @@ def join_statistics(
     options: StatsOptions = DEFAULT_STATS_OPTIONS,
     names: Sequence[str] = (),
 ) -> Stats:
-    """Return the statistics of every row.
-
-    Before: one trace for each step (`names` are their tags). After: sums over the executions of an op, means over the
-    steps; executions whose name no op of the graph has are in `unmatched`.
+    """Return the statistics of every row, from one trace for each step (`names` are their tags): sums over the
+    executions of an op, means over the steps. Executions without an op in the graph are in `unmatched`.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -335,7 +319,7 @@ def join_statistics(
     >>> hierarchy.name[1], figures.time, figures.coverage
     ('layer', 3.0, 0.5)
     """
-    reads = [executions_by_device(trace, options) for trace in traces]  # with devices that are only listed
+    reads = [executions_by_device(trace, options) for trace in traces]
     steps = _join_steps(hierarchy, reads, options)
     labels = tuple(names) or tuple(str(number) for number in range(len(traces)))
     warm_up = "" if options.keep_warm_up or options.tensorboard else _warm_up_step(labels, steps)
@@ -364,7 +348,7 @@ def _join_steps(
         {device: executions for device, executions in read.items() if is_joined_device(device, options)}
         for read in reads
     ]
-    # All steps together: the majority of names decides which function ran outside of any call.
+    # Names of all steps together, since their majority decides ambiguous functions.
     places = TraceNames(hierarchy, options.tensorboard).execution_paths(
         execution.name for read in every for executions in read.values() for execution in executions
     )
@@ -372,12 +356,8 @@ def _join_steps(
 
 
 def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
-    """Return the name of the first step if it took more than `WARM_UP_FACTOR` times the median of the later ones, else
-    "".
-
-    Such a step traced, compiled and allocated for the later ones.
-    """
-    # With two steps there is no telling which one is unusual.
+    """Return the name of the first step if it took more than `WARM_UP_FACTOR` times the median of the later steps, as
+    tracing and compilation do; else "". With two steps, it is unknown which is unusual."""
     times = [sum(sample.time for sample in step.samples.values()) for step in steps]
     return labels[0] if len(times) > 2 and times[0] > WARM_UP_FACTOR * median_with_zeros(times[1:]) else ""
 
@@ -404,7 +384,7 @@ def _times_in_microseconds(entry: Any) -> tuple[int, int]:
 
 
 def _execution_of_entry(entry: Any, start: int, time: int, kernel: bool = False) -> Execution:
-    """Convert one entry. Allocations that are not positive do not count; for a `kernel` the label is its own name."""
+    """Convert an entry of a trace. Only positive allocations count; the label of a `kernel` is its name."""
     outputs = entry.output
     return Execution(
         name=entry.node_name,
@@ -426,7 +406,7 @@ EXECUTOR_LABEL = re.compile(r"(?:^|.* = )(\w+)\(", re.DOTALL)  # "conv1/Conv2D =
 
 
 def _op_of_label(label: str) -> str:
-    """Return the type of an op from the label that the executor writes; "" of another label.
+    """Return the op type in a label of the executor; "" for other labels.
 
     >>> _op_of_label("conv1/Conv2D = Conv2D(x, y)"), _op_of_label("Relu()"), _op_of_label("void kernel<float>(int)")
     ('Conv2D', 'Relu', '')
@@ -436,7 +416,7 @@ def _op_of_label(label: str) -> str:
 
 
 def is_joined_device(device: str, options: StatsOptions) -> bool:
-    """Return whether a device takes part; TensorBoard only accepts names `device:TYPE:N`."""
+    """Return whether a device counts; TensorBoard only accepts names `device:TYPE:N`."""
     return bool(CANONICAL_DEVICE.search(device)) if options.tensorboard else True
 
 
@@ -453,7 +433,7 @@ def counted_executions(read: dict[str, list[Execution]], options: StatsOptions) 
 
 
 def join_executions(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]) -> JoinedTrace:
-    """Merge executions to one sample per path; that of the machinery of calls is separate."""
+    """Merge executions to one sample per path; samples of the machinery of calls are separate."""
     step = JoinedTrace()
     by_path: dict[tuple[RowPath, bool], list[CountedExecution]] = defaultdict(list)
     for entry in counted:
@@ -473,12 +453,11 @@ def join_executions(counted: Iterable[CountedExecution], places: dict[str, Execu
 def sample_of_executions(counted: list[CountedExecution]) -> Sample:
     """Merge all executions of one op in one step: times add up, bytes are those of the largest execution.
 
-    The span is that of the executions that count, or of the enqueue if there are none.
+    Start and end are those of the executions without enqueues, if there are any.
     """
     times = {"cpu": 0, "accelerator": 0, "enqueue": 0}
     for entry in counted:
         times[entry.how] += entry.execution.time
-    # For an op with kernels, the entry of the host only shows when they were enqueued.
     real = [entry.execution for entry in counted if entry.how != "enqueue"] or [entry.execution for entry in counted]
     shapes = next((entry.execution.shapes for entry in counted if entry.execution.shapes is not None), ())
     return Sample(
@@ -496,8 +475,7 @@ def sample_of_executions(counted: list[CountedExecution]) -> Sample:
 
 
 def _device_of_executions(counted: list[CountedExecution]) -> str:
-    """Return the device that ran an op: that of its kernels, not of the enqueue; "" if its name has no canonical
-    form."""
+    """Return the device that ran an op, that of its kernels if there are any; "" if its name is not canonical."""
     device = next((entry.device for entry in counted if entry.how != "enqueue"), counted[0].device)
     part = STREAM_DEVICE.match(device)
     name = part["base"] if part else device
@@ -505,9 +483,8 @@ def _device_of_executions(counted: list[CountedExecution]) -> str:
 
 
 def _mean_unmatched_times(steps: list[JoinedTrace]) -> dict[str, float]:
-    """Return the time of names without an op in the graph, mean over the steps."""
+    """Return the mean time per step of names without an op in the graph, in microseconds."""
     mean: dict[str, float] = defaultdict(float)
-    # Nanoseconds to microseconds, a step without the name as zero.
     for step in steps:
         for name, executions in step.unmatched.items():
             mean[name] += sample_of_executions(executions).time / 1000 / len(steps)

@@ -1,9 +1,9 @@
-"""The profile of one traced step, joined with a graph: as `join_statistics`, but execution by execution.
+"""Join one traced step with a graph, execution by execution.
 
-read      entries of the trace, as for run statistics (statistics.py): each counts once and has a path
+read      read the entries of the trace as run statistics do (statistics.py): each counts once and has a path
 tables    self time and total time by op, by type, by group
 timeline  a slice for each execution, on the lane of its thread or stream
-shares    parts of the step with computation, with only the input pipeline, or idle
+shares    times of the step with computation, with only the input pipeline, or idle
 memory    bytes in use over the step, if the trace has allocations
 """
 
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
 
 # Levels of the slices of one lane: slices of one level never overlap.
 #
-# nested    on a thread or stream executions nest: a slice is one level below the slice around it
-# packed    on a device without recorded threads: a slice is on the first free level
+# nested    on a thread or stream, executions nest: a slice is one level below the slice around it
+# packed    on a device without recorded threads, a slice is on the first free level
 
 SliceTimes = Iterable[tuple[int, int]]  # start and end, sorted by start, then the longest first
-NO_LEVEL = -1  # too many slices at once
+NO_LEVEL = -1  # of slices that exceed the levels of a lane
 
 
 def _nested_levels(times: SliceTimes) -> tuple[list[int], list[int]]:
@@ -86,7 +86,7 @@ def _nested_levels(times: SliceTimes) -> tuple[list[int], list[int]]:
 
 
 def _packed_levels(times: SliceTimes) -> list[int]:
-    """Return the level of each slice.
+    """Return the first free level for each slice.
 
     >>> _packed_levels([(0, 10), (1, 4), (4, 6), (11, 12)])
     [0, 1, 1, 0]
@@ -105,13 +105,11 @@ def _packed_levels(times: SliceTimes) -> list[int]:
     return levels
 
 
-# Memory over a step: bytes allocated and freed by its ops, if the trace records both.
-
-MAX_MEMORY_NUMBER = 2**53  # bytes, or microseconds until the year 2255: larger numbers are nonsense
+MAX_MEMORY_NUMBER = 2**53  # bytes, or microseconds (the year 2255): larger numbers are damaged
 
 
 def _memory_curves(trace: RunMetadata, origin: int) -> tuple[MemoryCurve, ...]:
-    """Return a curve for each allocator, by name; at equal times, frees precede allocations."""
+    """Return the bytes in use over time for each allocator, sorted by name; at equal times, frees come first."""
     records: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
         for entry in device.node_stats:
@@ -125,16 +123,13 @@ def _memory_curve(allocator: str, records: list[tuple[int, int]], origin: int) -
     """Return the curve of one allocator, one value per time."""
     sound = [record for record in records if 0 <= record[0] < MAX_MEMORY_NUMBER and abs(record[1]) < MAX_MEMORY_NUMBER]
     times, sizes = np.array(sorted(sound), np.int64).reshape(-1, 2).T
-    held = np.cumsum(sizes.astype(np.float64)).astype(np.int64)  # floats: a hostile sum would not fit into 64 bits
+    used = np.cumsum(sizes.astype(np.float64)).astype(np.int64)  # as floats, since a hostile sum may exceed 64 bits
     last = np.concatenate((times[1:] != times[:-1], [True]))[: len(times)]
-    return MemoryCurve(allocator, freeze_array(np.maximum(times[last] * 1000 - origin, 0)), freeze_array(held[last]))
-
-
-# The shares of a step, from the total length that slices cover.
+    return MemoryCurve(allocator, freeze_array(np.maximum(times[last] * 1000 - origin, 0)), freeze_array(used[last]))
 
 
 def _covered_length(start: Any, end: Any) -> int:
-    """Return the length of the union of some intervals.
+    """Return the length of the union of intervals.
 
     >>> _covered_length(np.array([0, 5, 2]), np.array([3, 6, 4]))
     5
@@ -148,8 +143,7 @@ def _covered_length(start: Any, end: Any) -> int:
 
 
 def _step_shares(timeline: Timeline) -> StepShares:
-    """Return how the time of a step is spent; each moment counts for the first of compute, input, launch that runs
-    then."""
+    """Return the shares of a step; each moment counts for the first of compute, input and launch that runs then."""
     start, end = timeline.start, timeline.start + timeline.duration
     reached = [0]
     of_kind = np.zeros(len(timeline), bool)
@@ -161,7 +155,7 @@ def _step_shares(timeline: Timeline) -> StepShares:
     return StepShares(length, compute, busy - compute, all_busy - busy, length - all_busy)
 
 
-# Tables of ops: by place, by type, by group. The self times of each sum to the time of the step.
+# Tables of ops, by type and by group. The self times of each table sum to the time of the step.
 
 OpTables = tuple[tuple[OpTime, ...], tuple[OpTime, ...], tuple[OpTime, ...]]
 
@@ -186,12 +180,12 @@ class SumsBelow:
         return time, count, size
 
 
-NOT_IN_GRAPH = "not in this graph"  # a row of executions that no op of the graph names
+NOT_IN_GRAPH = "not in this graph"  # the row of executions without an op in the graph
 
 
 def _op_tables(hierarchy: Hierarchy, samples: Mapping[RowPath, Sample], unmatched: Sequence[OpTime]) -> OpTables:
-    """Return the tables by op, by type and by group, most self time first. A call has only its own executions; the
-    `unmatched` ops are rows of their own, and one group."""
+    """Return the tables by op, by type and by group, most self time first. The self time of a call is that of its own
+    executions. `unmatched` ops are rows, and together one group."""
     sums = SumsBelow(hierarchy, samples)
     ops = list(unmatched)
     for path, sample in samples.items():
@@ -205,7 +199,7 @@ def _op_tables(hierarchy: Hierarchy, samples: Mapping[RowPath, Sample], unmatche
 
 
 def _unmatched_ops(joined: JoinedTrace) -> list[OpTime]:
-    """Return a row for each op that the trace names and the graph has not; its kernels have its name too."""
+    """Return a row for each op of the trace that is not in the graph, with its kernels."""
     by_name: dict[str, list[CountedExecution]] = defaultdict(list)
     for name, executions in joined.unmatched.items():
         by_name[strip_kernel_name(name) or name].extend(executions)
@@ -231,8 +225,8 @@ def _sort_by_self_time(rows: Iterable[OpTime]) -> tuple[OpTime, ...]:
 
 
 def median_table(tables: Sequence[Sequence[OpTime]]) -> tuple[OpTime, ...]:
-    """Merge tables of several steps: medians of each row. A step without a row counts as 0 for it, so medians need not
-    add up.
+    """Return the medians of each row over the tables of several steps. A step without the row counts as 0; medians need
+    not add up.
 
     >>> one, other = (OpTime("x", "Relu", (1,), time, time, 2) for time in (10, 30))
     >>> median_table([[one], [other], [other]]) == (other,), median_table([[one], []])[0].self_time
@@ -259,7 +253,7 @@ def median_table(tables: Sequence[Sequence[OpTime]]) -> tuple[OpTime, ...]:
 
 
 def _op_type_table(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
-    """Return a row for each op type; ops that neither graph nor trace gives a type are one."""
+    """Return a row for each op type; ops of unknown type share a row."""
     by_type: dict[str, list[OpTime]] = defaultdict(list)
     for row in ops:
         by_type[row.op].append(row)
@@ -272,19 +266,19 @@ def _op_type_table(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
 def _group_table(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[RowPath, Sample]) -> list[OpTime]:
     """Return a row for each scope, call and function with measurements; its self time is that of the ops directly in
     it."""
-    own: dict[RowPath, list[int]] = {}
+    self_times: dict[RowPath, list[int]] = {}
     for path, sample in samples.items():
         group = path if path[-1] in hierarchy.calls else _group_around(hierarchy, path) or (0,)
-        known = own.setdefault(group, [0])
+        known = self_times.setdefault(group, [0])
         known[0] += sample.time
-    for group in list(own):
-        # Walk outwards until a known group: each group is walked once.
+    for group in list(self_times):
+        # Walk outwards to the first known group, so that each group is visited once.
         around = _group_around(hierarchy, group)
-        while around is not None and around not in own:
-            own[around] = [0]
+        while around is not None and around not in self_times:
+            self_times[around] = [0]
             around = _group_around(hierarchy, around)
     rows = []
-    for group, (time,) in own.items():
+    for group, (time,) in self_times.items():
         total, count, size = sums.total_under(group)
         rows.append(
             OpTime(
@@ -307,8 +301,6 @@ def _group_around(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:
     return (*path[:-1], row)
 
 
-# Executions as slices, each on the lane of its thread or stream, kernels below their op.
-
 SliceValues = tuple[int, int, int, int, int, int]  # start, end, name, node, kind, waited
 PathByName = Mapping[str, ExecutionPath]
 SLICE_FIELDS = 6
@@ -329,7 +321,7 @@ def _build_timeline(
     counted: Sequence[CountedExecution],
     places: PathByName,
 ) -> Timeline:
-    """Return the slices of a step: one for each execution that counts, and one for each op with kernels on a stream."""
+    """Return the slices of a step: one for each counted execution, and one for each op with kernels on a stream."""
     how = {id(entry.execution): entry.how for entry in counted}
     paths = sorted({place.path for place in places.values() if not place.within})
     measured_inside = paths_with_children(sorted({place.path for place in places.values()}))
@@ -360,7 +352,7 @@ def _executions_by_lane(
     for device in sorted(read, key=lambda device: STREAM_DEVICE.match(device) is not None):
         lanes: dict[int, list[Execution]] = {}
         for each in read[device]:
-            if id(each) in how:  # the rest only repeat a counted one
+            if id(each) in how:  # others repeat a counted execution
                 lanes.setdefault(each.thread, []).append(each)
         stream = STREAM_DEVICE.match(device)
         for thread in sorted(lanes):
@@ -369,7 +361,7 @@ def _executions_by_lane(
 
 
 def _slice_kind_of(hierarchy: Hierarchy, path: RowPath, measured_inside: set[RowPath]) -> SliceKind:
-    """Return how the time of a node counts."""
+    """Return the kind of a node's slices."""
     if path in measured_inside:
         return SliceKind.CALL
     return SliceKind.INPUT if op_type_of_row(hierarchy, path[-1]) in INPUT_PIPELINE_OPS else SliceKind.COMPUTE
@@ -419,8 +411,8 @@ def _op_spans_over_kernels(slices: list[SliceValues], numbers: SliceNumbers, pla
 
 
 def _lane_columns(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
-    """Return the columns of one lane, sorted by level and start: lane, level, those of the slices, and the slice of
-    this lane around each."""
+    """Return the columns of one lane, sorted by level and start: lane, level, `SliceValues`, and the enclosing
+    slice."""
     times = [piece[:2] for piece in slices]
     levels, parents = _nested_levels(times) if threaded else (_packed_levels(times), [-1] * len(slices))
     columns = np.empty((3 + SLICE_FIELDS, len(slices)), np.int64)
@@ -428,7 +420,7 @@ def _lane_columns(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
     columns[2:-1] = np.array(slices, np.int64).reshape(-1, SLICE_FIELDS).T
     order = np.argsort(columns[1], kind="stable")
     place = np.empty(len(order) + 1, np.int64)
-    place[order], place[-1] = np.arange(len(order)), -1  # -1 is the last one
+    place[order], place[-1] = np.arange(len(order)), -1  # `place[-1]` is -1
     columns = columns[:, order]
     columns[-1] = place[columns[-1]]
     return columns
@@ -469,8 +461,8 @@ def _join_lanes(
 def build_profile(
     hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options: StatsOptions = DEFAULT_STATS_OPTIONS
 ) -> Profile:
-    """Return the profile of a step. The rows of its tables that belong to the graph
-    add up to the result of `join_statistics` for this trace alone.
+    """Return the profile of a step. The rows of its tables that are in the graph sum to the result of `join_statistics`
+    for this trace.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -516,19 +508,19 @@ def build_profile(
 
 
 def _describe_gaps(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurve], outside: int) -> list[str]:
-    """Describe in words what the trace does not record."""
-    said = []
+    """Return texts about information that the trace lacks."""
+    texts = []
     apart = joined.executions - joined.joined
     if apart:
         names = f"{apart:,} of {format_counted_noun(joined.executions, 'execution')}"
         compiled = f" ({joined.compiled:,} of compiled code)" if joined.compiled else ""
-        said.append(f"{names} have names that no op of this graph has{compiled}")
+        texts.append(f"{names} have names that no op of this graph has{compiled}")
     if outside:
-        said.append(f"{format_micros(outside / 1000)} ran in functions whose call the trace does not name")
+        texts.append(f"{format_micros(outside / 1000)} ran in functions whose call the trace does not name")
     if any(not lane.thread and lane.levels > 1 for lane in timeline.lanes):
-        said.append("the trace does not say which thread ran an op: what ran at once is drawn on rows of its device")
+        texts.append("the trace does not say which thread ran an op: what ran at once is drawn on rows of its device")
     if not memory:
-        said.append("the trace records no allocations: there is no memory over the step")
+        texts.append("the trace records no allocations: there is no memory over the step")
     if timeline.left_out:
-        said.append(f"{format_counted_noun(timeline.left_out, 'slice')} too deep for a lane are not drawn")
-    return said
+        texts.append(f"{format_counted_noun(timeline.left_out, 'slice')} too deep for a lane are not drawn")
+    return texts

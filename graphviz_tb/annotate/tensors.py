@@ -1,4 +1,4 @@
-"""Tensors: the shape and dtype of an output as the file declares them, and as inferred otherwise."""
+"""Look up the shape and dtype of an output: as the file declares them, else as inferred."""
 
 from __future__ import annotations
 
@@ -52,27 +52,28 @@ class TensorDecoder:
         return find_single_calls(self.graph)
 
     def _file_lookup(self, node: int) -> TensorLookup:
-        """Return the tensors that the file declares for the outputs of a node."""
+        """Return a lookup of the tensors that the file declares, shared by nodes with equal definitions."""
         number = self.definitions.number_of(node)
-        # Declarations of a variable's handle or a function apply to one node only.
+        # Shapes from a variable's handle or from a function apply to one node only.
         if number < 0 or node in self._calls.by_node or self.graph.op_types[self.graph.op[node]] in VARIABLE_READ_OPS:
             number = ~node
-        said = self.known.get(number)
-        if said is None:
+        lookup = self.known.get(number)
+        if lookup is None:
             if len(self.known) >= MAX_CACHED_NODES:
                 self.known.clear()
-            said = self.known[number] = tensor_lookup(self.graph, node, self._calls)
-        return said
+            lookup = self.known[number] = tensor_lookup(self.graph, node, self._calls)
+        return lookup
 
     @cached_property
     def inference(self) -> Inference:
-        """The inference, created for the first tensor with an unknown shape."""
-        from graphviz_tb.annotate.infer import Inference  # the rules of all ops
+        """Return the inference, created for the first tensor with an unknown shape."""
+        from graphviz_tb.annotate.infer import Inference  # imports the rules of all ops
 
         return Inference(self.graph, self.declared_shapes, self.definitions)
 
     def declared_shapes(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
-        """Return the shapes that the file declares for the outputs of a node, except attributes read by its rule."""
+        """Return the shapes that the file declares for the outputs of a node, without attributes that its rule
+        reads."""
         return (
             [argument_tensor_lookup(self.graph, node)("0").shape]
             if definition is None
@@ -81,29 +82,27 @@ class TensorDecoder:
 
     def tensors_of_node(self, node: int) -> TensorLookup:
         """Return a lookup from an output key of a node to its tensor."""
-        said = self._file_lookup(node)
-        shaped = (lambda key: self._complete_tensor(node, key, said(key))) if self.infer else said
+        declared = self._file_lookup(node)
+        shaped = (lambda key: self._complete_tensor(node, key, declared(key))) if self.infer else declared
         return (
             (lambda key: replace(shaped(key), branch=_branch_of_key(key)))
             if _feeds_branches(self.graph, node)
             else shaped
         )
 
-    def _complete_tensor(self, node: int, key: str, said: Tensor) -> Tensor:
-        """Fill in the unknown sizes of a tensor by inference; declared sizes stay."""
-        # Most shapes are fully declared.
-        if said.shape is not None and None not in said.shape:
-            return said
+    def _complete_tensor(self, node: int, key: str, declared: Tensor) -> Tensor:
+        """Fill in the unknown sizes of a tensor by inference, then from a traced step; declared sizes stay."""
+        if declared.shape is not None and None not in declared.shape:
+            return declared
         inferred = self.inference.output_shape(node, self.inference.wiring.position_of_key(node, key))
-        shape = _complete_shape(said.shape, inferred)
+        shape = _complete_shape(declared.shape, inferred)
         if self.traced and (shape is None or None in shape):
             seen, at = self.traced.get(node, ()), self.inference.wiring.position_of_key(node, key)
             shape = _complete_shape(shape, seen[at]) if at < len(seen) else shape
-        return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
+        return declared if shape == declared.shape else Tensor(shape, declared.dtype, "inferred")
 
     def inference_notices(self) -> tuple[Notice, ...]:
-        """Report nodes whose declared shapes contradict the shapes inferred so far, and whether inference reached its
-        limits."""
+        """Return notices about declared shapes that contradict inferred ones so far, and about limits of inference."""
         if "inference" not in self.__dict__:  # reading the property would create it
             return ()
         notices = []
@@ -120,8 +119,7 @@ class TensorDecoder:
 
 
 def _feeds_branches(graph: Graph, node: int) -> bool:
-    """Return whether a node passes a tensor to one of two branches. A `Switch` of a loop continues or ends the loop
-    instead."""
+    """Return whether a node is a `Switch` of a branch, and not of a loop."""
     if graph.op_types[graph.op[node]] not in FRAME_SWITCH_OPS:
         return False
     inputs = graph.source[slice(*sorted_value_range(graph.target, node, node + 1))].tolist()
@@ -129,7 +127,7 @@ def _feeds_branches(graph: Graph, node: int) -> bool:
 
 
 def _branch_of_key(key: str) -> TakenBranch:
-    """Return the value of its condition for which a `Switch` gives an output.
+    """Return the value of the condition for which a `Switch` passes its input to an output.
 
     >>> _branch_of_key("1"), _branch_of_key("0"), _branch_of_key("output_true:0")
     ('true', 'false', 'true')
@@ -137,21 +135,20 @@ def _branch_of_key(key: str) -> TakenBranch:
     return "true" if key in ("1", "output_true:0") else "false"
 
 
-def _complete_shape(said: Shape, inferred: Shape) -> Shape:
+def _complete_shape(declared: Shape, inferred: Shape) -> Shape:
     """Fill the unknown sizes of a declared shape with inferred ones.
 
     >>> _complete_shape((None, 3), (2, 4)), _complete_shape(None, (2,)), _complete_shape((None,), (1, 2))
     ((2, 3), (2,), (None,))
     """
-    if said is None or inferred is None or len(said) != len(inferred):
-        return inferred if said is None else said
-    return tuple(other if size is None else size for size, other in zip(said, inferred, strict=True))
+    if declared is None or inferred is None or len(declared) != len(inferred):
+        return inferred if declared is None else declared
+    return tuple(other if size is None else size for size, other in zip(declared, inferred, strict=True))
 
 
 def main_output_shapes(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
     """Return the shape of every output of the main graph; for an unknown op, of the outputs that are used or listed."""
-    used: dict[int, int] = {}
-    # One more than the greatest position used by an edge.
+    used: dict[int, int] = {}  # one more than the greatest position that an edge uses
     for source, key in zip(graph.source.tolist(), graph.key.tolist(), strict=True):
         if graph.function[source] < 0 and graph.keys[key].isdecimal():
             used[source] = max(used.get(source, 0), int(graph.keys[key]) + 1)
@@ -163,7 +160,6 @@ def main_output_shapes(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shap
         outputs, count = facts.decode(node), output_count(definition)
         if count is None:
             count = max(used.get(node, 0), len(enumerated_shapes(definition)[0] or ()))
-        # An attribute that counts outputs may be any number in a file.
         for index in range(min(count, MAX_LISTED_OUTPUTS)):
             shape_of[graph.name[node], index] = outputs(str(index)).shape
     return shape_of

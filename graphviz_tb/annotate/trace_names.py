@@ -1,4 +1,4 @@
-"""Paths from names in a trace: TensorFlow inlines functions and lowers loops, and renames their ops.
+"""Find the op that a name in a trace means: TensorFlow inlines functions and lowers loops, and renames their ops.
 
 call/inner                       a node of an inlined function
 while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
@@ -32,15 +32,15 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import RowPath, function_row_of
 
-# The scope of a traced name as nested calls: every way to read it, and the body where each ends.
+# A scope may be read as nested calls in several ways, since names of calls may contain slashes.
 
 LOWERED_SCOPE = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 
-# A call, its enclosing calls, and their number: linked, since tuples would take quadratic memory.
+# A call, its enclosing calls, and their number. A linked list, since tuples would take quadratic memory.
 CallChain = tuple[int, "CallChain", int] | None
-# A body, the start of its part of the name, and the calls that lead to it, innermost first.
+# A body, the start of the rest of the name in it, and the calls that lead to it, innermost first.
 ScopeReading = tuple[int, int, CallChain]
-ScopeReadings = tuple[list[ScopeReading], CallChain]  # all readings of a scope, and the longest chain of calls in it
+ScopeReadings = tuple[list[ScopeReading], CallChain]  # all readings of a scope, and the longest chain of calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +130,19 @@ class BodyCalls:
                 call = calls.rows.get(scope[start:cut])
                 if call is None:
                     continue
-                # The longest is popped first: of calls "a" and "a/b", "a/b/x" is x in "a/b".
+                # Longer names are popped first: with calls "a" and "a/b", "a/b/x" means x in "a/b".
                 longer = call, chain, 1 if chain is None else chain[2] + 1
                 if deepest is None or longer[2] > deepest[2]:
                     deepest = longer
                 bodies, at = self._bodies_entered(call, scope, cut + 1)
-                # The ones popped first: a hostile call has thousands.
+                # Only bodies that may be popped: a hostile call has thousands.
                 waiting += [(body, at, longer) for body in bodies[-most:]]
                 self.lookups += min(most, len(bodies))
         return readings, deepest
 
     def _bodies_entered(self, call: int, name: str, start: int) -> tuple[list[int], int]:
-        """Return the functions of a call into which a name may continue at `start`, and the position after their
-        marker."""
+        """Return the functions of a call in which a name may continue at `start`, and the position after a marker of a
+        lowered branch or body."""
         bodies = self._bodies_of(call)
         lowered = LOWERED_SCOPE.match(name, start)
         if lowered is None:
@@ -152,7 +152,7 @@ class BodyCalls:
         return bodies.get(word) or bodies.get(f"{word}_branch", []), lowered.end()
 
     def _bodies_of(self, call: int) -> dict[str, list[int]]:
-        """Return the functions of a call by the attribute that names them; "" has all."""
+        """Return the functions of a call by attribute; all under ""."""
         known = self._bodies.get(call)
         if known is None:
             known = self._bodies[call] = {}
@@ -169,9 +169,9 @@ MACHINERY_PREFIX = "Func/"
 
 @dataclass(frozen=True, slots=True)
 class ExecutionPath:
-    """The path of an execution; `within` marks machinery of the call at its end, instead of the call itself.
+    """The path of an execution; `within` means the machinery of the call at its end, instead of the call itself.
 
-    `whole` is false if only the function is known, not the call: the path begins in the function then.
+    `whole` is false if the path begins in a function whose call is unknown.
     """
 
     path: RowPath
@@ -180,7 +180,7 @@ class ExecutionPath:
 
 
 class TraceNames:
-    """Finds the ops meant by names of a trace. Before: `names` are all names of the trace."""
+    """The ops of a hierarchy by their names in a trace."""
 
     def __init__(self, hierarchy: Hierarchy, tensorboard: bool = False) -> None:
         self.hierarchy = hierarchy
@@ -195,7 +195,7 @@ class TraceNames:
             hierarchy = self.hierarchy
             rows = [row for row in range(block, int(hierarchy.end[block])) if hierarchy.node[row] >= 0]
             names = hierarchy.graph.name
-            # A row's name may be strict ("x/(x)"); if both exist, the name in the file takes precedence.
+            # A row may have a strict name ("x/(x)"); names in the file take precedence.
             rows_by_name = {names[hierarchy.node[row]]: row for row in rows if self._takes_part(row)}
             strict = {hierarchy.name[row]: row for row in rows if self._takes_part(row)}
             self._index[block] = rows_by_name = {**strict, **rows_by_name}
@@ -206,10 +206,10 @@ class TraceNames:
         return not self.tensorboard or self.hierarchy.mark[row] == Mark.NONE
 
     def execution_paths(self, names: Iterable[str]) -> dict[str, ExecutionPath]:
-        """Return the path of each name that has one.
+        """Return the path of each name that has one. `names` should be all names of the trace.
 
-        Names that are not found in the main graph or through its calls are looked up in functions; ambiguous ones go to
-        the function that has most of them.
+        Names that are not found in the main graph or through its calls are looked up in functions; ambiguous names
+        belong to the function with most names.
         """
         place_of: dict[str, ExecutionPath] = {}
         unmatched: list[str] = []
@@ -253,10 +253,9 @@ class TraceNames:
     def _find_in_functions(self, names: list[str]) -> dict[str, ExecutionPath]:
         places_of: dict[str, list[tuple[int, ExecutionPath]]] = {}
         votes: Counter[int] = Counter()
-        # The name alone does not determine the function: ambiguous names go to the function with most names.
         left: int = MAX_SEARCHED_FUNCTIONS
         for name in names:
-            # Names shared by thousands of functions decide little: then only a few functions are tried.
+            # Once the budget is spent, only a few functions are tried for each name.
             functions = self._functions_with(name, None if left > 0 and self._calls.has_budget else FEW_NAME_READINGS)
             left -= len(functions)
             for function in functions:
@@ -271,10 +270,9 @@ class TraceNames:
         }
 
     def _functions_with(self, name: str, most: int | None) -> list[int]:
-        """Return functions in which a name may have a meaning: with an op of that name, or a call that is a prefix of
-        it; the first `most`."""
+        """Return the first `most` functions with an op of that name, or with a call whose name is a prefix of it."""
         inner = FOLDED_CONSTANT_SUFFIX.sub("", name.removeprefix(MACHINERY_PREFIX))
-        # Prefixes are made lazily: for a name of thousands of segments, all of them would take quadratic memory.
+        # Prefixes are generated lazily: for a name of thousands of segments, a list would take quadratic memory.
         parts = (inner[:cut] for cut in _slash_positions(inner, 0, self._call_name_lengths))
         heads = dict.fromkeys((strip_kernel_name(name), inner, *(part for part in parts if part in self._owners)))
         owners = dict.fromkeys(function for head in heads for function in self._owners.get(head, [])[:most])
@@ -282,7 +280,7 @@ class TraceNames:
 
     @cached_property
     def _owners(self) -> dict[str, list[int]]:
-        """Functions with an op of a name, by name."""
+        """Return the functions with an op of each name."""
         owners: dict[str, list[int]] = {}
         for function in self.hierarchy.function_rows:
             for known in self.rows_by_name(function):

@@ -1,4 +1,4 @@
-"""Zip files: read the model's JSON from a `.keras` archive, programs of `torch.export`; refuse others."""
+"""Read zip files: `.keras` archives and programs of `torch.export`; refuse others."""
 
 from __future__ import annotations
 
@@ -23,18 +23,16 @@ KERAS_CONFIG_NAME = "config.json"
 def read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     """Read the Keras model in a zip file as a conceptual graph."""
     with ExitStack() as closing:
-        # Faults in the model's JSON are reported as such: only unpacking may find the archive broken.
+        # Only unpacking is in the `try`: errors in the model's JSON have their own messages.
         try:
-            # A file is read part by part; only data from a pipe is in memory.
             archive = closing.enter_context(zipfile.ZipFile(opened.path or io.BytesIO(opened.data())))
             exported = is_export_archive(archive.namelist())
             data, on_disk = (b"", None) if exported else _read_archive_config(archive, opened)
         except ARCHIVE_ERRORS as error:
             raise archive_error(opened.name, error) from None
         if exported:
-            closing.pop_all()  # its programs are read when they are chosen
+            closing.pop_all()  # programs are read later, when they are chosen
             return read_export_archive(opened, archive)
-        # A program of torch.export needs nothing of Keras.
         from graphviz_tb.keras.model import conceptual_graph
         from graphviz_tb.keras.weights import archive_weights
 
@@ -55,7 +53,7 @@ def _read_archive_config(archive: zipfile.ZipFile, opened: OpenedSource) -> tupl
 
 
 def _unknown_archive_error(name: str, names: set[str]) -> UnknownFormat:
-    """Return an error that says what the archive is and what to do."""
+    """Return an error with the kind of the archive and a hint."""
     ends = {name.rpartition("/")[2] for name in names}
     if "constants.pkl" in ends or "data.pkl" in ends:
         what, hint = "a TorchScript or PyTorch archive", EXPORT_HINT

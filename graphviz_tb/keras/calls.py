@@ -1,4 +1,4 @@
-"""Calls between the layers of a model: inputs, shapes and arguments of each call."""
+"""Find the inputs, shapes and arguments of each call of a layer."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from graphviz_tb.ops.layers import LayerRole, has_layer_role
 
 
 def input_layers(layer: LayerNode) -> list[LayerNode]:
-    """Return the layers whose outputs a layer (not a model) takes, in order."""
+    """Return the layers whose outputs are inputs of a layer (not a model), in order."""
     return [source.layer for call in call_inputs(layer) for source in call]
 
 
 def call_inputs(layer: LayerNode) -> list[list[LayerOutput]]:
     """Return the inputs of each call of a layer (not a model), as outputs of layers that are not models."""
-    fed = [[_resolve_output(output) for output in call] for call in _direct_inputs(layer)]
-    return [[source for source in call if source is not None] for call in fed]
+    inputs = [[_resolve_output(output) for output in call] for call in _direct_inputs(layer)]
+    return [[source for source in call if source is not None] for call in inputs]
 
 
 def _direct_inputs(layer: LayerNode) -> list[list[LayerOutput]]:
-    """Return the inputs of each call of a layer in its model; of an input of the model, those from outside."""
+    """Return the inputs of each call of a layer in its model; for an input of the model, those from outside."""
     parent = layer.parent
     if parent is None:
         return []
     if layer.calls:
         sources = [[parent.resolve_reference(reference) for reference in call] for call in layer.calls]
         return [[source for source in call if source is not None] for call in sources]
-    # A sequence: each layer takes the output of the one before.
+    # In a sequence, the input of a layer is the output of the layer before it.
     if layer.calls is None and layer.before is not None and not _is_model_input(layer, parent):
         return [[LayerOutput(layer.before)]]
     return [[output] for output in _inputs_from_outside(layer, parent)]
@@ -54,7 +54,7 @@ def _direct_inputs(layer: LayerNode) -> list[list[LayerOutput]]:
 def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput]:
     """Return the outputs that feed an input of a nested model over all its calls, each once."""
     passed: list[LayerNode] = []
-    # Outwards, as long as each model is an input of the one around it, up to one whose result is cached.
+    # Outwards, while each model is an input of the model around it, up to a cached result.
     while True:
         place, outer = _input_place(layer, model), model.parent
         if place is None or outer is None:
@@ -64,16 +64,16 @@ def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput
             feeds = model.outside
             break
         if model.calls:
-            given = model.references_by_input[place] if place < len(model.references_by_input) else ()
-            feeds = [source for source in map(outer.resolve_reference, given) if source is not None]
+            references = model.references_by_input[place] if place < len(model.references_by_input) else ()
+            feeds = [source for source in map(outer.resolve_reference, references) if source is not None]
             break
         if model.calls is None and model.before is not None and not _is_model_input(model, outer):
             feeds = [LayerOutput(model.before, 0, place)]
             break
         passed.append(model)
         layer, model = model, outer
-    for value in passed:
-        value.outside = feeds
+    for inner in passed:
+        inner.outside = feeds
     return feeds
 
 
@@ -89,10 +89,11 @@ def _is_model_input(layer: LayerNode, model: LayerNode) -> bool:
 
 
 def _resolve_output(source: LayerOutput) -> LayerOutput | None:
-    """Resolve an output of a model to that of a layer inside it, calls counted over the runs of the models between."""
+    """Resolve an output of a model to that of a layer inside it. Calls are counted over the runs of the models
+    between."""
     passed: list[tuple[LayerOutput, int]] = []
     found: LayerOutput | None = source
-    # Inwards, model by model, up to one whose result is cached.
+    # Inwards, model by model, up to a cached result.
     while found is not None and found.layer.is_model:
         model = found.layer
         # Clamp a position that the model does not have.
@@ -101,7 +102,7 @@ def _resolve_output(source: LayerOutput) -> LayerOutput | None:
         found = model.made_by[place] if place in model.made_by else _inner_output(model, place)
         if place in model.made_by:
             break
-    # And out again: cache the maker for one run of the model, then shift the call to the requested run.
+    # Outwards again: cache the result for one run of each model, then shift the call to the requested run.
     for taken, place in reversed(passed):
         model = taken.layer
         model.made_by[place] = found
@@ -121,8 +122,7 @@ def _inner_output(model: LayerNode, place: int) -> LayerOutput | None:
 # Shapes of the tensors between layers, for each call of each layer.
 #
 # Shapes are computed layer by layer, inputs first. A shape that a consumer states for its input overrides the rule of
-# the class. A layer inside a `TimeDistributed` sees one step: its shapes lack the step dimension that layers outside
-# see.
+# the class. Shapes inside a `TimeDistributed` are those of one step, without the step dimension of layers outside.
 
 LayerInputs = Mapping[LayerNode, list[list[LayerOutput]]]  # inputs of each call of a layer
 # Positions of the inputs of an attention, by name or position; all others are masks.
@@ -135,7 +135,7 @@ def class_name_of(json: Mapping[str, Any]) -> str:
 
 
 class LayerShapes:
-    """Shapes of inputs and outputs of each layer; `gives[layer][call]` are the output shapes of a call in its model."""
+    """Input and output shapes of each layer; `gives[layer][call]` are the output shapes of a call in its model."""
 
     def __init__(self, layers: Iterable[LayerNode], takes: LayerInputs) -> None:
         self.takes = takes
@@ -144,12 +144,13 @@ class LayerShapes:
         self.steps: dict[LayerNode, int | None] = {}
         self.gives: dict[LayerNode, list[list[Shape]]] = {}
         for layer in _sort_inputs_first(layers, takes):
-            given = [self._computed_shapes(layer, call) for call in self.inputs_of_calls(layer)]
-            # As many outputs as the rule of the class gives, or more if a consumer takes a later one.
-            count = max(min(self.claimed.get(layer, -1) + 1, MAX_OUTPUTS // layer.calls_in_model), *map(len, given), 0)
+            computed = [self._computed_shapes(layer, call) for call in self.inputs_of_calls(layer)]
+            # As many outputs as the rule of the class has, or more if a consumer uses a later one.
+            used = min(self.claimed.get(layer, -1) + 1, MAX_OUTPUTS // layer.calls_in_model)
+            count = max(used, *map(len, computed), 0)
             self.gives[layer] = [
                 [plausible_shape(self.stated.get((layer, call, output), shape)) for output, shape in enumerate(padded)]
-                for call, padded in enumerate([*shapes, *[None] * (count - len(shapes))] for shapes in given)
+                for call, padded in enumerate([*shapes, *[None] * (count - len(shapes))] for shapes in computed)
             ]
 
     def inputs_of_calls(self, layer: LayerNode) -> list[list[LayerOutput]]:
@@ -164,7 +165,7 @@ class LayerShapes:
         return list(_built_shapes(layer)) or shapes
 
     def shape_seen_by(self, source: LayerOutput, layer: LayerNode) -> Shape:
-        """Return the shape of an input as `layer` sees it: step dimensions of wrappers added or removed."""
+        """Return the shape of an input inside the wrappers of `layer`: with step dimensions added or removed."""
         shape = self.shape_of_output(source)
         around, inside = source.layer.wrappers, layer.wrappers
         if around == inside:
@@ -178,7 +179,7 @@ class LayerShapes:
         return shape
 
     def shape_of_output(self, source: LayerOutput) -> Shape:
-        """Return the shape of an output as the layer that makes it sees it."""
+        """Return the shape of an output inside the wrappers of its layer."""
         layer, call, output, *_ = source
         if (stated := self.stated.get((layer, call, output))) is not None:
             return stated
@@ -196,7 +197,8 @@ class LayerShapes:
         return self.steps.get(wrapper) or (stated[1] if stated is not None and len(stated) > 1 else None)
 
     def run_count(self, layer: LayerNode) -> int | None:
-        """Return how often each call of a layer runs: runs of the models around it times steps; None if unknown."""
+        """Return how often a call of a layer runs: the runs of the models around it, times the steps of wrappers; None
+        if unknown."""
         steps = [self.step_count(wrapper) for wrapper in layer.wrappers]
         return None if None in steps else layer.runs // layer.calls_in_model * prod(step or 0 for step in steps)
 
@@ -214,7 +216,7 @@ class LayerShapes:
 
 
 class LayerOutputs:
-    """A flat numbering of the outputs of each layer: those of its first call, then of its second, …"""
+    """Numbers for the outputs of all calls of a layer: those of the first call, then of the second, …"""
 
     def __init__(self, layers: Iterable[LayerNode], between: LayerShapes) -> None:
         self.between = between
@@ -230,7 +232,7 @@ class LayerOutputs:
         layer, call, output, *_ = source
         each = len(self.between.gives[layer][0])
         listed = self.listed[layer]
-        # An output that is not listed counts as that of the first call.
+        # Outputs of calls that are not listed have the numbers of the first call.
         call = call if call < listed else call % layer.calls_in_model if layer.calls_in_model <= listed else 0
         return call * each + (output if 0 <= output < each else 0)
 
@@ -259,18 +261,18 @@ def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
         for source in (output for call in calls for output in call):
             more = source.output - claimed.get(source.layer, -1)
             if more > 0 and source.output < min(MAX_OUTPUTS, room):
-                # The outputs before it are listed too.
                 room -= more
                 claimed[source.layer] = source.output
     return claimed
 
 
 def _stated_shapes(takes: LayerInputs) -> dict[tuple[LayerNode, int, int], Shape]:
-    """Return the shapes that consumers state for outputs, by call and output (Keras 3 writes them with each tensor)."""
+    """Return the shapes that consumers state for outputs, by layer, call and output. Keras 3 writes them with each
+    tensor."""
     stated: dict[tuple[LayerNode, int, int], Shape] = {}
     for taker, calls in takes.items():
         for source in (output for call in calls for output in call):
-            # Stated in the innermost common model, so it includes the step dimensions of wrappers inside that model.
+            # The stated shape includes the step dimensions of wrappers inside the innermost common model.
             steps = len(source.layer.wrappers) - _common_wrapper_count(source.layer.wrappers, taker.wrappers)
             shape = source.stated
             if shape is not None and len(shape) > steps:
@@ -283,8 +285,8 @@ def _common_wrapper_count(one: Sequence[LayerNode], other: Sequence[LayerNode]) 
                 min(len(one), len(other)))  # fmt: skip
 
 
-def _fill_open_sizes(shape: Shape, fed: Sequence[Shape]) -> Shape:
-    """Fill the unknown sizes of an input, if all tensors that feed it agree.
+def _fill_open_sizes(shape: Shape, feeds: Sequence[Shape]) -> Shape:
+    """Fill the unknown sizes of an input if all tensors that feed it have one shape.
 
     >>> (
     ...     _fill_open_sizes((None, None, 3), [(None, 8, 3)]),
@@ -292,34 +294,34 @@ def _fill_open_sizes(shape: Shape, fed: Sequence[Shape]) -> Shape:
     ... )
     ((None, 8, 3), (None, None, 3))
     """
-    first = fed[0] if fed and len(set(fed)) == 1 else None
+    first = feeds[0] if feeds and len(set(feeds)) == 1 else None
     if shape is None or first is None or len(first) != len(shape):
         return shape
     return tuple(size if size is not None else other for size, other in zip(shape, first, strict=True))
 
 
 def _sort_inputs_first(layers: Iterable[LayerNode], takes: LayerInputs) -> Iterator[LayerNode]:
-    """Yield the layers, each after those that feed it; cycles are cut at an arbitrary edge."""
-    done: set[LayerNode] = set()
+    """Yield the layers, each after its inputs; cycles are cut at an arbitrary edge."""
+    sorted_layers: set[LayerNode] = set()
     for layer in layers:
         waiting = [layer]
         entered: set[LayerNode] = set()
         while waiting:
             top = waiting[-1]
-            if top in done:
+            if top in sorted_layers:
                 waiting.pop()
             elif top in entered:
-                # Seen a second time: everything that feeds it is done, cycles apart.
-                done.add(waiting.pop())
+                # Seen a second time: its inputs are sorted, except those in a cycle.
+                sorted_layers.add(waiting.pop())
                 yield top
             else:
                 entered.add(top)
                 feeds = [source.layer for call in takes[top] for source in call]
-                waiting += [source for source in feeds if source not in done and source not in entered]
+                waiting += [source for source in feeds if source not in sorted_layers and source not in entered]
 
 
 def _built_shapes(layer: LayerNode) -> Iterator[Shape]:
-    """Yield the input shape that a layer was built with, or the sequence that it begins; at most one."""
+    """Yield at most one input shape: that with which a layer, or the sequence that begins with it, was built."""
     config = layer_config(layer.json)
     built_with = layer.json.get("build_config")
     begins = layer.parent is not None and layer.parent.order[0] is layer
@@ -334,8 +336,8 @@ def _built_shapes(layer: LayerNode) -> Iterator[Shape]:
             return
 
 
-# The arguments of a layer's calls: switches, factors, slices. A tensor has no value here, only its position, because
-# edges of the graph show where it is from.
+# The arguments of a layer's calls, such as flags, factors and slices. For tensors only the position is listed, because
+# edges of the graph show their source.
 
 TENSOR_WORD = "tensor"  # written for each tensor
 SLICE_KEYS = frozenset(("start", "stop", "step"))
@@ -356,7 +358,7 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[CallArguments]:
     >>> list(call_arguments({"inbound_nodes": [{"args": [x, [part, 0]], "kwargs": {"training": False}}]}))
     [{'1': [':3', 0], 'training': False, 'tensors': [0]}]
     """
-    nodes, attends = json_layer.get("inbound_nodes"), str(json_layer.get("class_name")) in MULTI_HEAD_CLASSES
+    nodes, is_attention = json_layer.get("inbound_nodes"), str(json_layer.get("class_name")) in MULTI_HEAD_CLASSES
     for node, taken in zip(nodes if isinstance(nodes, list) else (), inbound_calls(json_layer) or (), strict=True):
         found = (
             _keras_3_arguments(node)
@@ -364,9 +366,10 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[CallArguments]:
             else _keras_2_arguments(node)
         )
         values = {key: hash_value(value) if is_nested_config(value) else _plain_value(value) for key, value in found}
-        said = {key: value for key, value in values.items() if value is not None and not _has_only_tensors(value)}
+        plain = {key: value for key, value in values.items() if value is not None and not _has_only_tensors(value)}
         places = [source.argument for source in taken if source.name != CONSTANT_NAME]
-        yield {**said, TENSOR_ARGUMENTS: [QUERY_VALUE_KEY.get(place, place) for place in places] if attends else places}
+        positions = [QUERY_VALUE_KEY.get(place, place) for place in places] if is_attention else places
+        yield {**plain, TENSOR_ARGUMENTS: positions}
 
 
 def _keras_3_arguments(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -387,7 +390,7 @@ def _keras_2_arguments(node: Any) -> Iterator[tuple[str, Any]]:
             if value[0] == CONSTANT_NAME:
                 yield "0", value[2]
             for named in value[3:]:
-                # `name` only names the op that a function makes.
+                # `name` is the name of the op that a function creates.
                 parts = named.items() if isinstance(named, dict) else ()
                 yield from ((key, part) for key, part in parts if key != "name")
         elif isinstance(value, list):
@@ -395,7 +398,7 @@ def _keras_2_arguments(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _plain_value(value: Any) -> Any:
-    """Write a value as a program does: tuples as lists, slices with colons, the word "tensor" for each tensor.
+    """Return a value as in a program: tuples as lists, slices with colons, and "tensor" for each tensor.
 
     >>> _plain_value({"class_name": "__tuple__", "items": [1, {"start": 1, "stop": None, "step": 2}]})
     [1, '1::2']
@@ -421,7 +424,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def _format_slice(parts: Mapping[str, Any]) -> str:
-    """Write a slice as Python does.
+    """Return a slice as text, as Python writes it.
 
     >>> _format_slice({"start": None, "stop": None, "step": None}), _format_slice({"start": 1, "stop": -1, "step": 2})
     (':', '1:-1:2')

@@ -1,4 +1,4 @@
-"""Files with a whole Keras model but for archives: HDF5, and `keras_metadata.pb` next to a SavedModel."""
+"""Read Keras models from HDF5 files, and from `keras_metadata.pb` next to a SavedModel."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from graphviz_tb.sources.streams import OpenedSource, open_path, too_large_error
 
 # HDF5 files with a whole Keras model, as `model.save("model.h5")` writes them.
 #
-# The model's JSON is an attribute of the root. Weights are filed under their layer in the outermost model, by the name
-# of the variable: `model_weights/inner/gamma/alpha:0` belongs to the layer "gamma" in the model "inner". The scopes
-# around the layer may precede it: `model_weights/dense/sequential/dense/kernel`.
+# The model's JSON is an attribute of the root. Weights are under the layer of the outermost model, by the name of the
+# variable: `model_weights/inner/gamma/alpha:0` belongs to the layer "gamma" in the model "inner". The name may begin
+# with the scopes around the layer: `model_weights/dense/sequential/dense/kernel`.
 
 OTHER_FORMATS_HINT = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
 WEIGHTS_GROUP = "model_weights/"
-MAX_VARIABLE_SCOPES = 32  # scopes of a variable that are distinguished: layers are never nested deeper
+MAX_VARIABLE_SCOPES = 32  # scopes of a variable beyond these are ignored
 
 
 def read_hdf5_model(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Return the conceptual graph of the Keras model in an HDF5 file; of weights only shapes are read."""
+    """Return the conceptual graph of the Keras model in an HDF5 file. Only shapes of weights are read."""
     if not has_h5py():
         raise UnknownFormat(
             f"{opened.name} is an HDF5 file, which is read with h5py", hint=f"{INSTALL_H5PY}, or {OTHER_FORMATS_HINT}"
@@ -68,10 +68,10 @@ def read_hdf5_model(opened: OpenedSource, options: ReadOptions) -> SourceContent
     if len(config) + len(compiled) > MAX_CONFIG_BYTES:
         raise too_large_error(f"the JSON in {opened.name}", MAX_CONFIG_BYTES)
     on_disk = size if opened.bounded else None
-    if on_disk is not None:  # before any of it is parsed
+    if on_disk is not None:  # before parsing
         check_json_memory(f"{config}{compiled}".encode(), on_disk, opened.name)
     data = f'{{"model_config": {config}, "training_config": {_valid_json_or_null(compiled)}}}'.encode()
-    # Weights are filed on demand, for layers whose parameters no rule counts.
+    # Weights are read on demand, for layers whose parameters no rule counts.
     content = conceptual_graph(
         data, opened.name, lambda: _file_by_layer(file["items"], _outermost_name(config)), on_disk
     )
@@ -80,7 +80,7 @@ def read_hdf5_model(opened: OpenedSource, options: ReadOptions) -> SourceContent
 
 
 def _valid_json_or_null(text: str) -> str:
-    """Return a text if it is JSON, else "null": a model is drawn even if its compile settings are damaged."""
+    """Return a text if it is JSON, else "null": damaged compile settings are ignored."""
     with suppress(ValueError, RecursionError):
         json.loads(text)
         return text
@@ -95,7 +95,7 @@ def _outermost_name(config: str) -> str:
 
 
 def _file_by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights:
-    """File the shapes of variables by layer, as a `.keras` archive does; `root` is the model's name.
+    """Return the shapes of variables by layer, as in a `.keras` archive; `root` is the model's name.
 
     >>> found = _file_by_layer(
     ...     [("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/m/d/kernel", [2, 4], None)], "m"
@@ -108,7 +108,7 @@ def _file_by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights
         if shape is None or not path.startswith(WEIGHTS_GROUP):
             continue
         layer, *scopes = path.removeprefix(WEIGHTS_GROUP).split("/")[:-1] or [""]
-        # Names of variables begin with model and layer, or the layer only, or neither.
+        # Names of variables begin with model and layer, with the layer, or with neither.
         around = next((begin for begin in ([root, layer], [layer]) if scopes[: len(begin)] == begin), [])
         place = f"layers/{layer}"
         layers.setdefault(place, StoredObject(layer))
@@ -121,9 +121,9 @@ def _file_by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights
 
 # `keras_metadata.pb`, which Keras 2 writes next to a SavedModel, with a record for each layer.
 #
-# A record has the path of an object ("root.block.dense"), its sort, and JSON with class and configuration. A model
-# whose configuration lists its layers is read like its JSON; other models show their layers nested by the objects that
-# hold them, unconnected, as nothing says which layer calls which.
+# A record has the path of an object ("root.block.dense"), its kind, and JSON with class and configuration. A model
+# whose configuration lists its layers is read like its JSON. Layers of other models are nested by the objects that
+# contain them, without edges, since their calls are unknown.
 
 KERAS_METADATA_FILE = "keras_metadata.pb"
 SAVED_NODES_FIELD = 1  # field of SavedMetadata in TensorFlow's keras/protobuf/saved_metadata.proto
@@ -177,9 +177,9 @@ def _layer_records(data: bytes, name: str) -> dict[str, LayerJson]:
                     piece.number: data[piece.first : piece.last]
                     for piece in wire_fields(data, record.first, record.last)
                 }
-                sort = fields.get(IDENTIFIER_FIELD, b"").decode("utf-8", "replace")
+                kind = fields.get(IDENTIFIER_FIELD, b"").decode("utf-8", "replace")
                 # Metrics are listed among the layers.
-                if sort.startswith(LAYER_IDENTIFIER) and sort != METRIC_IDENTIFIER:
+                if kind.startswith(LAYER_IDENTIFIER) and kind != METRIC_IDENTIFIER:
                     json_of[fields.get(NODE_PATH_FIELD, b"").decode("utf-8", "replace")] = _parse_record(
                         fields.get(METADATA_FIELD, b"")
                     )

@@ -2,8 +2,8 @@
 
 `hdf5_items.py FILE FIRST SIZE` reads `SIZE` bytes of a file from byte `FIRST`.
 
-HDF5's library is written for trusted files: a damaged one makes it loop or crash. So it runs in a process that the
-reader of weights can end. Of the package it imports only the limits.
+A damaged file can make HDF5's library loop or crash, so it runs in a process that the reader of weights can end. It
+imports only the limits of the package.
 """
 
 import io
@@ -40,7 +40,7 @@ class FileSlice(io.RawIOBase):
 
 
 def _clean_text(name: str | bytes) -> str:
-    """Replace bytes that are not UTF-8 (h5py gives lone surrogates, or the whole name as bytes)."""
+    """Replace bytes that are not UTF-8 (h5py returns lone surrogates, or the whole name as bytes)."""
     name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
     return name.encode("utf-8", "replace").decode()
 
@@ -57,7 +57,7 @@ def _list_items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
         sizes = None if shape is None else [int(size) for size in shape]
         listed.append((_clean_text(path), sizes, _clean_text(name) if isinstance(name, str) else None))
         text += len(path)
-        # anything but None ends the visit
+        # A result other than None ends the visit.
         return True if len(listed) >= MAX_HDF5_ITEMS or text > MAX_HDF5_PATH_LETTERS else None
 
     file.visititems(visit)

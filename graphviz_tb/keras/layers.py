@@ -1,4 +1,5 @@
-"""Facts about each layer of a model: class, configuration, shapes, parameters. A model sums those of its layers."""
+"""Collect the facts about each layer of a model: class, configuration, shapes, parameters. Those of a model are
+sums."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ UNNAMED_OPTIONS = (
     "filters", "units", "output_dim", "num_heads", "kernel_size", "pool_size", "size", "target_shape", "dims", "n",
     "height", "width", "cropping", "rate", "factor", "drop_path_rate", "function", "activation",
 )  # fmt: skip
-# Options that are never shown: those of every class, and those that do not change what is computed.
+# Options that are never shown: those that every class has, and those of little interest.
 HIDDEN_OPTIONS = frozenset({
     "name", "trainable", "dtype", "batch_shape", "batch_input_shape", "shape", "sparse", "ragged", "optional",
     "input_shape", "build_input_shape", "layers", "input_layers", "output_layers", "seed", "noise_shape",
@@ -35,7 +36,7 @@ HIDDEN_OPTIONS = frozenset({
     "attention_axes", "use_gate", "softmax_robust_masking",
     "recurrent_activation", "reset_after", "return_state", "unit_forget_bias", "input_dim",
 })  # fmt: skip
-# Defaults by option, for classes that do not state their own.
+# Defaults by option, for classes without other defaults in `ops/layers.tsv`.
 OPTION_DEFAULTS: Mapping[str, Any] = {
     "strides": 1,
     "padding": "valid",
@@ -88,7 +89,7 @@ def _layer_config_words(kind: str, config: Mapping[str, Any]) -> str:
 
 
 def _option_words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
-    # Later entries win: defaults of all classes, of this class, and those that follow from a second option.
+    # Later entries win: defaults of all classes, of this class, and those derived from another option.
     usual = {**OPTION_DEFAULTS, **class_defaults(kind), **_derived_defaults(config)}
     for key in (
         *(key for key in UNNAMED_OPTIONS if key in config),
@@ -97,20 +98,20 @@ def _option_words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
         value = config[key]
         if key in HIDDEN_OPTIONS or value is None or _is_default(value, usual.get(key)):
             continue
-        said = _option_value_words(value)
-        if not said or key.endswith(("_initializer", "_regularizer", "_constraint")):
+        text = _option_value_words(value)
+        if not text or key.endswith(("_initializer", "_regularizer", "_constraint")):
             continue
-        yield said if key in UNNAMED_OPTIONS else _named_option(key, value, said)
+        yield text if key in UNNAMED_OPTIONS else _named_option(key, value, text)
 
 
 def _derived_defaults(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return defaults that follow from a second option: a pool moves by its size, a value is as wide as its key."""
-    follows = (("strides", "pool_size"), ("value_dim", "key_dim"))
-    return {key: config[other] for key, other in follows if other in config}
+    """Return defaults that equal another option: the strides of a pool its size, the width of values that of keys."""
+    pairs = (("strides", "pool_size"), ("value_dim", "key_dim"))
+    return {key: config[other] for key, other in pairs if other in config}
 
 
-def _named_option(key: str, value: Any, said: str) -> str:
-    """Return an option with its name; a switch as its name or "no" and its name.
+def _named_option(key: str, value: Any, text: str) -> str:
+    """Return an option with its name; a boolean as its name, or as "no" and its name.
 
     >>> (
     ...     _named_option("use_bias", False, "False"),
@@ -126,11 +127,11 @@ def _named_option(key: str, value: Any, said: str) -> str:
         return f"{word.removesuffix('s') if key == 'strides' else word} {_option_value_words(value[0])}"
     if isinstance(value, bool):
         return word if value else f"no {word}"
-    return said if key == "padding" and isinstance(value, str) else f"{word} {said}"
+    return text if key == "padding" and isinstance(value, str) else f"{word} {text}"
 
 
 def _is_default(value: Any, usual: Any) -> bool:
-    """Return whether a value is the default; a default number matches a list with that number for each dimension.
+    """Return whether a value is the default; a default number also means a list of that number.
 
     >>> _is_default([1, 1], 1), _is_default([2, 2], 1), _is_default(0.99, 0.99), _is_default(True, 1)
     (True, False, True, False)
@@ -177,7 +178,7 @@ def _scalar_words(value: Any) -> str:
 NO_STORED_SHAPES: Mapping[Box, Sequence[tuple[int, ...]]] = MappingProxyType({})
 GRAPH_KEYS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # keys of a model that describe its graph
 SHARED_OBJECT_KEY = "shared_object_id"
-# keys that we add to those of Keras: shapes of weights, attribute that holds the layer
+# Keys that this package adds to the JSON: shapes of weights, and the attribute that contains the layer.
 WEIGHT_SHAPES_KEY, ATTRIBUTE_KEY = "kept", "held"
 
 
@@ -187,9 +188,9 @@ def layer_facts(
     takes: LayerInputs,
     stored: Mapping[Box, Sequence[tuple[int, ...]]] = NO_STORED_SHAPES,
 ) -> tuple[dict[Box, Layer], LayerOutputs]:
-    """Return the facts of each layer and model, and the numbering of outputs.
+    """Return the facts of each layer and model, and the numbers of outputs.
 
-    `models` lists inner models after those around them; `stored` are weight shapes that an archive has."""
+    `models` lists inner models after those around them; `stored` are weight shapes in an archive."""
     between = LayerShapes(layers, takes)
     outputs = LayerOutputs(layers, between)
     quantized = any(policy_of(layer_config(layer.json)) is not None for layer in layers)
@@ -199,15 +200,15 @@ def layer_facts(
         )
         for layer in layers
     }
-    # An object in two models or wrappers has its weights once. Keras 2 numbers it where it occurs again.
+    # The weights of an object in two models or wrappers count once. Keras 2 marks such objects by a number.
     known: set[tuple[str, str]] = set()
     for layer in layers:
         wrapped = layer_config(layer.json).get("layer")
-        own = wrapped if isinstance(wrapped, dict) else layer.json
-        called = class_name_of(own), str(layer_config(own).get("name"))
-        if own.get(SHARED_OBJECT_KEY) is not None and called in known and facts[layer].parameters:
+        json = wrapped if isinstance(wrapped, dict) else layer.json
+        identity = class_name_of(json), str(layer_config(json).get("name"))
+        if json.get(SHARED_OBJECT_KEY) is not None and identity in known and facts[layer].parameters:
             facts[layer] = replace(facts[layer], parameters=0, non_trainable=0)
-        known.add(called)
+        known.add(identity)
     # Inner models first: a model sums the parameters of its parts.
     for model in reversed(models):
         facts[model] = _model_facts(model, facts, between)
@@ -221,33 +222,35 @@ def _single_layer_facts(
     stored: Sequence[tuple[int, ...]] | None = None,
     quantized: bool = False,
 ) -> Layer:
-    """Facts of a single layer; `quantized` is whether its model has layers that are."""
+    """Return the facts of a single layer; `quantized` if its model has quantised layers."""
     kind, config = class_name_of(layer.json), layer_config(layer.json)
-    given = [between.operand_shapes(layer, call) for call in between.inputs_of_calls(layer)]
-    # [3] of four dimensions is the default -1: not worth showing.
-    words = _layer_config_words(kind, {**config, "axis": -1} if _is_last_axis(config.get("axis"), given[0]) else config)
-    called = len(between.takes[layer])
-    if called > 1:
-        words = " · ".join(filter(None, (words, f"{called} calls")))
+    inputs = [between.operand_shapes(layer, call) for call in between.inputs_of_calls(layer)]
+    # For four dimensions, [3] is the default -1, and not shown.
+    shown = {**config, "axis": -1} if _is_last_axis(config.get("axis"), inputs[0]) else config
+    words = _layer_config_words(kind, shown)
+    call_count = len(between.takes[layer])
+    if call_count > 1:
+        words = " · ".join(filter(None, (words, f"{call_count} calls")))
     weights = list(_weight_shapes(layer) if stored is None else stored)
     words = " · ".join(filter(None, (_holder_words(layer), words or _weight_shape_words(weights))))
     custom = is_custom_class(layer.json)
-    # A class of the program may be called as one of Keras: what that keeps says nothing of it.
-    unsaid = custom or (quantized and hides_policies(kind))
-    counted = None if unsaid else parameter_count(kind, config, given[0])
+    # A custom class may have the name of a Keras class, whose rule does not apply.
+    is_uncountable = custom or (quantized and hides_policies(kind))
+    counted = None if is_uncountable else parameter_count(kind, config, inputs[0])
     count = _plausible_count(sum(map(prod, weights)) if weights or stored is not None else counted)
     # The trainable part of a custom class is known only if it is not trainable at all.
     fixed = count if not count or config.get("trainable", True) is False else None
-    kept_only = fixed if custom or count != counted else non_trainable_count(kind, config, given[0], count)
-    made = zip(given, between.gives[layer], strict=True)
-    calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in made) if is_plausible_config(config) else ()
-    return Layer(_displayed_class(layer.json), hash_deep_values(config), words, outputs, count, kept_only,
+    non_trainable = fixed if custom or count != counted else non_trainable_count(kind, config, inputs[0], count)
+    shapes = zip(inputs, between.gives[layer], strict=True)
+    calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in shapes)
+    calls = calls if is_plausible_config(config) else ()
+    return Layer(_displayed_class(layer.json), hash_deep_values(config), words, outputs, count, non_trainable,
                  calls=calls, times=between.run_count(layer), arguments=tuple(call_arguments(layer.json)),
-                 custom=custom, weight_bytes=weight_size(kind, config, given[0], count))  # fmt: skip
+                 custom=custom, weight_bytes=weight_size(kind, config, inputs[0], count))  # fmt: skip
 
 
 def _plausible_count(count: int | None) -> int | None:
-    """Return a parameter count, None if no machine could hold as many."""
+    """Return a parameter count; None if it exceeds the memory of any machine."""
     return None if count is not None and count > MAX_QUANTITY else count
 
 
@@ -261,13 +264,13 @@ def _weight_shapes(layer: Box) -> Iterator[tuple[int, ...]]:
 
 
 def _holder_words(layer: Box) -> str:
-    """Return the attribute that holds a layer ("self.x"), if it differs from the layer's name; else ""."""
+    """Return the attribute that contains a layer ("self.x"), if it differs from the layer's name; else ""."""
     attribute = layer.json.get(ATTRIBUTE_KEY)
     return f"self.{attribute}" if isinstance(attribute, str) else ""
 
 
 def _weight_shape_words(weights: Sequence[tuple[int, ...]]) -> str:
-    """Describe a layer by the shapes of its weights, if nothing else is known.
+    """Return the shapes of a layer's weights as text.
 
     >>> _weight_shape_words([(24, 48), (48,)]), _weight_shape_words([(4,), (4,), (4,), (4,)]), _weight_shape_words([])
     ('24×48 · 48', '4 weights', '')
@@ -278,7 +281,7 @@ def _weight_shape_words(weights: Sequence[tuple[int, ...]]) -> str:
 
 
 def _is_last_axis(axis: Any, takes: list[Shape]) -> bool:
-    """Return whether an axis is the last one, counted from the front."""
+    """Return whether a non-negative axis is the last one."""
     shape = takes[0] if takes else None
     return shape is not None and axis in (len(shape) - 1, [len(shape) - 1])
 
@@ -304,7 +307,7 @@ def _model_facts(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -
 
 
 def _step_words(model: Box, between: LayerShapes) -> str:
-    """Describe how often a wrapper runs its layer; "" for other models."""
+    """Return the number of steps of a wrapper as text; "" for other models."""
     if not is_model_wrapper(model.json):
         return ""
     steps = between.step_count(model)

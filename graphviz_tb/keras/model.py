@@ -1,7 +1,7 @@
-"""Convert a Keras model's JSON to a conceptual graph: one node for each layer, one edge for each tensor between them.
+"""Convert the JSON of a Keras model to a conceptual graph: a node for each layer, an edge for each tensor.
 
-The rules are TensorBoard's, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the
-layers inside it, and a name means the layer of that name in the same model.
+The rules are TensorBoard's without its bugs: inbound nodes of Keras 2 are read, the inputs of a nested model feed the
+layers inside it, and a name refers to a layer in the same model.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ def _is_json_graph(parsed: Any) -> bool:
 def _json_graph_content(parsed: dict[str, Any], name: str) -> GraphContent:
     """Return the graph of a GraphDef as JSON. Raises MalformedText if a value does not fit its field."""
     try:
-        # Unknown fields, of later versions, are skipped as in a binary graph; weights are in separate files.
+        # Unknown fields of later versions are skipped, as in a binary graph.
         return GraphContent(ParseDict(parsed, GraphDef(), ignore_unknown_fields=True))
     except (Error, ValueError, TypeError, RecursionError) as error:
-        said = json.dumps(str(error)[:200])
-        raise MalformedText(f"no GraphDef as JSON: {said}", line=1, column=1, name=name) from None
+        reason = json.dumps(str(error)[:200])
+        raise MalformedText(f"no GraphDef as JSON: {reason}", line=1, column=1, name=name) from None
 
 
-COMPILE_KEYS = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
-BYTES_PER_EDGE = 400  # bytes of memory of an edge over all stages, its path not counted
+COMPILE_KEYS = ("compile_config", "training_config")  # of Keras 3, of Keras 2
+BYTES_PER_EDGE = 400  # memory of an edge in all stages, without its path
 DTYPE_NAMES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
@@ -109,8 +109,10 @@ def read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContent
 def conceptual_graph(
     data: bytes, name: str, weights: Callable[[], StoredWeights] = dict, on_disk: int | None = None
 ) -> GraphContent:
-    """Return a GraphDef of the layers of a model's JSON, in the order of the file. `weights` loads stored weights, for
-    models whose layers or parameters the JSON lacks; the bytes `on_disk` bound the memory that may be used.
+    """Return a GraphDef of the layers of a model's JSON, in the order of the file.
+
+    `weights` loads stored weights, for models without layers or numbers of parameters in the JSON. The size `on_disk`
+    limits the memory that may be used.
 
     >>> layers = [{"class_name": "Dense", "config": {"name": name}} for name in "ab"]
     >>> text = json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}})
@@ -127,7 +129,7 @@ def conceptual_graph(
     notices = () if whole is described else (_unconnected_notice(whole, unread),)
     model = build_layer_tree(whole)
     layers = list(walk_layers(model))
-    # Edges multiply through nested models, and each has a full path.
+    # Nested models multiply edges, and each edge has a full path.
     budget = MemoryBudget(on_disk, name)
     for layer in layers:
         budget.take(sum(BYTES_PER_EDGE + len(source.path) for source in input_layers(layer)))
@@ -135,18 +137,18 @@ def conceptual_graph(
     models = list(walk_models(model))
     facts, numbers = layer_facts(layers, models, takes)
     uncounted = [layer for layer in layers if facts[layer].parameters is None] if whole is described else []
-    shapes, untold = _load_stored_shapes(uncounted, weights)
+    shapes, weight_notices = _load_stored_shapes(uncounted, weights)
     if shapes:
         facts, numbers = layer_facts(layers, models, takes, shapes)
     facts[model] = _with_compile_settings(facts[model], parsed)
-    again = _layers_on_cycles(layers, takes, numbers)
+    split = _layers_on_cycles(layers, takes, numbers)
     known = {layer.path: fact for layer, fact in facts.items()}
-    known.update({inner.path: _with_results(facts[inner], inner, again) for inner in models} if again else {})
-    graph, of_calls = _graph_of_calls(layers, takes, numbers, again, facts)
+    known.update({inner.path: _with_results(facts[inner], inner, split) for inner in models} if split else {})
+    graph, of_calls = _graph_of_calls(layers, takes, numbers, split, facts)
     known |= of_calls
     return GraphContent(
         graph,
-        (*notices, *untold),
+        (*notices, *weight_notices),
         layers=known,
         plain=lambda: _tensorboard_graph(whole),
         described=data if whole is described else b"",
@@ -157,26 +159,26 @@ def _graph_of_calls(
     layers: Sequence[LayerNode],
     takes: LayerInputs,
     numbers: LayerOutputs,
-    again: Set[LayerNode],
+    split: Set[LayerNode],
     facts: Mapping[LayerNode, Known],
 ) -> tuple[GraphDef, dict[str, Known]]:
-    """Return a graph with a node for each layer, or for each call of the layers in `again`, and the facts of these
+    """Return a graph with a node for each layer, or for each call of the layers in `split`, and the facts of these
     calls by path."""
     graph, of_calls = GraphDef(), {}
     for layer in layers:
-        calls = [[call] for call in takes[layer]] if layer in again else [takes[layer]]
-        for number, fed in enumerate(calls):
+        nodes = [[call] for call in takes[layer]] if layer in split else [takes[layer]]
+        for number, calls in enumerate(nodes):
             path, fact = _path_of_call(layer, number), facts[layer]
-            if layer in again:
+            if layer in split:
                 fact = of_calls[path] = _fact_of_call(fact, number)
             node = graph.node.add(name=path, op=fact.class_name)
-            node.input.extend(_node_input(source, numbers, again) for call in fed for source in call)
+            node.input.extend(_node_input(source, numbers, split) for call in calls for source in call)
             _set_layer_attributes(node, layer, fact)
     return graph, of_calls
 
 
 def _check_layers(whole: Mapping[str, Any], size: int, on_disk: int, name: str) -> None:
-    """Refuse more layers, or longer paths, than a file of this size may have; before their tree is built."""
+    """Raise an error for more layers, or longer paths, than a file of this size may have."""
     count, letters = count_layers(whole)
     check_layer_count(count, size, on_disk, name)
     check_path_letters(letters, on_disk, name)
@@ -185,9 +187,8 @@ def _check_layers(whole: Mapping[str, Any], size: int, on_disk: int, name: str) 
 def _complete_layers(
     described: Mapping[str, Any], name: str, weights: Callable[[], StoredWeights]
 ) -> tuple[Mapping[str, Any], str]:
-    """Return a model with the layers of its JSON, else with those of its weights, and why these could not be read.
-
-    Raises NoGraph if there are none."""
+    """Return a model with the layers of its JSON, else with those of its weights, and why the weights could not be read
+    ("" if they were). Raises NoGraph without layers."""
     whole, unread = described, ""
     if nested_layer_list(described) is None:
         stored, unread = _load_weights(weights)
@@ -199,22 +200,22 @@ def _complete_layers(
 
 
 def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
-    """Return the layers whose calls feed each other, directly or not, such as an embedding whose table also computes
+    """Return the layers whose calls feed each other, directly or not, such as an embedding whose table is also used for
     the result. Each call of such a layer is a separate node."""
     place = {layer: number for number, layer in enumerate(layers)}
-    again = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
-    if not again:
-        return again
+    repeated = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
+    if not repeated:
+        return repeated
     after: list[list[int]] = [[] for _ in layers]
     for layer, calls in takes.items():
         for source in (output for call in calls for output in call):
             after[place[source.layer]].append(place[layer])
     component = strong_components(after)
-    circles = Counter(component)
+    sizes = Counter(component)
     return {
         layer
-        for layer in again
-        if (circles[component[place[layer]]] > 1 or place[layer] in after[place[layer]])
+        for layer in repeated
+        if (sizes[component[place[layer]]] > 1 or place[layer] in after[place[layer]])
         and numbers.listed[layer] == layer.runs
     }
 
@@ -223,18 +224,18 @@ def _path_of_call(layer: LayerNode, call: int) -> str:
     return f"{layer.path} ({call + 1})" if call else layer.path
 
 
-def _with_results(fact: Known, model: LayerNode, again: Set[LayerNode]) -> Known:
-    """Return the facts about a model whose outputs are those of certain calls of its layers."""
-    made = (
+def _with_results(fact: Known, model: LayerNode, split: Set[LayerNode]) -> Known:
+    """Return the facts about a model with outputs of calls of its layers, for layers in `split`."""
+    outputs = (
         (model.children[reference.name], reference.call)
         for reference in model.output_references
         if reference.name in model.children
     )
-    return replace(fact, results=tuple(_path_of_call(layer, call if layer in again else 0) for layer, call in made))
+    return replace(fact, results=tuple(_path_of_call(layer, call if layer in split else 0) for layer, call in outputs))
 
 
 def _fact_of_call(fact: Known, call: int) -> Known:
-    """Return the facts about one call of a layer; its parameters count with the first."""
+    """Return the facts about one call of a layer; parameters count at the first call."""
     shared = " · ".join(filter(None, (fact.telling, "shared weights")))
     gives = len(fact.outputs) // len(fact.calls) if fact.calls else 0
     made = replace(
@@ -247,9 +248,9 @@ def _fact_of_call(fact: Known, call: int) -> Known:
     return replace(made, parameters=0, non_trainable=0, weight_bytes=0) if call else made
 
 
-def _node_input(source: LayerOutput, numbers: LayerOutputs, again: Set[LayerNode]) -> str:
+def _node_input(source: LayerOutput, numbers: LayerOutputs, split: Set[LayerNode]) -> str:
     """Return the input string of a node for an output of a layer: `path` or `path:number`."""
-    if source.layer in again:
+    if source.layer in split:
         path = _path_of_call(source.layer, source.call)
         return f"{path}:{source.output}" if source.output else path
     number = numbers.flat_output_number(source)
@@ -263,7 +264,7 @@ def _missing_layers_hint() -> str:
 
 
 def _load_weights(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
-    """Load the stored weights of a model's objects; also return "" or why they could not be read."""
+    """Return the stored weights of a model's objects, and why they could not be read ("" if they were)."""
     try:
         return weights(), ""
     except UnreadWeights as error:
@@ -273,8 +274,8 @@ def _load_weights(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, 
 def _load_stored_shapes(
     uncounted: list[LayerNode], weights: Callable[[], StoredWeights]
 ) -> tuple[StoredShapes, tuple[Notice, ...]]:
-    """Return the stored weight shapes of layers whose parameters no rule counts (custom classes), and a notice if some
-    cannot be read."""
+    """Return the stored weight shapes of layers whose parameters no rule counts, and a notice if some cannot be
+    read."""
     if not uncounted or weights is dict:
         return {}, ()
     stored, unread = _load_weights(weights)
@@ -308,8 +309,8 @@ def _set_layer_attributes(node: NodeDef, layer: LayerNode, fact: Known | None = 
 def _with_compile_settings(root: Known, parsed: Any) -> Known:
     """Add the compile settings to the configuration of the outermost model."""
     settings = (parsed.get(key) for key in COMPILE_KEYS) if isinstance(parsed, dict) else ()
-    said = next((setting for setting in settings if isinstance(setting, dict)), {})
-    return replace(root, config={**root.config, **hash_deep_values(said)})
+    found = next((setting for setting in settings if isinstance(setting, dict)), {})
+    return replace(root, config={**root.config, **hash_deep_values(found)})
 
 
 def _shape_message(shape: Shape) -> TensorShapeProto:
@@ -319,7 +320,7 @@ def _shape_message(shape: Shape) -> TensorShapeProto:
 
 
 def _tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
-    """Return the graph of a model as TensorBoard makes it: class and dtype only, edges without output numbers."""
+    """Return the graph of a model as TensorBoard draws it: only class and dtype, edges without output numbers."""
     graph = GraphDef()
     for layer in walk_layers(build_layer_tree(whole, opened=False)):
         node = graph.node.add(name=layer.path)
@@ -341,9 +342,6 @@ def _find_model(parsed: Any, name: str) -> Mapping[str, Any]:
         raise UnknownFormat(f"{name} is JSON, but no Keras model", hint="write model.to_json() to a file")
     model: dict[str, Any] = parsed
     return model
-
-
-# Types of layers.
 
 
 def _layer_dtype(dtype: Any) -> int | None:

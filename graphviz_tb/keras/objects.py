@@ -1,7 +1,7 @@
-"""The layers of a subclassed model, whose JSON has no list of them.
+"""Find the layers of a subclassed model, whose JSON does not list them.
 
-They are collected from the configuration (a model that wraps models carries their layers) and from the weights in the
-archive, and nested by the objects that hold them. Nothing says how they call each other.
+They are collected from the configuration (a model may contain the configurations of others) and from the weights in the
+archive, and nested by the objects that contain them. Their calls are unknown.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from graphviz_tb.keras.weights import StoredObject, StoredWeights
 from graphviz_tb.model.paths import without_counter
 from graphviz_tb.ops.layers import LAYER_CLASSES
 
-# Nest the layers of a model by the objects that hold them, if the file does not say how layers call each other.
-
 LayerJson = dict[str, Any]
 
 
 def nest_layers(objects: Mapping[str, LayerJson], root: str, separator: str) -> LayerJson:
-    """Nest layers, given by object path ("root.block.dense"), and return the JSON of the root; an object that holds
-    layers becomes a model of them.
+    """Nest layers by their object paths ("root.block.dense") and return the JSON of the root. An object that contains
+    layers becomes a model.
 
     >>> layers = {name: {"class_name": "", "config": {"name": name}} for name in ("m", "m.a", "m.list.b")}
     >>> found = nest_layers(layers, "m", ".")
@@ -45,11 +43,11 @@ def nest_layers(objects: Mapping[str, LayerJson], root: str, separator: str) -> 
 
 
 class HolderIndex:
-    """Index of objects by path: finds the nearest object around a path, skipping lists."""
+    """An index of objects by path, to find the nearest object around a path, skipping lists."""
 
     def __init__(self, objects: Mapping[str, object], separator: str) -> None:
         self.objects, self.separator = objects, separator
-        # Only prefixes as long as some object's path are looked up: a path may have thousands of parts.
+        # Only prefixes of these lengths are looked up, since a path may have thousands of parts.
         self.lengths = frozenset(map(len, objects))
 
     def nearest_holder(self, path: str) -> str:
@@ -67,19 +65,19 @@ class HolderIndex:
 
 
 def _has_keras_class(layer: LayerJson) -> bool:
-    """Return whether a layer has a class of Keras itself, whose inner objects are not the program's."""
+    """Return whether a layer has a class of Keras, whose inner objects are not shown."""
     kind = layer["class_name"]
     return isinstance(kind, str) and kind in LAYER_CLASSES
 
 
 SUBCLASSED_ROOT = "root"
 OWN_WEIGHTS_NAME = "own_weights"
-ANY_LAYER_CLASS = "Layer"  # the class of an object known only by its weights
+ANY_LAYER_CLASS = "Layer"  # for an object known only by its weights
 
 
 def complete_model(model: Mapping[str, Any], weights: Mapping[str, StoredObject]) -> LayerJson:
-    """Return the JSON of a model with all layers known from its configuration and weights, unconnected; without the key
-    `layers` if none are known."""
+    """Return the JSON of a model with all layers in its configuration and weights, without calls; unchanged if there
+    are none."""
     config = model.get("config")
     config = config if isinstance(config, dict) else {}
     configured = {layer["config"]["name"]: layer for layer in _nested_layers(config)}
@@ -102,7 +100,7 @@ def complete_model(model: Mapping[str, Any], weights: Mapping[str, StoredObject]
 
 
 def _own_weights_of_models(objects: Mapping[str, LayerJson]) -> Iterator[tuple[str, LayerJson]]:
-    """Yield a layer for the weights that a model, or a block that becomes one, keeps next to its layers."""
+    """Yield a layer for the weights that a model, or a block that becomes a model, has next to its layers."""
     holders = HolderIndex(objects, "/")
     around = {holders.nearest_holder(path) for path in objects} - {""}
     for path, layer in objects.items():
@@ -142,12 +140,12 @@ def _is_serialized_layer(value: LayerJson) -> bool:
 def _layer_of_stored_object(
     path: str, kept_object: StoredObject, holders: HolderIndex, configured: Mapping[str, LayerJson]
 ) -> LayerJson:
-    """Describe a stored object as a layer of a model's JSON: by the configuration if it has the layer, else by name."""
+    """Return a stored object as a layer of a model's JSON: by its configuration if known, else by its name."""
     around, _, last = path.rpartition("/")
-    # "layers/dense_1": a list is not an object, and the name in it is not an attribute.
+    # In "layers/dense_1", `layers` is a list and no object, so the last name is no attribute.
     listed = around != "" and around not in holders.objects  # Keras names objects in a list by class
     attribute = {} if listed or last == kept_object.name else {ATTRIBUTE_KEY: last}
-    # A configured layer matches only a direct object of the model: deeper ones may share its name by chance.
+    # A configured layer matches only a direct object of the model: deeper objects may have its name by chance.
     if kept_object.name in configured and not holders.nearest_holder(path):
         return {**_without_calls(configured[kept_object.name]), **attribute}
     kind = CLASS_OF_NAME.get(without_counter(last)) if listed else None
@@ -156,14 +154,14 @@ def _layer_of_stored_object(
 
 
 def _without_calls(layer: LayerJson) -> LayerJson:
-    """Copy a layer's JSON without calls, as its inputs are unknown."""
+    """Return a copy of a layer's JSON without calls."""
     return {**layer, "config": dict(layer["config"]), "inbound_nodes": []}
 
 
 def _assign_weight_shapes(objects: dict[str, LayerJson], weights: Mapping[str, StoredObject]) -> None:
-    """Add stored weight shapes to the layers that show them; those inside a Keras layer count for that layer."""
+    """Add stored weight shapes to the layers that show them: objects inside a Keras layer count for that layer."""
     holders = HolderIndex(objects, "/")
-    # For each object the outermost Keras layer at or around it, whose content is not shown.
+    # For each object, the outermost Keras layer that it is or is in; "" for none.
     outermost: dict[str, str] = {}
     for path in sorted(objects, key=len):  # outer objects first
         around = outermost.get(holders.nearest_holder(path))
@@ -176,16 +174,16 @@ def _assign_weight_shapes(objects: dict[str, LayerJson], weights: Mapping[str, S
 CLASS_OF_NAME = {snake_case(kind): kind for kind in (*LAYER_CLASSES, "Sequential", "Functional")}
 
 
-# Weight shapes that a `.keras` archive has for layers whose parameters no rule counts, such as custom classes.
+# Weight shapes in a `.keras` archive, for layers whose parameters no rule counts, such as custom classes.
 
 StoredShapes = Mapping[LayerNode, list[tuple[int, ...]]]
 
 
 def stored_weight_shapes(layers: Iterable[LayerNode], weights: StoredWeights) -> StoredShapes:
-    """Return the shapes of the weights of each layer and of the objects inside it; only layers that the archive names.
+    """Return the shapes of the weights of each layer, and of the objects inside it, for layers in the archive.
 
-    Keras files a layer under the model that holds it, by its class and number, and Keras 3 writes its name next to its
-    variables: `layers/functional_1/layers/scale` is the layer "gamma" of the model "inner".
+    The path of a layer has the class and number of each model and layer; Keras 3 writes the name next to the variables:
+    `layers/functional_1/layers/scale` is the layer "gamma" of the model "inner".
     """
     holders = HolderIndex(weights, "/")
     by_name = {(holders.nearest_holder(path), kept.name): path for path, kept in weights.items()}
@@ -195,7 +193,7 @@ def stored_weight_shapes(layers: Iterable[LayerNode], weights: StoredWeights) ->
             filed |= _numbered_names(parent.parent.order)
     places = {path: layer for layer in layers if (path := _archive_path(layer, by_name, filed, weights))}
     shapes: dict[LayerNode, list[tuple[int, ...]]] = {layer: [] for layer in places.values()}
-    # The layer around each object; sorted so that outer objects are done first.
+    # The layer around each object, outer objects first.
     owner: dict[str, str] = {}
     for path in sorted(weights, key=len):
         owner[path] = owner.get(holders.nearest_holder(path), "") or (path if path in places else "")
@@ -212,7 +210,7 @@ def _archive_path(
     place = ""
     for node in (*reversed(_inner_models_around(layer)), layer):
         path = f"{place}/layers/{filed[node]}".removeprefix("/")
-        # An object without a stored name is called by the last part of its path.
+        # An object without a stored name has the last part of its path as name.
         unnamed = path in weights and weights[path].name == filed[node]
         place = by_name.get((place, node.name), path if unnamed else "")
         if not place:
@@ -231,7 +229,7 @@ def _inner_models_around(layer: LayerNode) -> list[LayerNode]:
 
 
 def _numbered_names(layers: Iterable[LayerNode]) -> dict[LayerNode, str]:
-    """Return the names under which Keras files the layers of a model: the class, numbered from the second on."""
+    """Return the names of a model's layers in an archive: the class, numbered from the second on."""
     counts: Counter[str] = Counter()
     names = {}
     for layer in layers:

@@ -1,7 +1,7 @@
-"""Output shapes of a layer, by the rule of its class.
+"""Compute the output shapes of a layer by the rule of its class.
 
-A rule takes the configuration and the input shapes, the batch first, and returns the output shapes; None is an
-unknown dimension or an unknown shape. Rules are those of Keras's own `compute_output_shape`.
+A rule maps the configuration and the input shapes, batch first, to the output shapes; None is an unknown dimension or
+an unknown shape. Rules follow Keras's `compute_output_shape`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KerasDims = tuple[int | None, ...]
 
 
 def layer_output_shapes(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> list[Shape]:
-    """Return the output shapes of a layer of class `kind`; none if it has no rule, or one that does not fit.
+    """Return the output shapes of a layer of class `kind`; [] without a rule, or if the rule does not apply.
 
     >>> layer_output_shapes("Dense", {"units": 10}, [(None, 784)]), layer_output_shapes("Mine", {}, [(None, 3)])
     ([(None, 10)], [])
@@ -36,7 +36,7 @@ def layer_output_shapes(kind: str, config: LayerConfig, inputs: Sequence[Shape])
     try:
         return [plausible_shape(shape) for shape in rule(config, known)]
     except RULE_ERRORS:
-        return []  # a configuration that the class would refuse
+        return []  # an invalid configuration
 
 
 def shape_from_json(value: Any) -> Shape:
@@ -49,9 +49,6 @@ def shape_from_json(value: Any) -> Shape:
         return plausible_shape(tuple(value)) if isinstance(value, list | tuple) else None
     except TypeError:
         return None
-
-
-# Images and sequences: convolutions, pools, padding, cropping, resizing.
 
 
 def _channels_first(config: LayerConfig) -> bool:
@@ -172,7 +169,7 @@ def _global_pooling_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[
 
 
 def _per_side(value: Any, count: int) -> list[tuple[int, int]]:
-    """Return how much is added or cut on both sides of each dimension.
+    """Return the sizes that are added or cut on both sides of each dimension.
 
     >>> _per_side(1, 2), _per_side([[0, 1], 2], 2)
     ([(1, 1), (1, 1)], [(0, 1), (2, 2)])
@@ -186,7 +183,7 @@ def _per_side(value: Any, count: int) -> list[tuple[int, int]]:
 
 
 def _widened_shape(config: LayerConfig, inputs: list[KerasDims], option: str, sign: int) -> list[Shape]:
-    """Return the shape with what an option adds to both sides of each dimension, or with sign -1 cuts from them."""
+    """Return the shape after an option adds (or, with sign -1, cuts) sizes on both sides of each dimension."""
     sizes, channels = split_image_shape(config, inputs[0])
     more = [sign * sum(both) for both in _per_side(config[option], len(sizes))]
     grown = [None if size is None else size + by for size, by in zip(sizes, more, strict=True)]
@@ -211,9 +208,6 @@ def _resizing_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]
 LayerShapeRule = Callable[[LayerConfig, list[KerasDims]], list[Shape]]
 
 
-# Reshapes, and arithmetic of shapes.
-
-
 def product_or_unknown(dims: Sequence[int | None]) -> int | None:
     known = [dim for dim in dims if dim is not None]
     return prod(known) if len(known) == len(dims) else None
@@ -222,12 +216,9 @@ def product_or_unknown(dims: Sequence[int | None]) -> int | None:
 def _reshape_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     target = [int(dim) for dim in config["target_shape"]]
     total, rest = product_or_unknown(inputs[0][1:]), prod(dim for dim in target if dim != -1)
-    # -1 takes the remaining size.
+    # -1 means the remaining size.
     filled = None if total is None else total // rest
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
-
-
-# Several inputs.
 
 
 def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
@@ -239,7 +230,7 @@ def _merge_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def _broadcast_size(size: int | None, other: int | None) -> int | None:
-    """Return the size of two dimensions together; an unknown one stays unknown only against 1 or an unknown one.
+    """Return the broadcast size of two dimensions; an unknown size stays unknown only next to 1 or an unknown size.
 
     >>> _broadcast_size(None, 1), _broadcast_size(None, 3), _broadcast_size(1, None)
     (None, 3, None)
@@ -279,9 +270,6 @@ def _dot_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     return [(left[0], *(rest or [1]))]
 
 
-# Attention, and recurrent layers.
-
-
 def _einsum_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     left, _, result = config["equation"].replace("...", "").partition("->")
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
@@ -304,11 +292,11 @@ def _recurrent_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape
 
 
 def _lstm_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    return _shapes_with_states(config, inputs, 2)  # its output, and its cell
+    return _shapes_with_states(config, inputs, 2)
 
 
 def _shapes_with_states(config: LayerConfig, inputs: list[KerasDims], states: int) -> list[Shape]:
-    """Return the shapes of a recurrent layer: all steps or the last one; then its states if they are returned."""
+    """Return the output shapes of a recurrent layer: all steps or the last one, then its states if it returns them."""
     units = _recurrent_units(config)
     batch, steps = inputs[0][:2]
     out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
@@ -321,7 +309,7 @@ def _recurrent_units(config: LayerConfig) -> int:
         inner = cell["config"].get("cells")
         if not inner:
             return int(cell["config"]["units"])
-        cell = inner[-1]  # the output of the last of several
+        cell = inner[-1]  # the last cell computes the output
     return int(config["units"])
 
 
@@ -335,7 +323,7 @@ def _recurrent_convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -
 
 def _bidirectional_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
-    # Only around a recurrent layer, as in Keras: nested wrappers would double the states each time.
+    # As in Keras, only around a recurrent layer: nested wrappers would double the states each time.
     if SHAPE_RULES[layer_row(inner["class_name"]).shape] not in (_recurrent_shape, _lstm_shape):
         return []
     first, *states = layer_output_shapes(inner["class_name"], inner["config"], inputs)
@@ -357,9 +345,6 @@ def _each_step_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape
 def _wrapper_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
     return layer_output_shapes(inner["class_name"], inner["config"], inputs)
-
-
-# Inputs and preprocessing.
 
 
 def _given_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:

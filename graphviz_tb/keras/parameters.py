@@ -1,4 +1,4 @@
-"""Parameters of a layer, trained or not, and their bytes, by the rule of its class, as `model.summary()` has them."""
+"""Count the parameters of a layer, trainable and not, and their bytes, by the rule of its class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def parameter_count(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> 
 def _count_by_rule(
     rule: ParameterRule, word: str, config: LayerConfig, inputs: Sequence[Shape], part: str
 ) -> int | None:
-    """Return a count by a rule; of a quantised layer, this part of its packed weights. None if it is unknown."""
+    """Return a count by a rule, or this part of the packed weights of a quantised layer; None if unknown."""
     shapes = [shape for shape in inputs if shape is not None]
     try:
         if (policy := policy_of(config)) is None or word not in QUANTIZED_RULES:
@@ -45,7 +45,7 @@ def _count_by_rule(
 
 
 def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape], parameters: int | None) -> int | None:
-    """Return how many of the `parameters` of a layer of class `kind` are not trained; None if unknown.
+    """Return the number of non-trainable `parameters` of a layer of class `kind`; None if unknown.
 
     >>> non_trainable_count("BatchNormalization", {}, [(None, 8)], 32)
     16
@@ -74,9 +74,9 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
 
 
 def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list[KerasDims]) -> Packed | None:
-    """Return the weights of a quantised layer: its kernel as the policy packs it, its bias, and the factors of LoRA."""
+    """Return the sizes of the weights of a quantised layer: packed kernel, bias, and factors of LoRA."""
     if word not in KERNEL_MATRICES:
-        return None  # of the layers inside, whose policies are not said
+        return None  # the policies of inner layers are unknown
     count, summed = KERNEL_MATRICES[word](config, inputs)
     packed = _pack_kernel(policy, summed, count // max(summed, 1), by_row=word == "embedding")
     if packed is None:
@@ -89,8 +89,7 @@ def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list
 
 
 def _required_size(size: int | None) -> int:
-    """Return a dimension that the weights depend on. Raises ValueError if it is unknown."""
-    # Not only None: a text times a number is a longer text, which may fill memory.
+    """Return a dimension. Raises ValueError for anything but an integer: a text would be repeated, and fill memory."""
     if not isinstance(size, int):
         raise ValueError("a dimension that the weights need is unknown")
     return size
@@ -111,7 +110,7 @@ def _dense_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
 
 
 def _window_and_channels(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """Return the number of places in the window, and the input channels."""
+    """Return the number of positions in the window, and of input channels."""
     sizes, channels = split_image_shape(config, inputs[0])
     return prod(per_dimension(config["kernel_size"], len(sizes))), _required_size(channels)
 
@@ -160,7 +159,7 @@ def _layer_normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> 
 
 
 def _normalization_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
-    """Count mean and variance of each kept axis and one counter; nothing if the configuration states the mean."""
+    """Count mean and variance of each kept axis and one counter; 0 if the configuration states the mean."""
     if config.get("mean") is not None:
         return 0
     axes = config.get("axis", -1)
@@ -222,7 +221,7 @@ def _at_each_step(count: ParameterRule) -> ParameterRule:
 
 
 def _with_spectral_vector(count: ParameterRule) -> ParameterRule:
-    """Return the rule that adds a vector as long as the kernel of the layer inside is wide."""
+    """Return the rule that adds a vector of the last size of the inner layer's kernel."""
 
     def count_with_vector(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
         once, inside = count(config, inputs), config["layer"]["config"]
@@ -233,7 +232,7 @@ def _with_spectral_vector(count: ParameterRule) -> ParameterRule:
 
 
 def _cell_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-    """Sum the parameters of stacked cells, each of which takes the output of the one before."""
+    """Count the parameters of stacked cells, each with the output of the previous cell as input."""
     total, batch, steps, width = 0, *inputs[0][:2], inputs[0][-1]
     for kind, settings in recurrent_cells(config):
         count = parameter_count(kind, settings, [(batch, steps, width)])
@@ -305,13 +304,13 @@ def _sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, 
 
 
 def _dense_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """Return the number of elements of a kernel, and how many of them are summed for each result."""
+    """Return the number of elements of a kernel, and of those summed for each result."""
     width = _required_size(inputs[0][-1])
     return width * config["units"], width
 
 
 def _einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """Return the same for an `EinsumDense`; the summed axes are those missing in the equation's result."""
+    """Return the number of elements of the kernel of an `EinsumDense`, and of those summed for each result."""
     sizes, result = _sizes_by_letter(config, inputs), config["equation"].partition("->")[2]
     summed = [_required_size(sizes.get(letter)) for letter in _kernel_letters(config) if letter not in result]
     return prod(_required_size(sizes.get(letter)) for letter in _kernel_letters(config)), prod(summed)
@@ -359,7 +358,7 @@ PARAMETER_RULES: Mapping[str, ParameterRule] = {
     "convolutional": _recurrent_convolution_count,
 }
 
-# Rules for parameters that are not trained, by the rule that counts all; a class without one trains all of them.
+# Rules for non-trainable parameters, by the rule that counts all; without such a rule, all are trainable.
 NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
     "batch_normalization": lambda config, inputs: 2 * _kept_axes_size(config, inputs[0]),
     "normalization": _normalization_count,
@@ -371,7 +370,8 @@ NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
     "at_each_step": _at_each_step(_non_trainable_inside),
     "spectral": _with_spectral_vector(_non_trainable_inside),
 }
-# The layers that Keras quantises, by the rule that counts what they keep; and those that hold such layers inside.
+# Kernels of the layers that Keras quantises, by the rule that counts them; then rules of classes with such layers
+# inside.
 KERNEL_MATRICES: Mapping[str, Callable[[LayerConfig, list[KerasDims]], tuple[int, int]]] = {
     "dense": _dense_matrix,
     "einsum": _einsum_matrix,
@@ -382,7 +382,7 @@ QUANTIZED_RULES = RULES_OF_INNER_KERNELS | KERNEL_MATRICES.keys()
 
 
 def hides_policies(kind: str) -> bool:
-    """Return whether the layers inside a layer have separate quantisation policies, absent from its configuration."""
+    """Return whether layers inside a layer may be quantised by policies that its configuration does not contain."""
     return layer_row(kind).parameters in RULES_OF_INNER_KERNELS
 
 
@@ -390,14 +390,14 @@ def hides_policies(kind: str) -> bool:
 #
 # int8      a byte for each number, a scale for each column
 # int4      two numbers in a byte; with blocks a scale and a zero for each block of a column, and an index of blocks
-# float8    the kernel as it was, and three scales with the history of their greatest values
+# float8    the unchanged kernel, and three scales with the history of their greatest values
 
 HISTORY_LENGTH = 1024  # the default of QuantizedFloat8DTypePolicy
 FLOAT_BYTES = 4  # bytes of scales, indices and biases
 
 
 class Policy(NamedTuple):
-    """Storage of a kernel: the `mode`, the rows of a `block` (None: no blocks), the length of a history."""
+    """Storage of a kernel: the `mode`, the rows of a `block` (None: no blocks), and the length of a history."""
 
     mode: str
     block: int | None = None
@@ -413,7 +413,7 @@ class Packed(NamedTuple):
 
 
 def policy_of(config: LayerConfig) -> Policy | None:
-    """Return the policy by which a layer is quantised; None if it is not.
+    """Return the quantisation policy of a layer; None if it is not quantised.
 
     >>> policy_of({"dtype": {"class_name": "Int4DTypePolicy", "config": {"mode": "int4/64"}}})
     Policy(mode='int4', block=64, history=1024)
@@ -449,8 +449,8 @@ def _variable_dtype(config: LayerConfig) -> str:
 
 
 def _pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -> Packed | None:
-    """Return the stored sizes of a kernel that sums over `summed` numbers for each of `apart` results, or with `by_row`
-    of a table; None for an unknown mode.
+    """Return the stored sizes of a kernel that sums `summed` numbers for each of `apart` results; `by_row` for a table.
+    None for an unknown mode.
 
     >>> _pack_kernel(Policy("int8"), 8, 16), _pack_kernel(Policy("int4", 128), 8, 16)
     (Packed(numbers=144, fixed=144, size=192), Packed(numbers=104, fixed=104, size=176))

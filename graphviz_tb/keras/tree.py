@@ -1,4 +1,4 @@
-"""The layers of a model as a tree, and references to a layer in the JSON of a model."""
+"""Build the tree of a model's layers, and read references to layers in its JSON."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 from graphviz_tb.keras.output_shapes import shape_from_json
 from graphviz_tb.model.tensors import Shape
 
-# References in the JSON of a Keras model: a layer, which call of it, and which output of that call.
+# References in the JSON of a Keras model: a layer, the number of its call, and of the output of that call.
 #
 # Keras 2 writes lists `[layer, call, output]`, followed by the keyword arguments; Keras 3 writes the arguments of each
 # call, in which each tensor has such a list as its `keras_history`.
 
-KERAS_3_CALL_KEYS = frozenset(("args", "kwargs"))  # of a call, as Keras 3 writes it
+KERAS_3_CALL_KEYS = frozenset(("args", "kwargs"))
 CallArgument = int | str  # of a call: its position, or its name
 
 
 class Reference(NamedTuple):
-    """An output of a call of a layer in the same model, the argument that takes it, and its stated shape."""
+    """An output of a call of a layer in the same model, the argument that it is passed as, and its stated shape."""
 
     name: str
     call: int = 0
@@ -60,7 +60,6 @@ def _call_references(node: Any) -> Iterator[Reference]:
 def _keras_3_references(value: Any, argument: CallArgument) -> Iterator[Reference]:
     """Yield the tensors in one argument of a Keras 3 call, in the order in which Keras flattens it."""
     waiting = [value]
-    # The stack is filled from the end, so tensors keep their order.
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
@@ -100,7 +99,7 @@ def is_keras_2_reference(value: Any) -> bool:
 
 
 def _values_by_key(value: Mapping[str, Any]) -> list[Any]:
-    """Return the values of a dict by descending key: Keras takes tensors in the order of their keys."""
+    """Return the values of a dict by descending key, for a stack: Keras flattens dicts in the order of keys."""
     return [value[key] for key in sorted(value, reverse=True)]
 
 
@@ -123,12 +122,12 @@ class LayerNode:
     before: LayerNode | None = None  # the layer listed before it
     runs: int = 1  # how often it runs, over its calls and those of the models around it
     wrappers: tuple[LayerNode, ...] = ()  # wrappers around it that run it on each step, outermost first
-    outside: list[LayerOutput] | None = None  # cache of a model that is an input of the one around it: its feeds
-    made_by: dict[int, LayerOutput | None] = field(default_factory=dict)  # cache of a model: makers of outputs
+    outside: list[LayerOutput] | None = None  # a cache of `calls._inputs_from_outside`
+    made_by: dict[int, LayerOutput | None] = field(default_factory=dict)  # a cache of `calls._resolve_output`
 
     @cached_property
     def path(self) -> str:
-        """Name of the layer after those of the models around it."""
+        """Return the names of the models around the layer, and its name."""
         names = []
         layer: LayerNode | None = self
         while layer is not None:
@@ -138,29 +137,30 @@ class LayerNode:
 
     @cached_property
     def calls(self) -> list[list[Reference]] | None:
-        """Calls of the layer, each a list of references; None if the JSON does not list them (a sequence)."""
+        """Return the calls of the layer, each a list of references; None if the JSON does not list them (a
+        sequence)."""
         return inbound_calls(self.json)
 
     @property
     def calls_in_model(self) -> int:
-        """Number of calls of the layer in its own model, at least 1."""
+        """Return the number of calls of the layer in its model, at least 1."""
         return max(1, len(self.calls or ()))
 
     @cached_property
     def input_places(self) -> dict[str, int]:
-        """Position of each input of a model, by name."""
+        """Return the position of each input of a model, by name."""
         names = [reference.name for reference in _listed_references(layer_config(self.json).get("input_layers"))]
         return {name: place for place, name in reversed(list(enumerate(names)))}
 
     @cached_property
     def references_by_input(self) -> list[dict[Reference, None]]:
-        """References that the calls of a model pass to each of its inputs, each once."""
-        given: list[dict[Reference, None]] = []
+        """Return the references that the calls of a model pass to each of its inputs, without duplicates."""
+        references: list[dict[Reference, None]] = []
         for call in self.calls or ():
-            given += ({} for _ in range(len(call) - len(given)))
+            references += ({} for _ in range(len(call) - len(references)))
             for place, reference in enumerate(call):
-                given[place][reference] = None
-        return given
+                references[place][reference] = None
+        return references
 
     @cached_property
     def output_references(self) -> list[Reference]:
@@ -168,10 +168,10 @@ class LayerNode:
 
     @cached_property
     def _last_calls(self) -> dict[str, int]:
-        """Highest call number of each layer of a model in any reference."""
+        """Return the highest call number of each layer of a model in any reference."""
         last: dict[str, int] = {}
-        spoken = (each for child in self.order for call in child.calls or () for each in call)
-        for reference in chain(self.output_references, spoken):
+        references = (each for child in self.order for call in child.calls or () for each in call)
+        for reference in chain(self.output_references, references):
             last[reference.name] = max(last.get(reference.name, 0), reference.call)
         return last
 
@@ -186,8 +186,8 @@ class LayerNode:
 
 
 class LayerOutput(NamedTuple):
-    """An output of a call of a layer, the argument that takes it, and its stated shape. Calls are counted through all
-    runs of the models between that layer and the one that takes it."""
+    """An output of a call of a layer, the argument that it is passed as, and its stated shape. Calls are counted
+    through all runs of the models between that layer and its user."""
 
     layer: LayerNode
     call: int = 0
@@ -197,7 +197,7 @@ class LayerOutput(NamedTuple):
 
 
 def build_layer_tree(model: Mapping[str, Any], opened: bool = True) -> LayerNode:
-    """Return the tree of layers of a model's JSON; the layers of a model in a wrapper are included if `opened`."""
+    """Return the tree of layers of a model's JSON; with the layers of models in wrappers if `opened`."""
     root = LayerNode(layer_name(model), model, None, is_model=True)
     root.runs = root.calls_in_model
     waiting = [root]
@@ -221,19 +221,19 @@ def build_layer_tree(model: Mapping[str, Any], opened: bool = True) -> LayerNode
 
 
 def _unique_layer_names(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a unique name for each layer of a list; an unnamed one is called by its class and numbered, as in Keras.
+    """Yield a unique name for each layer of a list; an unnamed layer has its class and a number as name, as in Keras.
 
     >>> list(_unique_layer_names([{"class_name": "MyBlock"}, {"class_name": "MyBlock"}, {"name": "my_block_1"}]))
     ['my_block', 'my_block_2', 'my_block_1']
     """
-    given = {_stated_name(layer) for layer in listed}
+    all_stated = {_stated_name(layer) for layer in listed}
     taken: set[str] = set()
     counts: Counter[str] = Counter()
     for json_layer in listed:
-        own = _stated_name(json_layer)
-        name = base = own or layer_name(json_layer)
+        stated = _stated_name(json_layer)
+        name = base = stated or layer_name(json_layer)
         # A second layer of one name is numbered too: references mean the first.
-        while name in taken or (own is None and name in given):
+        while name in taken or (stated is None and name in all_stated):
             counts[base] += 1
             name = f"{base}_{counts[base]}"
         taken.add(name)
@@ -255,8 +255,7 @@ def count_layers(model: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def walk_models(model: LayerNode) -> Iterator[LayerNode]:
-    """Yield the model and those inside it, each after the one around it."""
-    # Breadth first: the list grows during the loop.
+    """Yield the model and all models inside it, breadth first."""
     waiting = [model]
     for layer in waiting:
         yield layer
@@ -281,7 +280,7 @@ def layer_config(json_layer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def nested_layer_list(json_layer: Mapping[str, Any]) -> list[Any] | None:
-    """Return the layers that a model lists, or the model in a wrapper; None for any other layer."""
+    """Return the layers that a model lists, or the layer of a wrapper around a model; None for any other layer."""
     config = json_layer.get("config")
     if isinstance(config, list) and json_layer.get("class_name") == "Sequential":  # Keras 1: the list of layers itself
         return config
@@ -304,7 +303,7 @@ def is_model_wrapper(json_layer: Mapping[str, Any]) -> bool:
 
 
 def _stated_name(json_layer: Mapping[str, Any]) -> str | None:
-    """Return the name that the JSON gives a layer, in its configuration or next to it; None for none."""
+    """Return the name of a layer in its configuration or next to it; None if there is none."""
     for name in (layer_config(json_layer).get("name"), json_layer.get("name")):
         if isinstance(name, str):
             return name
@@ -312,7 +311,7 @@ def _stated_name(json_layer: Mapping[str, Any]) -> str | None:
 
 
 def layer_name(json_layer: Mapping[str, Any]) -> str:
-    """Return the name of a layer, or the one that Keras would give it."""
+    """Return the name of a layer, or Keras's default name."""
     name = _stated_name(json_layer)
     return snake_case(str(json_layer.get("class_name", "layer")).rpartition(">")[2]) if name is None else name
 
@@ -323,6 +322,6 @@ def snake_case(kind: str) -> str:
     >>> snake_case("MultiHeadAttention"), snake_case("Conv2D"), snake_case("GlobalAveragePooling1D"), snake_case("LSTM")
     ('multi_head_attention', 'conv2d', 'global_average_pooling1d', 'lstm')
     """
-    # "MultiHeadAttention": first before words, then before any capital that follows a small letter.
+    # Underscores before words, then before any capital after a small letter, as in Keras.
     once = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", once).lower()

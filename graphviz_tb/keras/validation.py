@@ -1,7 +1,6 @@
-"""Plausibility checks of configurations, shapes and counts: JSON may have anything where Keras expects a size.
+"""Check configurations, shapes and counts: JSON may have any value where Keras expects a size.
 
-Rules of classes multiply and divide values of a configuration. It is checked before a rule runs and the result after,
-so rules need no checks themselves.
+The configuration is checked before the rule of a class runs, and the result after it, so that rules need no checks.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from graphviz_tb.limits import MAX_CONFIG_DEPTH
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, Shape
 
 MAX_SIZE = 2**63 - 1  # of a dimension: 64 bits in TensorFlow
-# letters of an equation: it names the dimensions of three tensors
+# An equation names the dimensions of three tensors.
 MAX_EQUATION_LETTERS = 3 * MAX_DIMENSIONS + len(",->")
-# Errors of a rule for a configuration that its class would refuse. RecursionError: a layer in a layer in a layer …
+# Errors of a rule for an invalid configuration; RecursionError for deeply nested layers.
 RULE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 SIZE_OPTIONS = frozenset({
     "units", "filters", "groups", "depth_multiplier", "input_dim", "output_dim", "num_heads", "key_dim",
@@ -47,7 +46,7 @@ def is_plausible_config(config: Mapping[str, Any]) -> bool:
 
 
 def _is_int64(value: Any) -> bool:
-    """Return whether a value is a whole number of 64 bits."""
+    """Return whether a value is a 64-bit integer."""
     return type(value) is int and abs(value) <= MAX_SIZE
 
 

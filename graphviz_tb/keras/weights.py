@@ -1,8 +1,7 @@
-"""Names and weight shapes of the layers in a `.keras` archive (`model.weights.h5`), without values.
+"""Read the names and weight shapes of the layers in a `.keras` archive (`model.weights.h5`), without values.
 
-Keras files each layer's variables under the objects that hold it (`block/mlp/layers/dense/vars/0`), with its name in an
-attribute of `vars`. HDF5 is read by h5py, an optional dependency (only a model whose JSON has no layers needs it), in a
-separate process (`hdf5_items.py`).
+A layer's variables are under the path of its object (`block/mlp/layers/dense/vars/0`), and its name is an attribute of
+`vars`. HDF5 is read by h5py, an optional dependency, in a separate process (`hdf5_items.py`).
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks, membe
 
 ARCHIVE_WEIGHTS = "model.weights.h5"
 VARIABLES_GROUP = "vars"
-NON_LAYER_GROUPS = ("optimizer", "metrics")  # at the root: slots, and what is measured
-INSTALL_H5PY = install_line("h5py")  # what the extra `keras` brings; so it reads where the package is on no index
-METRIC_SHAPES = [(), ()]  # what a metric keeps: a total and a count
+NON_LAYER_GROUPS = ("optimizer", "metrics")  # groups at the root
+INSTALL_H5PY = install_line("h5py")
+METRIC_SHAPES = [(), ()]  # variables of a metric: a total and a count
 HDF5_PROGRAM = Path(__file__).with_name("hdf5_items.py")
 
 
 @dataclass(slots=True)
 class StoredObject:
-    """One object in the file: its name, and the shapes of the variables directly in it."""
+    """An object in the file: its name, and the shapes of the variables directly in it."""
 
     name: str
     shapes: list[tuple[int, ...]] = field(default_factory=list)
@@ -64,7 +63,7 @@ def has_h5py() -> bool:
 def archive_weights(archive: zipfile.ZipFile, opened: OpenedSource) -> StoredWeights:
     """Return the objects of an archive by path, in numeric order; "" is the model. Empty without h5py or weights.
 
-    Raises UnreadWeights if the weights are damaged, TooLarge if they unpack to more than the source may hold."""
+    Raises UnreadWeights if the weights are damaged, TooLarge if their unpacked size exceeds the limit."""
     if ARCHIVE_WEIGHTS not in archive.namelist() or not has_h5py():
         return {}
     objects: dict[str, StoredObject] = {}
@@ -97,7 +96,7 @@ def read_hdf5(path: Path, first: int, size: int) -> StoredFile:
         raise UnreadWeights(f"reading them takes more than {MAX_HDF5_SECONDS} seconds") from None
     except (subprocess.SubprocessError, OSError, ValueError):
         raise UnreadWeights("they are damaged") from None
-    # Where Keras joined paths on Windows: HDF5 knows no separator but "/".
+    # On Windows, Keras joined paths with "\".
     found["items"] = [(path.replace("\\", "/"), shape, name) for path, shape, name in found["items"]]
     return found
 
@@ -107,7 +106,7 @@ def _weights_on_disk(archive: zipfile.ZipFile, opened: OpenedSource) -> Iterator
     """Yield the file with the weights, their first byte in it, and their size; compressed weights, and those of an
     archive in memory, are written to a temporary file."""
     info = archive.getinfo(ARCHIVE_WEIGHTS)
-    # Stored uncompressed: h5py reads it inside the archive, without a copy of gigabytes.
+    # h5py can read uncompressed weights inside the archive, without a copy of gigabytes.
     if info.compress_type == zipfile.ZIP_STORED and archive.filename:
         yield Path(archive.filename), member_data_offset(archive, info), info.file_size
         return
@@ -117,7 +116,7 @@ def _weights_on_disk(archive: zipfile.ZipFile, opened: OpenedSource) -> Iterator
             with path.open("wb") as out:
                 out.writelines(member_blocks(archive, ARCHIVE_WEIGHTS, opened, opened.limit))
         except ARCHIVE_ERRORS as error:
-            if isinstance(error, OSError) and error.errno:  # of the machine, such as a full disk
+            if isinstance(error, OSError) and error.errno:  # an error of the machine, such as a full disk
                 raise
             raise UnreadWeights(f"they are damaged: {error}") from None
         yield path, 0, path.stat().st_size

@@ -131,7 +131,7 @@ RULES = (
     Rule("inputs of an exchanged op", ("changes.causes", "_goes_with_op"),
          "explains inputs that only one of two op types has", "the op at them is another one",
          ("test_edits_apart", "test_an_input_that_only_one_of_two_ops_takes_follows", (False,))),
-    Rule("other rows", ("changes.settings", "_follows_from_nothing"),
+    Rule("other rows", ("changes.settings", "_is_other_row_count"),
          "keeps a longer table, or more groups, apart from other edits",
          "its user takes no result of another op, or one of the same shape",
          ("test_derived_values", "test_other_inputs_of_a_kernel_follow_from_no_edit_behind_it", ())),

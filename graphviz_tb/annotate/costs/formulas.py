@@ -1,20 +1,20 @@
-"""Formulas of the table of ops (`graphviz_tb/ops/ops.tsv`): how many floating point operations an op takes.
+"""Compute the floating point operations of an op by its formula in the table of ops (`graphviz_tb/ops/ops.tsv`).
 
     out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
     in1[:-1]  out[:2]          the product of some sizes of a shape
     inner                      the summed dimension of a matrix product
-    inputs                     how many inputs there are
-    kernels                    elements of all kernels among the inputs: an op may lack those of some gates
+    inputs                     the number of inputs
+    kernels                    elements of all kernels among the inputs
     most                       elements of the largest input after the first
     attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
     macs(…)                    multiply-adds, which count as two operations each
 
 A formula adds, subtracts and multiplies these and integers; a negative result counts as zero.
 
-A multiply-add is two operations. The formulas are those of TensorFlow's profiler
-(tensorflow/python/profiler/internal/flops_registry.py), except for two that it gets wrong: gradients of strided
-convolutions, where it divides the input's size by the stride, and `BatchMatMul` with `adj_x`, where it ignores the
-transposition. Ops that only move elements cost nothing. Transcendental functions count as one operation per element.
+The formulas are those of TensorFlow's profiler (tensorflow/python/profiler/internal/flops_registry.py), except for two
+errors: for gradients of strided convolutions, it divides the input's size by the stride, and for `BatchMatMul` with
+`adj_x`, it ignores the transposition. Ops that only move elements cost nothing. Transcendental functions count as one
+operation per element.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
 from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
-
-# An op as cost rules see it: shapes with a number for every size.
 
 KnownSizes = tuple[int, ...]
 MAX_ELEMENTS = 2**63 - 1  # the range of TensorFlow's element counts
@@ -48,9 +46,11 @@ class UnknownShapeError(Exception):
 
 
 class CountedOp:
-    """One op with its inputs and outputs. Reading a shape of unknown rank raises `UnknownShapeError`; `partial` is true
-    once a
-    shape with an unknown size other than the batch was read, so that the count is a lower bound."""
+    """One op as cost rules see it, with a number for every size.
+
+    Reading a shape of unknown rank raises `UnknownShapeError`. `partial` becomes true when a shape with an unknown size
+    other than the batch is read: the count is a lower bound.
+    """
 
     __slots__ = ("batch", "ins", "op", "outs", "partial")
 
@@ -77,31 +77,27 @@ class CountedOp:
 
 
 def sizes_with_batch(dims: Dims, symbols: Symbols, batch: int) -> KnownSizes:
-    """Return sizes as numbers: an unknown size counts as the batch, an expression is evaluated with it."""
+    """Return sizes as numbers: symbols are evaluated with the batch in place of every unknown number."""
     if dims is None:
         raise UnknownShapeError
     return tuple(max(0, size) if size > SYMBOL_LIMIT else max(0, symbols.evaluate(size, batch)) for size in dims)
 
 
 def follows_batch_only(dims: Dims, symbols: Symbols) -> bool:
-    """Return whether a shape is known, apart from sizes that follow from the batch."""
+    """Return whether a shape is known except for sizes that follow from the batch."""
     return dims is not None and all(symbols.follows_from_batch(size) for size in dims)
 
 
 def size_product(shape: KnownSizes) -> int:
-    """Return the product, at most 2⁶³ - 1: TensorFlow counts in 64 bits, and a hostile shape may have thousands of
-    sizes."""
+    """Return the product, at most 2⁶³ - 1."""
     count = 1
     for size in shape:
         count = min(count * size, MAX_ELEMENTS)
     return count
 
 
-# Operations of an `Einsum`, whose equation is an attribute.
-
-
 def _einsum_cost(op: CountedOp) -> OpCost:
-    """Count the product of the sizes of all letters; nothing for a single operand, which is not multiplied."""
+    """Count the product of the sizes of all letters; 0 for a single operand."""
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
     terms = left.split(",")
     first = max(0, len(op.ins) - len(terms))  # the equation may be an input before the operands
@@ -111,7 +107,6 @@ def _einsum_cost(op: CountedOp) -> OpCost:
     for operand, term in enumerate(terms):
         shape, (before, dots, after) = op.input_sizes(first + operand), term.partition("...")
         if dots:
-            # The dims between the letters before the dots and those after.
             dotted = max(dotted, size_product(shape[len(before) : len(shape) - len(after)]))
         ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
         for letter, size in zip(before + after, ends, strict=False):
@@ -121,12 +116,9 @@ def _einsum_cost(op: CountedOp) -> OpCost:
     return OpCost(macs, 2 * macs)
 
 
-# Ops of PyTorch whose weights are in a list, or whose kind an attribute says.
-
-
 def _recurrent_cost(op: CountedOp) -> OpCost:
-    """Count the products of all steps with each matrix of weights; of a cell, with the last two matrices."""
-    shapes = [op.input_sizes(place) for place, given in enumerate(op.ins) if given.shape is not None]
+    """Count the products of all steps with each matrix of weights; for a cell, with the last two matrices."""
+    shapes = [op.input_sizes(place) for place, out in enumerate(op.ins) if out.shape is not None]
     matrices = [shape for shape in shapes[1:] if len(shape) == 2]
     if not matrices or not shapes[0]:
         raise UnknownShapeError
@@ -138,7 +130,7 @@ def _recurrent_cost(op: CountedOp) -> OpCost:
 
 
 def _convolution_cost(op: CountedOp) -> OpCost:
-    """Count a convolution that an attribute may transpose: then each input element meets the whole kernel."""
+    """Count a convolution; if it is transposed, each element of the input is multiplied with the whole kernel."""
     moved = op.input_elements() if op.op.attr("transposed") else op.output_elements()
     macs = min(moved * size_product(op.input_sizes(1)[1:]), MAX_ELEMENTS)
     return OpCost(macs, 2 * macs)
@@ -248,7 +240,7 @@ def _attribute_product(op: CountedOp, name: str) -> int:
 
 
 def _inner_size(op: CountedOp) -> int:
-    """Return the summed dimension of a matrix product. Both factors have it; one of them may not know it."""
+    """Return the summed dimension of a matrix product, from the factor in which it is known."""
     left = _factor_size(op, 0, bool(op.op.attr("transpose_a") or op.op.attr("adj_x")))
     if left is not None and left > SYMBOL_LIMIT:
         return left

@@ -1,6 +1,6 @@
-"""Costs of Keras layers, as the ops that they run: each op counts by its formula (formulas.py).
+"""Compute the costs of Keras layers as those of the ops that they run (formulas.py).
 
-The steps are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
+The ops are those of Keras's `call` at inference: dropout and noise cost nothing, batch normalisation only scales.
 Recurrent layers count all time steps.
 """
 
@@ -23,11 +23,9 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
-# One op that a Keras layer runs, counted by the formula of that op, and steps shared by many layers.
-
 
 class CostStep(NamedTuple):
-    """One op: its type, its input shapes and output shape, its attributes; run `times` times."""
+    """One op that a layer runs `times` times."""
 
     op: str
     ins: Sequence[KnownSizes]
@@ -84,7 +82,7 @@ def _per_spatial_axis(value: Any, count: int) -> KnownSizes:
 def _elementwise_steps(ops: str, shape: KnownSizes) -> CostSteps:
     """Yield ops on every element, in sequence."""
     for op in ops.split():
-        # Rules of elementwise ops count only the result, so an extra operand is harmless.
+        # Rules of elementwise ops count only the result, so the number of operands does not matter.
         yield CostStep(op, [shape, shape], shape)
 
 
@@ -122,7 +120,7 @@ def _channel_count(config: LayerConfig, shape: KnownSizes) -> int:
 
 def _matmul_step(a: KnownSizes, out: KnownSizes) -> CostStep:
     """Return a product with the last dimension of `a`."""
-    # `matmul` takes only the summed dimension from its operands: one will do.
+    # The formula reads the summed dimension from one operand.
     return CostStep("MatMul", [a], out)
 
 
@@ -137,16 +135,16 @@ def layer_cost(layer: Layer, batch: int) -> OpCost | None:
         return None
     if layer_row(layer.class_name).flops == MOVES_ONLY:
         return OpCost()
-    works = [_layer_call_cost(layer, call, batch) for call in layer.calls]
-    known = [work for work in works if work is not None]
-    if layer.times is None or not works or len(known) < len(works):
+    costs = [_layer_call_cost(layer, call, batch) for call in layer.calls]
+    known = [cost for cost in costs if cost is not None]
+    if layer.times is None or not costs or len(known) < len(costs):
         return None
-    macs, flops = (min(MAX_ELEMENTS, sum(work[part] for work in known) * layer.times) for part in (0, 1))
+    macs, flops = (min(MAX_ELEMENTS, sum(cost[part] for cost in known) * layer.times) for part in (0, 1))
     return OpCost(macs, flops)
 
 
 def is_partly_counted(layer: Layer) -> bool:
-    """Return whether a call takes a tensor with an unknown size other than the batch: the count is a lower bound."""
+    """Return whether a call has a tensor with an unknown size other than the batch: the count is a lower bound."""
     shapes = (shape for call in layer.calls for shape in (*call.takes, *call.gives[:1]))
     return layer_row(layer.class_name).flops != MOVES_ONLY and any(None in (shape or ())[1:] for shape in shapes)
 
@@ -159,11 +157,10 @@ def _layer_call_cost(layer: Layer, call: LayerCall, batch: int) -> OpCost | None
         steps = _layer_steps(
             layer, [_shape_with_batch(shape, batch) for shape in call.takes], _shape_with_batch(call.gives[0], batch)
         )
-        done = [(_layer_step_cost(step), step.times) for step in steps]
+        costs = [(_layer_step_cost(step), step.times) for step in steps]
     except LAYER_RULE_ERRORS:
         return None  # a class without a rule, or an invalid configuration
-    # Steps are run `times` times in one call of the layer.
-    return OpCost(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
+    return OpCost(*(sum(cost[part] * times for cost, times in costs) for part in (0, 1)))
 
 
 def _layer_step_cost(step: CostStep) -> OpCost:
@@ -173,9 +170,8 @@ def _layer_step_cost(step: CostStep) -> OpCost:
 
 
 def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of a layer. A wrapper runs its layer in both directions, or with time steps in the batch."""
+    """Yield the ops of a layer. Wrappers run their layer in both directions, or with time steps in the batch."""
     kind, config, times = layer.class_name, layer.config, 1
-    # A wrapper may wrap a wrapper.
     while has_layer_role(kind, LayerRole.WRAPPER):
         if kind == "Bidirectional":
             times *= 2
@@ -189,7 +185,7 @@ def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> Cost
         yield step._replace(times=times * step.times)
 
 
-# MemoryError: a text in place of a size, repeated.
+# MemoryError, because a text in place of a size is repeated.
 LAYER_RULE_ERRORS = (
     TypeError,
     ValueError,
@@ -208,9 +204,9 @@ def _dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) 
 
 
 def _lora_steps(config: LayerConfig, kernel: KnownSizes, along: int, out: KnownSizes) -> CostSteps:
-    """Yield the ops that LoRA adds. The product of its two factors is added to a kernel before it is used; of quantised
-    kernels, which stay as they are, the factors multiply the input, and that is added to the result. `along` is how
-    many numbers of the input a number of the result sums."""
+    """Yield the ops that LoRA adds: the product of its two factors is added to the kernel. For a quantised kernel, the
+    product of the input and the factors is added to the result instead. `along` is the number of inputs that an element
+    of the result sums."""
     if not (rank := config.get("lora_rank")):
         return
     if _is_quantised(config):
@@ -223,21 +219,20 @@ def _lora_steps(config: LayerConfig, kernel: KnownSizes, along: int, out: KnownS
 
 
 def _is_quantised(config: LayerConfig) -> bool:
-    """Return whether a layer keeps its kernel quantised, by the policy in its `dtype`."""
+    """Return whether the kernel of a layer is quantised, by the policy in its `dtype`."""
     dtype = config.get("dtype")
     return isinstance(dtype, dict) and isinstance(dtype.get("config"), dict) and "mode" in dtype["config"]
 
 
 def _embedding_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops that LoRA adds to an embedding, whose lookup itself computes nothing. A quantised table takes a row
-    of the first factor too."""
+    """Yield the ops that LoRA adds to an embedding; the lookup costs nothing."""
     yield from _lora_steps(config, (config["input_dim"], out[-1]), 0, out)
 
 
 def _einsum_dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
     first, _, second = left.partition(",")
-    # From the right: the dots, which are the batch, are on the left ("...x,xy->...y").
+    # From the right, since "..." (the batch) is on the left: "...x,xy->...y".
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
@@ -271,15 +266,15 @@ def _depthwise_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSiz
 
 
 def _depthwise_window(config: LayerConfig, out: KnownSizes) -> KnownSizes:
-    """Return a kernel window with a second dimension of 1: `DepthwiseConv2dNative` counts the first two dimensions."""
+    """Return a kernel window as two dimensions, of which `DepthwiseConv2dNative` counts the product."""
     return (size_product(_per_spatial_axis(config["kernel_size"], len(out) - 2)), 1)
 
 
 def _separable_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    many = _channel_count(config, takes[0]) * config.get("depth_multiplier", 1)
+    channels = _channel_count(config, takes[0]) * config.get("depth_multiplier", 1)
     filters = config["filters"]
     # (positions, channels between): the pointwise half is a product along the second dimension.
-    between = (size_product(out) // filters, many)
+    between = (size_product(out) // filters, channels)
     yield CostStep("DepthwiseConv2dNative", [takes[0], _depthwise_window(config, out)], between)
     yield _matmul_step(between, out)
     yield from _bias_and_activation_steps(config, out)
@@ -293,7 +288,7 @@ def _pooling_rule_for(op: str) -> LayerCostRule:
 
 
 def _merge_rule_for(ops: str) -> LayerCostRule:
-    """Make the rule of one op for each input but the first, then one op on the result (`AddV2,RealDiv`)."""
+    """Return the rule of one op for each input after the first, then one op on the result (`AddV2,RealDiv`)."""
     each_one, _, last = ops.partition(",")
 
     def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
@@ -343,8 +338,8 @@ def _grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: 
 def _attention_head_steps(
     config: LayerConfig, takes: list[KnownSizes], out: KnownSizes, heads: tuple[int, int], depths: tuple[int, int]
 ) -> CostSteps:
-    """Yield three projections, scores, weighted values and the output projection, of so many `heads` of queries and of
-    keys, and these `depths` of a key and a value."""
+    """Yield three projections, scores, weighted values and the output projection. `heads` are the numbers of query and
+    key heads, `depths` the sizes of a key and a value."""
     # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
     query, value = takes[0], takes[min(1, len(takes) - 1)]
     key = takes[2] if len(takes) > 2 else value
@@ -354,8 +349,8 @@ def _attention_head_steps(
     bias = "AddV2" if config.get("use_bias", True) else ""
     # Each projection: its input, and its output of (batch, T, heads, depth).
     gates = [(query, context)] if config.get("use_gate") else []
-    for given, into in ((query, queries), (key, keys), (value, (*value[:-1], heads[1], wide)), *gates):
-        yield _matmul_step(given, into)
+    for source, into in ((query, queries), (key, keys), (value, (*value[:-1], heads[1], wide)), *gates):
+        yield _matmul_step(source, into)
         yield from _elementwise_steps(bias, into)
     # Every query is compared with each key along these axes: usually all but batch, heads and depth.
     axes = config.get("attention_axes") or range(1, len(keys) - 2)
@@ -364,7 +359,7 @@ def _attention_head_steps(
     yield from _elementwise_steps("Mul", queries)
     yield _matmul_step(queries, scored)
     yield from _elementwise_steps("Softmax", scored)
-    # The scores weigh the values: a sum over S; then one over heads and their depth.
+    # Sums over S for the weighted values, then over heads and their depth.
     yield _matmul_step((1, times), context)
     yield from _elementwise_steps("Sigmoid Mul" if gates else "", context)
     yield _matmul_step((1, heads[0] * wide), out)
@@ -393,7 +388,7 @@ def _additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out:
 
 
 def _inner_steps(kind: str, config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Return the ops of a layer by the rule of its class. Raises LookupError if that has none."""
+    """Return the ops of a layer by the rule of its class. Raises LookupError without a rule."""
     rule = layer_cost_rule(kind)
     if rule is None:
         raise LookupError(kind)
@@ -409,7 +404,8 @@ RECURRENT_GATES = {
 
 
 def _recurrent_rule_for(kind: str) -> LayerCostRule:
-    """Make the rule of a recurrent layer. Each step: a product with the input, one with the state, the gates."""
+    """Return the rule of a recurrent layer: at each step a product with the input, one with the state, and the
+    gates."""
     gates, ops = RECURRENT_GATES[kind]
 
     def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
@@ -430,7 +426,7 @@ def _recurrent_rule_for(kind: str) -> LayerCostRule:
 
 
 def _cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of each cell of a stack, which takes the output of the previous one."""
+    """Yield the ops of a stack of cells, each with the output of the previous cell as input."""
     batch, times, width = takes[0]
     for kind, settings in recurrent_cells(config):
         yield from _inner_steps(kind, settings, [(batch, times, width)], out)
@@ -438,12 +434,12 @@ def _cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -
 
 
 def _recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of a recurrent convolution. Each step: one convolution of the input and one of the state, into four
+    """Yield the ops of a recurrent convolution: at each step a convolution of the input and one of the state, for four
     gates."""
     _, ops = RECURRENT_GATES["lstm"]
     batch, times, *image = takes[0]
     filters, state = config["filters"], (batch, *out[-len(image) :])
-    # In both directions, the result has the channels of both.
+    # The result of a bidirectional layer may have twice the channels.
     channel_axis = 1 if config.get("data_format") == "channels_first" else -1
     state = (*state[:channel_axis], filters, *state[channel_axis:][1:])
     places = _per_spatial_axis(config["kernel_size"], len(image) - 1)
@@ -456,7 +452,7 @@ def _recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], o
 
 
 def _resize_rule_for(usual: str) -> LayerCostRule:
-    """Make the rule of a resized image; `usual` is the default interpolation."""
+    """Return the rule of a resized image; `usual` is the default interpolation."""
 
     def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
         if config.get("interpolation", usual) == "bilinear":
@@ -507,6 +503,6 @@ MOVES_ONLY = "0"
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def layer_cost_rule(kind: str) -> LayerCostRule | None:
-    """Return the rule that yields the ops of layers of a class; None if they are not known."""
+    """Return the rule that yields the ops of layers of a class; None if they are unknown."""
     word, _, argument = layer_row(kind).flops.rstrip(")").partition("(")
     return LAYER_COST_RULE_MAKERS[word](argument) if word in LAYER_COST_RULE_MAKERS else LAYER_COST_RULES.get(word)

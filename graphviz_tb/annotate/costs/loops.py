@@ -1,6 +1,6 @@
-"""Ops that run, and their number of rounds.
+"""Find the ops that run, and the number of rounds of loops.
 
-Ops without any dependent result or side effect never run. In loops of control flow v1, the ops between the inputs
+Ops on which no result and no side effect depends never run. In loops of control flow v1, the ops between the inputs
 (Enter) and outputs (Exit) of a frame run once per round.
 """
 
@@ -51,9 +51,8 @@ FORWARDING_ROLES = (
 
 
 def unused_nodes(graph: Graph) -> Bools:
-    """Return a mask of the ops that never run: ops used only for their shape; in functions, and in a main graph with
-    explicit results, ops on which no result and no side effect depends. Keras calls the cell of a recurrent layer once
-    only to see the shape of its output.
+    """Return which ops never run: ops used only for their shape, as the cell of a recurrent layer that Keras calls once
+    more; and ops on which no result and no side effect depends, in functions and in a main graph with explicit results.
 
     >>> from graphviz_tb import load
     >>> text = '''node { name: "x" op: "Placeholder" } node { name: "y" op: "Relu" input: "x" }
@@ -66,19 +65,19 @@ def unused_nodes(graph: Graph) -> Bools:
     results = graph.nodes_of_types(RESULT_OPS.__contains__)
     last = np.ones(len(graph), bool)
     last[graph.source] = False
-    # Without explicit results any unused output may be a result, and a cycle that leads nowhere runs.
-    says = np.array(
+    # Without explicit results, any unused output may be a result, and a cycle without outputs runs.
+    has_results = np.array(
         [*(any(node >= 0 for node, _ in function.returns) for function in graph.functions), (results & main).any()]
     )
     wanted = np.where(
-        says[graph.function],
+        has_results[graph.function],
         last & ~graph.nodes_of_types(_is_pure_op),
         last | ~reachable_mask(last, *_reversed_edges(graph)),
     )
     alive = results | graph.nodes_of_types(_may_have_effect) | wanted
     for body in graph.functions:
         alive[[node for node, _ in body.returns if node >= 0]] = True
-    # Reading or filling a shape does not need the value.
+    # Ops that read or fill a shape do not need the value.
     never: Bools = ~reachable_mask(
         alive, *_reversed_edges(graph, graph.control | ~graph.nodes_of_types(_reads_only_shape)[graph.target])
     )
@@ -86,7 +85,7 @@ def unused_nodes(graph: Graph) -> Bools:
 
 
 def _reversed_edges(graph: Graph, edges: Bools | slice = slice(None)) -> tuple[Ints, Ints]:
-    """Return the ends of edges, from the consuming op to the producing one."""
+    """Return the targets and the sources of edges."""
     return graph.target[edges], graph.source[edges]
 
 
@@ -101,7 +100,7 @@ def _reads_only_shape(op: str) -> bool:
 
 
 def _may_have_effect(op: str) -> bool:
-    """Return whether an op has a side effect, or may have one because no table describes it.
+    """Return whether an op has a side effect, or may have one because it is unknown.
 
     >>> (
     ...     _may_have_effect("AssignSub"),
@@ -117,7 +116,7 @@ def _may_have_effect(op: str) -> bool:
 
 
 def _is_pure_op(op: str) -> bool:
-    """Return whether an op is known to be arithmetic, or to forward a value.
+    """Return whether an op only computes or forwards a value.
 
     >>> _is_pure_op("Mul"), _is_pure_op("StridedSlice"), _is_pure_op("StackPushV2")
     (True, True, False)
@@ -127,7 +126,7 @@ def _is_pure_op(op: str) -> bool:
 
 
 def branch_nodes(graph: Graph) -> Bools:
-    """Return a mask of the ops in branches of control flow v1: after a `Switch` that no loop has, before its `Merge`.
+    """Return which ops are in branches of control flow v1: after a `Switch` outside of loops, before its `Merge`.
 
     >>> from graphviz_tb import load
     >>> text = '''node { name: "x" op: "Placeholder" } node { name: "s" op: "Switch" input: "x" input: "x" }
@@ -166,7 +165,7 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
         return {}
     order, begin = group_by_key(graph.source, len(graph))
     first, targets = begin.tolist(), graph.target[order].tolist()
-    hands_in, hands_out = enters.tolist(), exits.tolist()
+    is_enter, is_exit = enters.tolist(), exits.tolist()
     # A frame is identified by its enclosing frame and its name.
     number: dict[tuple[int, str], int] = {}
     outer, depth = [NO_FRAME], [0]
@@ -174,8 +173,8 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     todo = np.flatnonzero(enters).tolist()
     while todo:
         node = todo.pop()
-        inside = outer[frame[node]] if hands_out[node] else frame[node]
-        if hands_in[node] and depth[inside] < MAX_NESTED_LOOPS:
+        inside = outer[frame[node]] if is_exit[node] else frame[node]
+        if is_enter[node] and depth[inside] < MAX_NESTED_LOOPS:
             inside = number.setdefault((inside, _loop_frame_name(graph, node)), len(outer))
             if inside == len(outer):
                 outer.append(frame[node])
@@ -185,16 +184,14 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
             if depth[inside] > depth[frame[user]]:
                 frame[user] = inside
                 todo.append(user)
-    asked: dict[int, list[int]] = defaultdict(list)
+    conditions_of: dict[int, list[int]] = defaultdict(list)
     for node in np.flatnonzero(graph.nodes_of_types(FRAME_CONDITION_OPS.__contains__)).tolist():
-        asked[frame[node]].append(node)
+        conditions_of[frame[node]].append(node)
     around: list[tuple[int | None, ...]] = [()]
     for loop in range(1, len(outer)):
-        conditions = asked[loop]
+        conditions = conditions_of[loop]
         around.append((*around[outer[loop]], conditions[0] if len(conditions) == 1 else None))
-    return {
-        node: around[loop] for node, loop in enumerate(frame) if loop and not hands_in[node] and not hands_out[node]
-    }
+    return {node: around[loop] for node, loop in enumerate(frame) if loop and not is_enter[node] and not is_exit[node]}
 
 
 def _loop_frame_name(graph: Graph, node: int) -> str:
@@ -204,14 +201,14 @@ def _loop_frame_name(graph: Graph, node: int) -> str:
     return str(name, "utf-8", "replace")
 
 
-# The number of rounds of a loop with a counter: start, step and limit must be known numbers.
+# The number of rounds of a loop with a counter, for known start, step and limit.
 #
 # while counter < limit and time < steps:    # the first condition to fail ends the loop
 #         counter, time = counter + 1, time + 1
 #
-# The limit may be the final counter of a second loop: gradients run as often as their loop. Some loops count down.
+# The limit may be the final counter of another loop: gradients run as often as their loop. Loops may count down.
 
-# comparison ─▶ (the first operand is the lower one, 1 if both may be equal)
+# By comparison: whether the first operand is the lower one, and 1 if the loop continues for equal operands.
 COMPARISON_ORDERS = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
 DIFFERENCE_OPS = frozenset({"Sub"})
 NO_SOURCE: OutputRef = (-1, 0)
@@ -244,16 +241,16 @@ class LoopRounds:
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
         self._known: dict[tuple[CallFrame, int], int | None] = {}
-        self._asked = 0  # depth of loops that need each other's count
+        self._depth = 0  # of loops that need the count of another loop
 
     def round_count(self, frame: CallFrame, node: int) -> int | None:
-        """Return how often a `While` runs its body, or a `LoopCond` starts a round; None if it is unknown."""
+        """Return how often a `While` runs its body, or a `LoopCond` starts a round; None if unknown."""
         key = frame, node
-        if key not in self._known and self._asked < MAX_CHAINED_LOOPS:
-            self._known[key] = None  # if the limit of a loop is its own counter
-            self._asked += 1
+        if key not in self._known and self._depth < MAX_CHAINED_LOOPS:
+            self._known[key] = None  # for a loop whose limit is its own counter
+            self._depth += 1
             self._known[key] = self._find_round_count(frame, node)
-            self._asked -= 1
+            self._depth -= 1
         return self._known.get(key)
 
     def _find_round_count(self, frame: CallFrame, node: int) -> int | None:
@@ -264,7 +261,7 @@ class LoopRounds:
             self.rounds_until_limit(frame, loop, comparison) for comparison in self.comparisons_of(loop.condition)
         ]
         known = [count for count in counts if count is not None]
-        # All comparisons must hold: an unknown one may end the loop earlier.
+        # An unknown comparison may end the loop earlier.
         return min(known) if known and len(known) == len(counts) else None
 
     def loop_of_node(self, frame: CallFrame, node: int) -> CountableLoop | None:
@@ -275,7 +272,7 @@ class LoopRounds:
         return CallLoop(self.inference, node, functions) if {"cond", "body"} <= functions.keys() else None
 
     def comparisons_of(self, condition: OutputRef) -> list[int]:
-        """Return the comparisons joined in a condition; parts that are not comparisons are included."""
+        """Return the ops that a condition joins by `LogicalAnd`, comparisons or not."""
         waiting = [condition[0]]
         found: list[int] = []
         while waiting and len(found) < MAX_CONDITION_COMPARISONS:
@@ -287,7 +284,7 @@ class LoopRounds:
         return [*found, *waiting]
 
     def rounds_until_limit(self, frame: CallFrame, loop: CountableLoop, comparison: int) -> int | None:
-        """Return in how many rounds a counter passes the limit of one comparison."""
+        """Return the number of rounds until a counter passes the limit of a comparison; None if unknown."""
         compares = equal_op(self.inference.op_type(comparison)) if comparison >= 0 else ""
         if compares not in COMPARISON_ORDERS:
             return None
@@ -296,7 +293,7 @@ class LoopRounds:
         if len(compared) != 2:
             return None
         lower, upper = compared if lower_first else compared[::-1]
-        # Up to the limit above, or down to the one below.
+        # The counter is the lower operand and counts up, or the upper one and counts down.
         for counter, limit, way in ((lower, upper, 1), (upper, lower, -1)):
             value = loop.loop_value_of(counter)
             step = None if value is None else self.step_per_round(frame, loop, value)
@@ -308,7 +305,7 @@ class LoopRounds:
         return None
 
     def step_per_round(self, frame: CallFrame, loop: CountableLoop, value: int) -> int | None:
-        """Return the number that a round adds to a value; None if it does anything else with it."""
+        """Return the number that a round adds to a value; None if it changes the value in another way."""
         end = loop.next_value(value)
         op = self.inference.op_type(end[0]) if end[0] >= 0 else ""
         if op not in ADD_OPS | DIFFERENCE_OPS:
@@ -321,7 +318,7 @@ class LoopRounds:
         return -number if number is not None and op in DIFFERENCE_OPS else number
 
     def constant_number(self, frame: CallFrame, loop: CountableLoop, source: OutputRef) -> int | None:
-        """Return a number that is equal in every round."""
+        """Return the number in an output that is equal in every round; None for other outputs."""
         value = loop.loop_value_of(source)
         if value is None:
             return self.known_number(loop.frame, source)
@@ -348,12 +345,12 @@ class LoopRounds:
         node, value = _source_behind_carriers(self.inference, source, IDENTITY_OPS | FRAME_ENTER_OPS)
         op = self.inference.op_type(node) if node >= 0 else ""
         if op in FRAME_EXIT_OPS:
-            # An Exit takes its value from a Switch, which the condition of the loop controls.
+            # The input of an Exit is a Switch of a value and the condition of the loop.
             switch = _source_behind_carriers(self.inference, _first_loop_op_input(self.inference, node))[0]
-            ways = _source_operands(self.inference, switch) if switch >= 0 else []
-            if len(ways) != 2 or self.inference.op_type(switch) not in FRAME_SWITCH_OPS:
+            operands = _source_operands(self.inference, switch) if switch >= 0 else []
+            if len(operands) != 2 or self.inference.op_type(switch) not in FRAME_SWITCH_OPS:
                 return None
-            (value, _), (node, _) = ways
+            (value, _), (node, _) = operands
         if node < 0 or self.inference.op_type(node) not in LOOP_OPS | FRAME_CONDITION_OPS:
             return None
         loop, count = self.loop_of_node(frame, node), self.round_count(frame, node)
@@ -394,7 +391,7 @@ class CallLoop:
         return self.function_result(self.body, value)
 
     def function_result(self, function: int, position: int) -> OutputRef:
-        """Return the result of a function at a position, before ops that only forward it."""
+        """Return the source of a function's result at a position, before ops that only forward it."""
         returns = self.inference.graph.functions[function].returns
         if position >= len(returns) or returns[position][0] < 0:
             return NO_SOURCE
@@ -403,8 +400,8 @@ class CallLoop:
 
 
 class FrameLoop:
-    """A loop of control flow v1, found by its condition. A value is identified by its Merge, which joins the value from
-    outside with the one from the previous round."""
+    """A loop of control flow v1, given by its condition. A value is identified by its Merge, which joins the value from
+    outside and that of the previous round."""
 
     def __init__(self, inference: Inference, frame: CallFrame, node: int) -> None:
         self.inference, self.node = inference, node

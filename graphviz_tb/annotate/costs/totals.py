@@ -1,7 +1,7 @@
-"""The cost of every op of a graph.
+"""Compute the cost of every op and weight of a graph.
 
-A call costs as much as its functions with its arguments: the most expensive branch
-of several, all rounds of a loop, or one round if their number is unknown.
+A call costs as much as its functions with its arguments: of several branches the most expensive; all rounds of a loop,
+or one round if their number is unknown.
 """
 
 from __future__ import annotations
@@ -48,48 +48,46 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.signatures import op_def
 
-# The batch of a graph, where its inputs leave it open: sums are of one batch.
+# The batch size of a graph whose inputs have none, from ops that state the size of their output.
 #
 # images [?, 32, 32, 3] ─▶ … [?, 16, 16, 8] ─▶ transposed convolution, sizes [8, 32, 32, 3]        the batch is 8
 
 
 def _stated_batch(inference: Inference) -> int | None:
-    """Return the batch size that ops of the main graph state for their outputs where their inputs leave it open; None
-    if none does, or if two differ."""
+    """Return the batch size that ops of the main graph state for outputs of inputs with an unknown batch; None without
+    such an op, or if two differ."""
     graph = inference.graph
     stating = {op for op in set(graph.op_types) if op in RESHAPE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION)}
     found: set[int] = set()
     for node in graph.nodes_of_types(stating.__contains__).nonzero()[0].tolist() if stating else ():
         if graph.function[node] < 0:
             outs = inference.infer_outputs(inference.main, node)
-            # The data of a transposed convolution is its last input, that of a reshape its first.
-            takes = inference.infer_inputs(inference.main, node)
-            data = takes[0 if inference.op_type(node) in RESHAPE_OPS else -1] if takes else None
+            # The data is the first input of a reshape, and the last of a transposed convolution.
+            inputs = inference.infer_inputs(inference.main, node)
+            data = inputs[0 if inference.op_type(node) in RESHAPE_OPS else -1] if inputs else None
             if data is not None and outs and (batch := _batch_between(inference, data, outs[0])):
                 found.add(batch)
     return found.pop() if len(found) == 1 else None
 
 
 def _batch_between(inference: Inference, data: Out, out: Out) -> int | None:
-    """Return the batch size at which the input of an op fits its output; None if the input has no open batch."""
-    taken, given = data.shape, out.shape
+    """Return the batch size for which the input of an op fits its output; None if only the batch is not unknown."""
+    before, after = data.shape, out.shape
     if (
-        not taken
-        or not given
-        or not all_sizes_known(given)
-        or taken[0] > SYMBOL_LIMIT
-        or not all_sizes_known(taken[1:])
+        not before
+        or not after
+        or not all_sizes_known(after)
+        or before[0] > SYMBOL_LIMIT
+        or not all_sizes_known(before[1:])
     ):
         return None
-    if not follows_batch_only(taken, inference.symbols):
+    if not follows_batch_only(before, inference.symbols):
         return None
-    if len(taken) == len(given) and prod(taken[1:]) != prod(given[1:]):
-        return given[0]  # a convolution changes all sizes but the batch
-    sample = prod(taken[1:])
-    return prod(given) // sample if sample and not prod(given) % sample else None
+    if len(before) == len(after) and prod(before[1:]) != prod(after[1:]):
+        return after[0]  # a convolution keeps the batch
+    sample = prod(before[1:])
+    return prod(after) // sample if sample and not prod(after) % sample else None
 
-
-# Costs of weights: parameters and bytes, and the op of the network at which each counts.
 
 FORWARD_ROLE, GRADIENT_ROLE, OPTIMIZER_ROLE = range(len(COST_ROLES))
 COST_ROLE_BY_PART = {Part.GRADIENT: GRADIENT_ROLE, Part.UPDATE: OPTIMIZER_ROLE}  # every other part is forward
@@ -102,8 +100,8 @@ def _cost_roles_of_nodes(graph: Graph) -> list[int]:
 
 
 def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
-    """Yield the nodes of weights and their costs. A weight of unknown size costs one `unsized`; a Keras layer that is
-    a node has the weights of its class."""
+    """Yield the nodes of weights, and nodes that are Keras layers, with the costs of their weights. A weight of unknown
+    size counts as one `unsized`."""
     graph = inference.graph
     for node in graph.meaning.doubtful:
         yield node, Cost(doubtful=1)
@@ -111,7 +109,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
         if variable.use == VariableUse.BUFFER:
             continue
         if variable.use == VariableUse.STATE:
-            # A statistic that standardises an input: Keras counts it in some models.
+            # A constant that standardises an input: Keras counts it in some models.
             if graph.op_types[graph.op[variable.node]] in CONSTANT_OPS:
                 yield variable.node, Cost(doubtful=1)
             continue
@@ -122,7 +120,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
         elif copy:
             yield variable.node, Cost(copied=elements)
         else:
-            size, decided = element_size(variable.dtype), variable.trainable is not None
+            size, is_decided = element_size(variable.dtype), variable.trainable is not None
             untrained = elements if variable.trainable is False else 0
             yield (
                 variable.node,
@@ -130,7 +128,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
                     elements,
                     weight_bytes=elements * size,
                     non_trainable=untrained,
-                    undecided=int(not decided),
+                    undecided=int(not is_decided),
                     repeated=elements if _may_repeat(graph, variable.node) else 0,
                 ),
             )
@@ -148,7 +146,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
 
 
 def _may_repeat(graph: Graph, node: int) -> bool:
-    """Return whether the numbers of a weight of an exported program may be those of another."""
+    """Return whether a weight of an exported program may be a copy of another one."""
     definition = graph.node_def(node) if graph.op_types[graph.op[node]] == PARAMETER_OP else None
     return definition is not None and "_may_repeat" in definition.attr
 
@@ -166,11 +164,11 @@ def _variable_element_count(inference: Inference, variable: Variable) -> int | N
 
 
 def _weight_owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
-    """Return the owner of each variable or frozen constant that is drawn as a mark: the first op of the network, in the
-    same graph or body, that uses it.
+    """Return the owner of each weight that is drawn as a mark: the first op of the network, in the same graph or body,
+    that uses it.
 
-    Before: `roles` has the role of every node. Only variables outside of the scopes of all such ops are returned, such
-    as the handles of TensorFlow 2; the rest count where they are.
+    Only weights outside of the scopes of all such ops are returned, such as the handles of TensorFlow 2; others count
+    where they are.
     """
     owner_of: dict[int, int] = {}
     for variable in graph.meaning.variables():
@@ -190,7 +188,8 @@ def _shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
 
 
 def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
-    """Return the costs of all rows; an unknown size counts as `batch`, or by default as the batch that ops state."""
+    """Return the costs of all rows. An unknown size counts as `batch`; for the default of 1, as the batch that ops
+    state, if any."""
     graph = hierarchy.graph
     batch = (_stated_batch(inference) or batch) if batch == 1 else batch
     summer = CostSummer(inference, batch)
@@ -200,7 +199,7 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     callers = _callers_in_main_graph(graph)
     for node, cost in _iter_weight_costs(inference):
         nodes[node] += cost
-        # The weights of a function are counted at the call, as its ops are; for further calls they are the same.
+        # Weights of a function count at its first call only.
         caller = callers.get(int(graph.function[node]))
         if caller is not None:
             nodes[caller] += cost
@@ -217,7 +216,7 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
 
 
 def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
-    """Return, for each function, the first node of the main graph that calls it, or calls one that does."""
+    """Return for each function the first node of the main graph that calls it, directly or through other functions."""
     inner: dict[int, list[int]] = {}
     waiting: list[tuple[int, int]] = []
     for call in graph.calls:
@@ -264,7 +263,7 @@ def main_costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
 
 
 class CostSummer:
-    """Adds up costs of nodes: in the main graph, and in each frame of a function."""
+    """The costs of nodes, in the main graph and in each frame of a function."""
 
     def __init__(self, inference: Inference, batch: int) -> None:
         self.inference = inference
@@ -279,17 +278,16 @@ class CostSummer:
         self._around = loop_conditions(self.graph)
         self._branched: list[bool] = branch_nodes(self.graph).tolist()
         idle = unused_nodes(self.graph) | (self.graph.definition < 0)
-        if self.graph.is_value_trace:  # sizes and numbers, which the program computes and not the network
+        if self.graph.is_value_trace:  # sizes and numbers are computed by the program, not by the network
             idle |= self.graph.mark == Mark.CONSTANT
         self._idle: list[bool] = idle.tolist()
-        # function ─▶ its nodes
-        self._inside: dict[int, list[int]] = {}
+        self._inside: dict[int, list[int]] = {}  # nodes by function
         for node, function in enumerate(self.graph.function.tolist()):
             if function >= 0:
                 self._inside.setdefault(function, []).append(node)
 
     def costs_of_nodes(self) -> list[Cost]:
-        """Return the cost of each node; a node of a function is counted as in the first call that reaches it."""
+        """Return the cost of each node; a node of a function has that of the first call."""
         main = self.inference.main
         frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
         costs = []
@@ -300,9 +298,8 @@ class CostSummer:
         return costs
 
     def cost_in_frame(self, frame: CallFrame, node: int) -> Cost:
-        """Return the cost of one node in one frame. Frames that it calls are added up first; recursion counts as
-        nothing."""
-        # A stack, not recursion: calls may be thousands deep.
+        """Return the cost of a node in a frame. Frames that it calls are summed first; recursion costs nothing."""
+        # A stack, since calls may be thousands deep.
         waiting = [frame_of for frame_of in self.opened_frames(frame, node) if frame_of not in self._frames]
         begun: set[CallFrame] = set()
         while waiting:
@@ -315,12 +312,11 @@ class CostSummer:
             for each in inner:
                 self.inference.infer_outputs(sub, each)
             called = dict.fromkeys(callee for each in inner for callee in self.opened_frames(sub, each))
-            # A begun frame below leads back here: recursion counts as nothing.
+            # A frame that was begun is a recursion.
             below = [callee for callee in called if callee not in self._frames and callee not in begun]
             if below:
                 waiting += below
                 continue
-            # All below are known.
             total = NO_COST
             for each in inner:
                 total += self._cost_of_all_rounds(sub, each)
@@ -332,7 +328,7 @@ class CostSummer:
         return self.inference.calls.opened.get((frame, node), ())
 
     def _cost_of_all_rounds(self, frame: CallFrame, node: int) -> Cost:
-        """Return the cost of a node in all rounds of the enclosing loops of control flow v1; its branches all count."""
+        """Return the cost of a node in all rounds of the enclosing loops of control flow v1; all branches count."""
         cost = self._cost_of_one_round(frame, node)
         if self._branched[node] and (cost.flops or cost.activation_bytes) and not cost.branched:
             cost += Cost(branched=1)
@@ -367,18 +363,18 @@ class CostSummer:
         definition = self.graph.node_def(node)
         assert definition is not None, "only arguments of functions have none"
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
-        done = layer_cost(layer, self.batch) if layer else self._counted_work(op)
+        operations = layer_cost(layer, self.batch) if layer else self._counted_operations(op)
         partial = is_partly_counted(layer) if layer else op.partial
         alias = definition.op in ALIAS_OPS
         return Cost(
             0,
-            *(done or (0, 0)),
+            *(operations or (0, 0)),
             activation_bytes=0 if alias else self._activation_bytes(op),
-            uncounted=int(done is None),
-            # An unknown size counts as the batch: a guess.
+            uncounted=int(operations is None),
+            # Unknown sizes count as the batch, which is a guess.
             guessed=int(any(not all_sizes_known(out.shape) for out in (*ins, *outs) if out.shape is not None)),
             # An op without operations costs nothing, whatever its sizes.
-            partial=int(done is not None and partial and (any(done) or not (alias or layer))),
+            partial=int(operations is not None and partial and (any(operations) or not (alias or layer))),
             unshaped=int(not alias and not self._stores[node] and _has_unknown_output_size(op)),
         )
 
@@ -386,7 +382,7 @@ class CostSummer:
         """Return the cost of the functions of a call: the most expensive branch, or all rounds of a loop."""
         subs = [self._frames.get(sub, NO_COST) for sub in called]
         op = self.inference.op_type(node)
-        # One branch runs: take the most expensive, so that the cost is an upper bound.
+        # Only one branch runs: the most expensive one is an upper bound.
         if op in BRANCH_OPS:
             dearest = max(subs, key=lambda cost: cost.flops)
             return dearest if all(sub.as_dict() == dearest.as_dict() for sub in subs) else dearest + Cost(branched=1)
@@ -399,7 +395,7 @@ class CostSummer:
         # The condition runs once more than the body; its cost is negligible.
         return total + Cost(partial=1) if rounds is None else total.repeat(rounds)
 
-    def _counted_work(self, op: CountedOp) -> tuple[int, int] | None:
+    def _counted_operations(self, op: CountedOp) -> tuple[int, int] | None:
         try:
             return op_cost(op)
         except (UnknownShapeError, *ILL_FORMED_OP_ERRORS):  # an unknown shape, or one that the op does not accept
@@ -416,11 +412,11 @@ class CostSummer:
         )
 
 
-KERNEL_OUTPUT_PREFIX = "reserve_space"  # names of outputs kept for the gradient, whose size only the kernel knows
+KERNEL_OUTPUT_PREFIX = "reserve_space"  # of outputs for the gradient, whose size only the kernel knows
 
 
 def _has_unknown_output_size(op: CountedOp) -> bool:
-    """Return whether the size of an output is unknown, apart from the batch."""
+    """Return whether a size of an output other than the batch is unknown."""
     definition = op.op.definition
     if not op.outs:
         return output_count(definition) != 0

@@ -1,4 +1,9 @@
-"""Inference of calls, of While loops and of loops of TensorFlow 1: a function is inferred once per set of arguments."""
+"""Infer calls, `While` loops and loops of TensorFlow 1. A function is inferred once per set of arguments.
+
+PartitionedCall and similar ops   the results of the function
+If, Case                          the common part of the results of all branches
+While                             a fixed point: inputs joined with the results of the body until nothing changes
+"""
 
 from __future__ import annotations
 
@@ -12,12 +17,6 @@ from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, UNKNOWN_OUTPUT, Dim
 from graphviz_tb.limits import MAX_ARGUMENT_SETS, MAX_LOOP_ROUNDS, NODES_AGAIN, RESULTS_GIVEN, Meter
 from graphviz_tb.ops.roles import BRANCH_OPS, FRAME_NEXT_OPS, LOOP_OPS
 
-# Inference of calls: a function is inferred once per set of arguments, and its results are those of the call.
-#
-# PartitionedCall and the like      the results of the function
-# If, Case                          the common part of the results of all branches
-# While                             a fixed point: inputs joined with the results of the body until nothing changes
-
 
 class CallInference:
     """The calls of one inference."""
@@ -30,7 +29,7 @@ class CallInference:
         self._made: dict[int, list[CallFrame]] = {}  # by function
         self._rounds: dict[tuple[CallFrame, int], WhileLoop] = {}
         self.limited = False  # whether a body was not inferred for some of its arguments
-        self._again = 0  # nodes of bodies that were inferred again, for more sets of arguments
+        self._repeated = 0  # nodes of bodies that were inferred for further sets of arguments
         self._given = Meter(RESULTS_GIVEN)  # budget for results of calls
         self._ends: dict[int, list[OutputRef | None]] = {}  # sources of the results, by function
         self._born: dict[
@@ -77,35 +76,34 @@ class CallInference:
 
     def _enter_all(self, frame: CallFrame, node: int) -> list[CallFrame]:
         args = self.call_arguments(frame, node)
-        # Pass each function only as many as it has arguments: thousands of functions may have none.
+        # Pass only as many arguments as the function has: thousands of functions may have none.
         counts = ((function, len(self.graph.functions[function].args)) for function in self._called_functions(node))
         frames = [self.enter_frame(frame, function, args[:count]) for function, count in counts]
         return [sub for sub in frames if sub is not None]
 
     def _called_functions(self, node: int) -> list[int]:
-        """Return the functions that a node calls, without duplicates: it may name one of them thousands of times."""
+        """Return the functions that a node calls, without duplicates."""
         return list(dict.fromkeys(call.function for call in self.inference.wiring.calls_by_node[node]))
 
     def enter_frame(self, caller: CallFrame, function: int, args: tuple[Out, ...]) -> CallFrame | None:
         """Return the frame of a function with these arguments; None for recursion."""
         made = self._made.setdefault(function, [])
         if any(frame.encloses(caller) for frame in made):
-            # Recursion: the results of a call inside of itself are unknown.
             return None
         # Past the limits, all further calls share one frame with unknown arguments.
-        if len(made) >= MAX_ARGUMENT_SETS or (made and self._again + self._function_sizes[function] > NODES_AGAIN):
+        if len(made) >= MAX_ARGUMENT_SETS or (made and self._repeated + self._function_sizes[function] > NODES_AGAIN):
             known = (function, args) in self._frames
             self.limited |= not known
             args = args if known else ()
         frame = self._frames.get((function, args))
         if frame is None:
-            self._again += self._function_sizes[function] if made else 0
+            self._repeated += self._function_sizes[function] if made else 0
             frame = self._frames[function, args] = CallFrame(function, args, caller)
             made.append(frame)
         return frame
 
     def result_tasks(self, frame: CallFrame) -> list[InferenceTask]:
-        """Return the tasks of the nodes that make the results of a frame."""
+        """Return the tasks of the nodes whose outputs are the results of a frame."""
         return [(frame, end[0]) for end in self._result_sources(frame.function) if end is not None]
 
     def frame_results(self, frame: CallFrame) -> tuple[Out, ...]:
@@ -122,7 +120,7 @@ class CallInference:
         return self._given.spent
 
     def _result_sources(self, function: int) -> list[OutputRef | None]:
-        """Return the source of each result of a function: a node and which of its outputs; None where there is none."""
+        """Return the source of each result of a function, a node and an output; None if there is none."""
         if function not in self._ends:
             place = self.inference.wiring.position_of_key
             returns = self.graph.functions[function].returns
@@ -130,8 +128,8 @@ class CallInference:
         return self._ends[function]
 
     def with_fresh_symbols(self, frame: CallFrame, outs: tuple[Out, ...]) -> tuple[Out, ...]:
-        """Return results as one call sees them: sizes created in the body are new in each call, those of arguments are
-        not."""
+        """Return the results of one call: sizes that the body creates are new symbols in each call, sizes of arguments
+        are not."""
         symbols = self.inference.symbols
         born = self._born.get((frame, outs))
         if born is None:
@@ -175,7 +173,7 @@ class CallInference:
 
     @cached_property
     def _reached_frames(self) -> dict[int, list[CallFrame]]:
-        """Frames reachable by calls from the main graph, by function."""
+        """Return the frames reachable by calls from the main graph, by function."""
         inference = self.inference
         waiting = [inference.main]
         seen: dict[CallFrame, None] = {inference.main: None}
@@ -193,7 +191,7 @@ class CallInference:
 
 
 class WhileLoop:
-    """One `While`: its body is inferred with the inputs of the loop; sizes that change between rounds are unknown."""
+    """A `While`, whose body is inferred with the inputs of the loop; sizes that change between rounds are unknown."""
 
     def __init__(self, calls: CallInference, frame: CallFrame, node: int) -> None:
         self.calls = calls
@@ -209,23 +207,22 @@ class WhileLoop:
     def pending_tasks(self) -> list[InferenceTask]:
         """Return the tasks that the current round waits for; if there are none, run rounds up to a fixed point."""
         while self.body is not None:
-            # The frame of the body with the current assumption; reused if the assumption did not change.
             sub = self.calls.enter_frame(self.frame, self.body, self.args)
             if sub is None:
                 self.args = (UNKNOWN_OUTPUT,) * len(self.args)
                 return []
             if tasks := _unfinished_tasks(self.calls.result_tasks(sub)):
                 return tasks
-            given = self.calls.frame_results(sub)
+            results = self.calls.frame_results(sub)
             if self.calls.budget_spent:
                 self.args = (UNKNOWN_OUTPUT,) * len(self.args)
                 return []
             # A fixed point: the body returns its arguments.
-            if all(_assumption_holds(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
+            if all(_assumption_holds(arg, out, self.varying) for arg, out in zip(self.args, results, strict=False)):
                 return []
             self.rounds += 1
             self.args = tuple(
-                self._widen_argument(arg, given[index] if index < len(given) else UNKNOWN_OUTPUT)
+                self._widen_argument(arg, results[index] if index < len(results) else UNKNOWN_OUTPUT)
                 for index, arg in enumerate(self.args)
             )
         return []
@@ -238,14 +235,14 @@ class WhileLoop:
         return _widen_assumption(arg, out, self.varying, self.calls.inference.symbols)
 
     def loop_results(self) -> tuple[Out, ...]:
-        """Return the outputs of the loop: the values of every round, with one new symbol for each size that varies."""
+        """Return the outputs of the loop: the assumed values, with a new symbol for each size that varies."""
         calls = self.calls
         functions = [function for function in (self.cond, self.body) if function is not None]
         subs = [calls.enter_frame(self.frame, function, self.args) for function in functions]
         calls.opened[self.frame, self.node] = tuple(sub for sub in subs if sub is not None)
         if self.body is None:
             return ()
-        # Outside of the loop, a varying size is one number: its value after the last round.
+        # Outside of the loop, a varying size is a single number, that of the last round.
         new = {symbol: calls.inference.symbols.new_symbol() for symbol in sorted(self.varying)}
         return tuple(Out(_rename_symbols(arg.shape, new), None, _rename_symbols(arg.held, new)) for arg in self.args)
 
@@ -302,7 +299,7 @@ def _rename_symbols(numbers: Dims, new: dict[int, int]) -> Dims:
 
 # Loops of TensorFlow 1: a Merge is assumed to carry its outside input until the back edge shows otherwise.
 
-# Rounds after which a changing head becomes unknown, and after which all heads do: nested loops widen each other.
+# Rounds after which a changing head becomes unknown, and after which all heads do, since nested loops widen each other.
 ROUNDS_BEFORE_HEAD_UNKNOWN, ROUNDS_BEFORE_ALL_UNKNOWN = 4, 8
 
 
@@ -363,7 +360,7 @@ class LoopAssumptions:
                 wrong = dict.fromkeys(wrong, UNKNOWN_OUTPUT)
             for (inside, head), wide in wrong.items():
                 inside.heads[head] = wide
-            # Infer everything again that may depend on a wrong assumption.
+            # Forget everything that may depend on a wrong assumption.
             for inside, inferred in self._since:
                 inside.outs.pop(inferred, None)
                 self.calls.forget_results(inside, inferred)

@@ -1,6 +1,6 @@
-"""Constant folding of small integer tensors, so that a Reshape knows its target.
+"""Fold small integer tensors, so that the target shape of a Reshape is known.
 
-A fold returns the elements of an op's first output in row-major order: numbers, or symbols for unknown ones.
+A fold returns the elements of an op's first output in row-major order: numbers, or symbols for unknown numbers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from graphviz_tb.annotate.infer.symbols import (
 )
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
-
-# The elements of a constant, if they are a few integers.
 
 
 def _constant_elements(tensor: Any) -> Elements | None:
@@ -151,7 +149,7 @@ def _sum_elements(op: Op, numbers: list[int]) -> int:
 
 
 def _extreme_element(operation: str) -> Callable[[Op, list[int]], int]:
-    """Make the greatest or the least of some numbers."""
+    """Return a function for the greatest or the least of some numbers."""
 
     def combine(op: Op, numbers: list[int]) -> int:
         if not numbers:
@@ -296,7 +294,7 @@ def _fold_range(op: Op) -> Elements | None:
 
 
 def _repeat_number(value: Elements | None, sizes: Sequence[int] | None) -> Elements | None:
-    """Repeat one number over all positions of some sizes; None if anything is unknown, or the positions too many."""
+    """Repeat a number for all elements of a shape; None if anything is unknown, or the elements are too many."""
     if value is None or len(value) != 1 or sizes is None or not all_sizes_known(sizes):
         return None
     count = prod(sizes)
@@ -381,7 +379,7 @@ def _fold_onnx_transpose(op: Op) -> Elements | None:
 
 
 def _fold_one_element(op: Op) -> Elements | None:
-    """The elements of the input, which stay as many; an unknown number is one symbol."""
+    """Return the elements of the input; a new symbol for an unknown scalar."""
     value = op.value(0)
     return (op.symbols.new_symbol(),) if value is None and op.shape(0) in ((), (1,)) else value
 

@@ -55,7 +55,7 @@ from graphviz_tb.ops.table import equal_op
 
 
 class Inference:
-    """Infers the outputs of a graph. `declared` returns the shapes that the file declares for the outputs of a node."""
+    """The inferred outputs of a graph. `declared` returns the shapes that the file declares for a node's outputs."""
 
     def __init__(self, graph: Graph, declared: DeclaredShapes, definitions: DefinitionNumbers) -> None:
         self.graph = graph
@@ -80,7 +80,7 @@ class Inference:
 
     @property
     def hit_limit(self) -> bool:
-        """Return whether inference stopped somewhere, as the whole file would take minutes or fill memory."""
+        """Return whether inference stopped somewhere at a limit of time or memory."""
         return self.calls.limited or self.symbols.is_full
 
     def output_shape(self, node: int, output: int) -> Shape:
@@ -93,7 +93,6 @@ class Inference:
         """Return the outputs of a node; for a node of a function, the common part of all its calls."""
         function = int(self.graph.function[node])
         if function < 0:
-            # Only nodes of functions have several frames.
             return self.infer_outputs(self.main, node)
         outs = self._shared.get(node)
         if outs is None:
@@ -107,7 +106,7 @@ class Inference:
         return outs
 
     def first_output(self, node: int) -> Out:
-        """Return the first output of a node; `UNKNOWN_OUTPUT` where none was inferred."""
+        """Return the first output of a node; `UNKNOWN_OUTPUT` if none was inferred."""
         return next(iter(self.outputs_of_node(node)), UNKNOWN_OUTPUT)
 
     def infer_outputs(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
@@ -163,7 +162,7 @@ class Inference:
         return self._ops[node]
 
     def input_output(self, frame: CallFrame, source: OutputRef | None) -> Out:
-        """Return the output that an input takes; `UNKNOWN_OUTPUT` where it is on a cycle that is not a loop."""
+        """Return the output at an input; `UNKNOWN_OUTPUT` if it is in a cycle that is not a loop."""
         if source is None:
             return UNKNOWN_OUTPUT
         outs = frame.outs.get(source[0])
@@ -226,7 +225,7 @@ class Inference:
         outs = self.apply_rule(op)
         if definition.op in OUTSIDE_VALUE_OPS:
             outs = tuple([self.with_batch_size(out) for out in outs])
-        if _gives_variable_handle(op) and (not outs or outs[0].held is None):
+        if _returns_variable_handle(op) and (not outs or outs[0].held is None):
             outs = (self.variable_handle(node),)
         return self.with_file_shapes(node, outs)
 
@@ -279,16 +278,15 @@ class Inference:
         return fold(op)
 
     def follows_elements_of(self, shape: Dims) -> bool:
-        """Return whether to track the elements of such a tensor: small ones always, large ones within the memory
-        budget."""
+        """Return whether to track the elements of a tensor of this shape: always for small ones, within the memory
+        budget for large ones."""
         if not all_sizes_known(shape):
             return False
         number = _element_count_of_shape(shape)
         return number <= MAX_DIMENSIONS or (number <= MAX_FOLDED_ELEMENTS and self.symbols.claim_if_room(number))
 
     def has_room_for_outputs(self, given: RuleResult) -> bool:
-        """Return whether there is room for the sizes of some outputs; a few always fit. A few bytes of a file can claim
-        many outputs of the largest rank."""
+        """Return whether the memory budget allows the sizes of some outputs; a few always fit."""
         number = sum(len((out.shape if isinstance(out, Out) else out) or ()) for out in given)
         return number <= MAX_SIZES_PER_OP or self.symbols.claim_if_room(number)
 
@@ -323,14 +321,14 @@ class Inference:
         return tuple(padded)
 
 
-def _gives_variable_handle(op: Op) -> bool:
-    """Return whether an op gives the handle of a variable: it makes one, or receives one from outside.
+def _returns_variable_handle(op: Op) -> bool:
+    """Return whether the output of an op is the handle of a variable that it creates, or receives from outside.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> given = NodeDef(op="_Arg", attr={"T": {"type": 20}})
     >>> (
-    ...     _gives_variable_handle(Op(given, [], Symbols())),
-    ...     _gives_variable_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols())),
+    ...     _returns_variable_handle(Op(given, [], Symbols())),
+    ...     _returns_variable_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols())),
     ... )
     (True, False)
     """
@@ -340,10 +338,10 @@ def _gives_variable_handle(op: Op) -> bool:
     return kind in HANDLE_OPS and kind in VARIABLE_OPS
 
 
-POSSIBLE_HANDLE_OPS = INPUT_OPS | (HANDLE_OPS & VARIABLE_OPS)  # the ops of `_gives_variable_handle`
+POSSIBLE_HANDLE_OPS = INPUT_OPS | (HANDLE_OPS & VARIABLE_OPS)  # the ops of `_returns_variable_handle`
 OUTSIDE_VALUE_OPS = INPUT_OPS | NEXT_ELEMENT_OPS | OPTIONAL_VALUE_OPS  # values from outside
 
-# Raised by rules if an attribute has the wrong kind, for example a list of shapes in place of a shape.
+# Raised by rules for an attribute of the wrong kind, such as a list of shapes instead of a shape.
 ILL_FORMED_OP_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 

@@ -1,4 +1,4 @@
-"""Unknown numbers with an identity: the batch size shared by three tensors is one number.
+"""Unknown numbers with an identity, so that a batch size that three tensors share is known to be one number.
 
 A dimension, or an element of a small integer tensor, is an `int`. At or below `SYMBOL_LIMIT` it is a symbol for an
 unknown number. Equal symbols are equal numbers; different symbols may be equal or not.
@@ -14,8 +14,8 @@ from typing import NamedTuple
 from graphviz_tb.limits import CLAIMED_NUMBERS, MAX_FACTORS, Meter
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, MAX_OUTPUTS
 
-SYMBOL_LIMIT = -(2**62)  # below any size, and far from the border of int64
-MAX_CALCULATED = 2**62  # beyond, arithmetic of the graph would overflow
+SYMBOL_LIMIT = -(2**62)  # less than any size, and far from the limit of int64
+MAX_CALCULATED = 2**62  # arithmetic of the graph would overflow beyond
 
 
 def number_from_file(number: int) -> int:
@@ -60,7 +60,8 @@ SymbolRequest = tuple[list[int], int]  # new symbols, and the amount of claimed 
 
 
 class Symbols:
-    """Makes symbols and calculates with them; an expression of symbols is a symbol too, equal for equal expressions.
+    """The symbols of a graph, and arithmetic with them. An expression of symbols is a symbol too; equal expressions are
+    equal symbols.
 
     >>> symbols = Symbols()
     >>> batch = symbols.new_symbol()
@@ -87,7 +88,7 @@ class Symbols:
         return SYMBOL_LIMIT - (len(self._made) - 1)
 
     def new_batch(self) -> int:
-        """Return a new symbol for a batch size: unknown, but chosen by whoever counts."""
+        """Return a new symbol for a batch size, which costs replace by a chosen number."""
         symbol = self.new_symbol()
         self._batch[symbol] = True
         return symbol
@@ -123,7 +124,7 @@ class Symbols:
 
     @property
     def request_state(self) -> tuple[int, int]:
-        """The number of symbols made, and the memory left; unchanged if nothing was requested in between."""
+        """Return the number of symbols and the memory left, for `requests_since` and `undo_requests`."""
         return len(self._made), self._claimed.left
 
     def requests_since(self, asked: tuple[int, int]) -> SymbolRequest | None:
@@ -141,7 +142,7 @@ class Symbols:
         return [SYMBOL_LIMIT - number for number in range(count, len(self._made))], left - self._claimed.left
 
     def undo_requests(self, asked: tuple[int, int]) -> None:
-        """Forget the requests since then. Before: none of them is kept anywhere.
+        """Forget the requests since then. Requires that none of the symbols is in use.
 
         >>> symbols = Symbols()
         >>> before = symbols.request_state
@@ -167,7 +168,7 @@ class Symbols:
 
     @property
     def is_full(self) -> bool:
-        """Return whether some numbers were not tracked because all of them would fill memory."""
+        """Return whether some numbers were not tracked because of the memory budget."""
         return self._claimed.spent
 
     def claim(self, count: int) -> None:
@@ -202,7 +203,7 @@ class Symbols:
             if not -MAX_CALCULATED < more + b < MAX_CALCULATED:
                 return self.new_symbol()
             return self._intern("add", (base, more + b)) if more + b else base
-        # In one order, so that a + b is b + a.
+        # In sorted order, so that a + b and b + a are equal.
         return self._intern("add", (min(a, b), max(a, b)))
 
     def _offset(self, symbol: int) -> tuple[int, int]:
@@ -323,13 +324,11 @@ def _evaluate(operation: str, numbers: list[int], otherwise: int) -> int:
     return otherwise if value is None else value
 
 
-# The inferred value of one output, and merging and joining of two values.
-
 Dims = tuple[int, ...] | None  # sizes and symbols; None: unknown rank
 Elements = tuple[int, ...]  # the elements of a small integer tensor, row by row
 
 
-class Out(NamedTuple):  # one is made for every output of a graph: in a third of a frozen dataclass's time
+class Out(NamedTuple):  # a NamedTuple, since a frozen dataclass takes three times as long to create
     """One output: its shape, its elements if it is a small integer tensor, and the shape `held` by a handle.
 
     A handle holds the value of a variable, the elements of a list or an array, or the element of a queue.
@@ -375,7 +374,6 @@ def merge_dims(a: Dims, b: Dims) -> Dims:
 
 def merge_sizes(a: int, b: int) -> int:
     """Return the number that equals both."""
-    # A symbol never contradicts a number.
     if a <= SYMBOL_LIMIT:
         return b if b > SYMBOL_LIMIT else a
     if b > SYMBOL_LIMIT and a != b:

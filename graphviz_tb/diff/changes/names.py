@@ -313,7 +313,7 @@ def _key(renamed: NameChange, counted: bool) -> tuple[object, ...]:
             "moved",
             renamed.block,
             *renamed.around,
-            # Children that keep their names are one move; a renamed child is a change of its own.
+            # Children that keep their names are one move; a renamed child is a separate change.
             *(() if same else (before, after)),
         )
     here, there = split_number(before), split_number(after)

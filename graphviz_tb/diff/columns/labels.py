@@ -184,8 +184,8 @@ def _scaled_optimizer(value: Any) -> Any:
 
 
 def _common_settings(old: Any, new: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that objects of two classes have in common, without names. Except for optimizers, settings
-    that are None on one side are left out.
+    """Return the settings that objects of two classes have in common, without names. Settings that are None on
+    one side are left out, except those of optimizers.
 
     >>> old = {"class_name": "Dice", "config": {"name": "dice", "axis": None, "reduction": "sum"}}
     >>> new = {"class_name": "Other", "config": {"name": "other", "axis": -1, "reduction": None}}

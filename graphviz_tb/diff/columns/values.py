@@ -165,7 +165,7 @@ def tensor_payload(tensor: TensorProto) -> bytes:
 
 def _shortest_payload(tensor: TensorProto, elements: np.ndarray) -> bytes:
     """Return the bytes of all numbers. For more than `MAX_EXPANDED_NUMBERS`, repetitions of the last number are
-    replaced by the total count, since a few bytes may stand for millions of numbers.
+    replaced by the total count, since a few bytes may mean millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> short = TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8])
