@@ -41,7 +41,7 @@ from graphviz_tb.ops.signatures import (
     is_size_input,
     kernel_layout,
     kernel_sizes,
-    kernel_turning_attribute,
+    kernel_transpose_attribute,
 )
 from graphviz_tb.ops.table import has_framework
 
@@ -193,7 +193,7 @@ def _telling_ops(ops: Iterable[str]) -> list[str]:
 def _product_type(graph: Graph, node: int) -> str:
     """Return the type of an op; for a product that transposes its kernel, a type whose kernel is outputs×inputs."""
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
-    turning = kernel_turning_attribute(op)
+    turning = kernel_transpose_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
     return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
 
