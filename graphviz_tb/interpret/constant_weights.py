@@ -62,7 +62,7 @@ SOURCE_ROLES = (
 
 
 class ConstantExpressions:
-    """Which nodes are computed from constants alone (`is_constant`), and from which constants."""
+    """Nodes computed from constants alone (`is_constant`), and the constants behind them."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

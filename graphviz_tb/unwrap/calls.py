@@ -137,7 +137,7 @@ class InlinedBlock:
 
 
 class InliningBudget:
-    """The letters and control inputs that inlining may still write, for all graphs of a source."""
+    """Budget of letters and control inputs for inlining in all graphs of a source."""
 
     def __init__(self) -> None:
         self.letters, self.waits = Meter(MAX_INLINED_LETTERS), Meter(MAX_INLINED_WAITS)

@@ -112,7 +112,7 @@ def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: Gro
 
 
 class _Region:
-    """The ancestors of a box (`end`) that may be parts of an idiom, nearest first."""
+    """A box (`end`) and its ancestors of types that occur in an idiom, nearest first."""
 
     def __init__(self, dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> None:
         self.dag, self.end = dag, end
