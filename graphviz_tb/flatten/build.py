@@ -193,8 +193,7 @@ def _expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
 
 
 def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool) -> tuple[Notice, ...]:
-    """Return a notice for ops with a wrong number of inputs, except those without inputs. Raises GraphError if
-    `strict`."""
+    """Return a notice for ops with a wrong number (not 0) of inputs. Raises GraphError if `strict`."""
     own = {function.signature.name for function in graph_def.library.function}
     known = arities()
     takes = np.array([-1 if op in own else known.get(op, -1) for op in nodes.op_types], np.int64)

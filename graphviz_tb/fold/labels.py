@@ -342,8 +342,7 @@ def _common_beginning(names: list[str]) -> NameWords:
 
 
 class LevelNames:
-    """The labels of a level; `begin` is the common beginning of most names, `around` the enclosing level in its
-    scope."""
+    """The labels of a level; most names have the words `begin` in common; `around` is the enclosing level."""
 
     def __init__(self, hierarchy: Hierarchy, group: int, begin: NameWords, around: LevelNames | None) -> None:
         stated = hierarchy.graph.labels

@@ -66,8 +66,7 @@ def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
 
 
 def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
-    """Return the parameters of ops of the main graph, by row; each at its first user, preferably in the forward
-    pass."""
+    """Return the parameters of the main graph by row of their first user, preferably in the forward pass."""
     forward: list[bool] = hierarchy.graph.meaning.flow().forward.tolist()
     found: dict[int, list[Variable]] = {}
     for variable, users in _users_of_parameters(hierarchy):

@@ -31,8 +31,7 @@ from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, MATRIX_PRO
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preorder:
-    """A tree in preorder: `order[row]` is an id, `row_of[id]` its row; `parent` (-1 for roots), `end`, `depth` by
-    row."""
+    """A tree in preorder: `order[row]` is an id, `row_of[id]` its row; parents (-1 for roots), ends, depths by row."""
 
     order: Ints
     row_of: Ints
@@ -158,8 +157,7 @@ def _weighted_products(graph: Graph) -> Bools:
 
 
 def computing_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the groups with a large share of the products with weights on their level, calls included, and no
-    training."""
+    """Mark the groups outside of training with many of the products with weights on their level, through calls too."""
     products = _weighted_products(hierarchy.graph)
     none = np.zeros(len(hierarchy), bool)
     if not products.any():
@@ -182,8 +180,7 @@ STORING_SHARE = 0.25  # of the ops in an initialiser or a saver write, save or r
 
 
 def quiet_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, and functions only for
-    these."""
+    """Mark the rows outside of the model: gradients, updates, savers, loop conditions, functions only for these."""
     training, forward = training_rows(hierarchy)
     stored = _storing_rows(hierarchy) & (forward == 0)
     if stored.any():

@@ -463,8 +463,7 @@ def _frozen_weight_origins(
 
 
 def _weights_by_use(graph: Graph, origin: Ints, turned: Ints, likely: list[int]) -> tuple[list[int], list[int]]:
-    """Return the constants that are used like weights, `likely` ones included, and those with one number per
-    channel."""
+    """Return the constants used like weights, `likely` ones included, and those with one number per channel."""
     values = ConstantExpressions(graph)
     kernels = kernels_behind(graph, values)
     by_width = _find_channel_weights(

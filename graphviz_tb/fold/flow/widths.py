@@ -405,8 +405,7 @@ class ChannelWidths:
         return part.symbol
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
-        """Return the scopes and groups directly in a box, without single layers; stacks are replaced by their
-        members."""
+        """Return the scopes and groups directly in a box, without single layers, and the members of stacks."""
         if box.row < 0:
             return [
                 part
