@@ -304,7 +304,8 @@ def find_matching_ends(sequence: FlowElements, repeat: Repeat) -> StretchEnds:
         begin = min([*before[:1], *strays[:1]])
         while start and (place := sequence[start].place) is not None and place.start > begin:
             start -= 1
-        before = before if _begins_at(sequence[start], begin) else []
+        place = sequence[start].place
+        before = before if place is not None and place.start == begin else []
     if behind:
         while stop < len(sequence) and (place := sequence[stop].place) is not None and place.stop <= behind[-1]:
             stop += 1
@@ -318,10 +319,6 @@ def find_matching_ends(sequence: FlowElements, repeat: Repeat) -> StretchEnds:
 def _is_worth_extending(elements: FlowElements, once: Stretch) -> bool:
     """Return whether repetitions have enough ops and known places."""
     return sum(box.ops for box in once.boxes()) >= MIN_STACK_OPS and all(each.place is not None for each in elements)
-
-
-def _begins_at(element: SequenceElement, place: int) -> bool:
-    return element.place is not None and element.place.start == place
 
 
 def extend_with_matching_ends(
