@@ -1,5 +1,4 @@
-"""Build the columns of a flat graph: list the nodes of the main graph and of all functions, convert the texts of
-their inputs to edges, then freeze both."""
+"""Build the columns of a flat graph: list the nodes of the main graph and all functions, then resolve their inputs."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ INPUT_PATTERN = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeColumns:
-    """Edge columns, sorted by target in file order and by slot; `keys[key]` is the output of the source."""
+    """Edge columns, sorted by target and slot; `keys[key]` names the output of the source."""
 
     source: Ints
     target: Ints
@@ -51,7 +50,7 @@ class EdgeColumns:
     notices: tuple[Notice, ...] = ()
 
     def select_edges(self, rows: np.ndarray) -> EdgeColumns:
-        """Return a table with only `rows` (a mask or a list of positions)."""
+        """Return the edges in `rows` (a mask or positions)."""
         return EdgeColumns(
             self.source[rows], self.target[rows], self.key[rows], self.keys, self.slot[rows],
             self.control[rows], self.reference[rows], self.notices,
@@ -88,8 +87,8 @@ def split_input(text: str) -> tuple[str, str, bool]:
 def resolve_inputs(nodes: NodeColumns, options: FlattenOptions) -> EdgeColumns:
     """Return one edge for each input that names a node of the same graph or function body.
 
-    `nodes` has the sources of inputs that are plain names, and the texts of all other inputs. With
-    `options.tensorboard` an input with the name of the input before it is dropped, as TensorBoard does.
+    `nodes` has the sources of inputs that are plain names, and the texts of all other inputs. `options.tensorboard`
+    drops an input with the name of the input before it, like TensorBoard.
     """
     keys = {"0": 0}
     found = [
@@ -109,7 +108,7 @@ def resolve_inputs(nodes: NodeColumns, options: FlattenOptions) -> EdgeColumns:
 
 def _look_up_inputs(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
     """Yield the source of each input (-1: none), its output's number in `keys`, and whether it is a control input."""
-    # Many nodes may take one output: each text is split once.
+    # Many nodes may use one output, so each text is split once.
     split: dict[str, tuple[int, int, bool]] = {}
     for text in inputs:
         if text not in split:
@@ -130,10 +129,10 @@ def _make_edges(
     """Assemble the columns and drop inputs that name no node."""
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int32), fan_in)
-    # Position in the whole list minus the position of the first input of its node.
+    # Position in the list of all inputs minus that of the first input of the node.
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
     modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types], bool)[nodes.op_id]
-    # TensorBoard takes the first input of any kind; a control input carries no reference.
+    # For TensorBoard, the first input of any kind is a reference, except a control input.
     first = (slot == 0) & ~control if options.tensorboard else _first_data_inputs(target, control)
     reference = modifies[target] & first
     edges = EdgeColumns(source, target, key, keys, slot, control, reference)
@@ -147,12 +146,12 @@ def _unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
     fine = _expected_missing(nodes, edges)[edges.source < 0].tolist()
-    # "" keeps the place of an argument that is not a tensor (formats/exported.py).
+    # "" is an argument that is not a tensor (formats/exported.py).
     return [text for text, well in zip(unknown, fine, strict=True) if text and not well]
 
 
 def _first_data_inputs(target: Ints, control: Bools) -> Bools:
-    """Mask the inputs that are the first data input of their node; `target` is sorted.
+    """Mark the inputs that are the first data input of their node; `target` is sorted.
 
     >>> _first_data_inputs(np.array([0, 0, 1, 1]), np.array([True, False, False, False])).tolist()
     [False, True, True, False]
@@ -164,7 +163,7 @@ def _first_data_inputs(target: Ints, control: Bools) -> Bools:
 
 
 def _edge_mask(edges: EdgeColumns, options: FlattenOptions) -> Bools:
-    """Mask the inputs that become edges."""
+    """Mark the inputs that become edges."""
     known: Bools = edges.source >= 0
     if options.tensorboard and len(known) > 1:
         # TensorBoard compares each input only with the one before it: a, b, a remain three.
@@ -184,18 +183,17 @@ def _report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple
 
 
 def _expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
-    """Mask inputs that rightly name no node: the module of a traced parameter."""
+    """Mark the inputs that may name no node: the module of a traced parameter."""
     parameter = np.array([has_role(op, Role.TRACE_WEIGHT) for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]
     return missing
 
 
-# Ops with more or fewer inputs than their type takes: TensorFlow would not load such a graph.
+# Ops with a wrong number of inputs: TensorFlow would not load such a graph.
 
 
 def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool) -> tuple[Notice, ...]:
-    """Report (or refuse) ops with another number of inputs than their type takes. One without any inputs is a sketch,
-    and accepted."""
+    """Return a notice for ops with a wrong number (not 0) of inputs. Raises GraphError if `strict`."""
     own = {function.signature.name for function in graph_def.library.function}
     known = arities()
     takes = np.array([-1 if op in own else known.get(op, -1) for op in nodes.op_types], np.int64)
@@ -214,7 +212,7 @@ def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool)
 
 
 def _data_inputs(nodes: NodeColumns) -> Longs:
-    """Input counts by node, without control inputs."""
+    """Return the number of data inputs of each node."""
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int64), fan_in)
     source = np.array(nodes.source, np.int64)
@@ -257,7 +255,7 @@ def _duplicate_notice(names: Sequence[str], strict: bool, where: str) -> Notice:
     return Notice("duplicate-node", message, twice[0], len(twice))
 
 
-# The last step of flatten: plain lists become frozen columns.
+# The last step of flatten: freeze the columns.
 
 
 def build_graph(
@@ -291,7 +289,7 @@ def build_graph(
         source=edges.source,
         target=edges.target,
         key=edges.key,
-        # Append outputs that only results of functions name; the numbers that edges use do not change.
+        # Outputs that only results of functions name are appended, so the numbers in edges stay.
         keys=tuple(dict.fromkeys((*edges.keys, *(key for function in functions for _, key in function.returns)))),
         slot=edges.slot,
         control=edges.control,
@@ -314,11 +312,10 @@ CALL_LIKE_TYPE = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Func
 
 
 def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, ...], dict[int, str]]:
-    """Return all function-valued attributes that name a function of the library, in node order, and for each node the
-    first function that it names and the library lacks.
+    """Return all calls of functions in node order, and for each node the first missing function that it names.
 
-    An op type has function-valued attributes on all its nodes or on none, so only the first node of each type is
-    examined, unless the type is named like a call; a million ordinary nodes cost nothing.
+    All nodes of an op type have function-valued attributes, or none has: only the first node of each type is examined,
+    unless the type is named like a call.
     """
     names = {function.signature.name: index for index, function in enumerate(graph_def.library.function)}
     calling: dict[str, bool] = {}
@@ -329,7 +326,7 @@ def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, 
         if op in names:
             calls.append(Call(node, "", names[op], 1))
             continue
-        # None is a type that was not seen yet.
+        # None: the type was not seen yet.
         if calling.get(op) is False:
             continue
         definition = _node_message(nodes, graph_def, node)
@@ -359,7 +356,7 @@ def _possible_callers(nodes: NodeColumns, library: bool) -> Iterator[tuple[int, 
 def _is_missing_function(
     names: dict[str, int], name: str, nodes: NodeColumns, graph_def: GraphSource, node: int
 ) -> bool:
-    """Return whether a name is neither a function of the library nor an op type, which is also allowed."""
+    """Return whether a name is neither a function of the library nor an op type."""
     return bool(name) and _library_index(names, name, nodes, graph_def, node) < 0 and op_row(name) is None
 
 
@@ -372,7 +369,7 @@ def missing_function_notices(nodes: NodeColumns, missing: dict[int, str]) -> tup
     return (Notice("missing-function", text, name, len(missing)),)
 
 
-# TensorBoard merges graphs under such names, but renames only some of the references to functions.
+# TensorBoard merges graphs under these prefixes, but renames only some references to functions.
 MERGED_PREFIX = compile_on_use(r"graph_\d+(?=[/_])")
 
 
@@ -404,7 +401,7 @@ def _block_of_node(nodes: NodeColumns, node: int) -> int:
 
 
 def list_functions(nodes: NodeColumns, graph_def: GraphSource) -> tuple[Function, ...]:
-    """Return every function with its argument nodes and the nodes that make its results."""
+    """Return every function with the nodes of its arguments and results."""
     functions = []
     for index, function in enumerate(graph_def.library.function):
         names = nodes.index[index + 1]

@@ -1,7 +1,7 @@
 """Embed marks (constants, summaries) as TensorBoard does: remove them and connect their inputs to their users.
 
-Only the TensorBoard preset uses this. An edge through a constant has the flags of the constant's input; an edge through
-a summary has those of the user's input.
+Only the TensorBoard preset uses this. An edge through a constant has the flags of the edge into it; an edge through a
+summary has those of the edge out of it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from graphviz_tb.model.graph import Mark, MarkPairs, count_mark_pairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 
-# Edges through marks per edge of the graph, beyond those that any graph may have: a constant with a thousand inputs and
-# users would make a million.
+# Limit of edges through marks, per edge of the graph: a constant with a thousand inputs and users would make a million.
 BYPASSES_PER_EDGE = 10
 
 

@@ -79,20 +79,7 @@ def _keras_layer_names(hierarchy: Hierarchy) -> CodeNames:
     # Rows up to the end of the root: functions come after the main graph.
     rows = [row for row in range(int(hierarchy.end[0])) if names[row] in layers] if layers else []
     called = {row: str(layers[names[row]].config.get("name")) for row in rows}
-    return {row: name for row, name in called.items() if _is_name_with_counter(last_segment(names[row]), name)}
-
-
-def _is_name_with_counter(segment: str, name: str) -> bool:
-    """Return whether a segment is a name followed by a counter.
-
-    >>> (
-    ...     _is_name_with_counter("dense_1_2", "dense_1"),
-    ...     _is_name_with_counter("dense", "dense"),
-    ...     _is_name_with_counter("dense_x", "dense"),
-    ... )
-    (True, False, False)
-    """
-    return _strip_counter(segment) == name
+    return {row: name for row, name in called.items() if _strip_counter(last_segment(names[row])) == name}
 
 
 def _strip_counter(name: str) -> str | None:
@@ -342,8 +329,7 @@ def _common_beginning(names: list[str]) -> NameWords:
 
 
 class LevelNames:
-    """The labels of a level; `begin` is the common beginning of most names, `around` the enclosing level in its
-    scope."""
+    """The labels of a level; most names have the words `begin` in common; `around` is the enclosing level."""
 
     def __init__(self, hierarchy: Hierarchy, group: int, begin: NameWords, around: LevelNames | None) -> None:
         stated = hierarchy.graph.labels

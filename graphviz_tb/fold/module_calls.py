@@ -36,8 +36,7 @@ NodeCalls = dict[int, int]  # node: how often the flow entered a scope before it
 
 
 def separate_calls(hierarchy: Hierarchy, moved: Mapping[int, str]) -> dict[int, str]:
-    """Return `moved` (scopes of nodes that differ from their names) with the nodes of all but the first call of a
-    scope."""
+    """Return `moved` (scopes of nodes that differ from their names) with the nodes of repeated calls of scopes."""
     graph = hierarchy.graph
     flow = _flow_edges(graph)
     if not FRAME_NEXT_OPS.isdisjoint(graph.op_types):  # a control flow v1 loop is a real cycle

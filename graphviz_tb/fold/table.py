@@ -26,8 +26,7 @@ from graphviz_tb.options import GroupOptions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HierarchyTree:
-    """Columns by id: `kind`, `parent` (-1 for the root and for functions), `node` (-1 for groups), `name`, and `key`,
-    the order among siblings."""
+    """Columns by id. `parent` is -1 for the root and functions, `node` -1 for groups; siblings are sorted by `key`."""
 
     kind: NDArray[np.uint8]
     parent: NDArray[np.int64]

@@ -20,7 +20,7 @@ from graphviz_tb.model.stats import Stats
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-MAX_COUNTED_OPS = 10**9  # counting stops here: nested double calls reach 2²⁰⁰ ops, beyond 64 bits
+MAX_COUNTED_OPS = 10**9  # counts stop here: nested double calls may reach 2²⁰⁰ ops
 
 
 def function_attributes(node: NodeDef) -> Iterator[tuple[str, str]]:
@@ -46,9 +46,9 @@ def functions_named_by(node: NodeDef, library: Container[str]) -> list[str]:
 
 
 class OpCounter:
-    """Count the ops below a row, functions once per call; None if recursion makes the count endless.
+    """Counts the ops below a row, functions once per call; None if they call themselves.
 
-    Counts stop at `MAX_COUNTED_OPS`. Rows in `without` and what they call are not counted.
+    Counts stop at `MAX_COUNTED_OPS`. Rows in `without`, and the functions that they call, are not counted.
     """
 
     def __init__(self, hierarchy: Hierarchy, without: Bools | None = None) -> None:
@@ -64,7 +64,7 @@ class OpCounter:
                 self.memo[function] = self._count_below(function)
 
     def __call__(self, row: int) -> int | None:
-        """Return the count below `row`: 1 for an op, the sum of its ops for a group; a call counts its functions."""
+        """Return the number of ops below `row`, or 1 for an op; a call counts as its functions."""
         if row in self.memo:
             return self.memo[row]
         return self._count_below(row)
@@ -127,7 +127,7 @@ def paths_with_children(paths: Sequence[RowPath]) -> set[RowPath]:
 
 
 def count_measured_ops(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
-    """Count the ops with statistics, in every place they run, and all ops through calls (None if endless)."""
+    """Return the number of ops with statistics, once per place where they run, and of all ops through calls."""
     ordinary = hierarchy.is_ordinary_op
     main = np.flatnonzero(stats.known & ordinary)
     # Ops of functions have statistics once per path of calls to them.
@@ -137,9 +137,9 @@ def count_measured_ops(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | N
 
 
 def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
-    """Return the function rows not called from the main graph, without those called by a function of the list.
+    """Return the functions that are not called from the main graph, nor by another function in the result.
 
-    After: every function is shown by a call, can be opened from the list, or is an alternative form of a called one.
+    After: every function is called, is in the list or called from it, or is an alternative form of a called function.
     """
     callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
     for call, bodies in hierarchy.calls.items():
@@ -157,8 +157,7 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
 
 
 def _alternative_implementations(hierarchy: Hierarchy) -> set[int]:
-    """Return the functions that a runtime may use instead of a called one: for a GPU, or with values kept for
-    gradients.
+    """Return the functions that a runtime may use in place of a called one, such as for a GPU.
 
     Keras writes the interface that each function implements as the attribute `api_implements`.
     """
@@ -172,9 +171,9 @@ def _alternative_implementations(hierarchy: Hierarchy) -> set[int]:
 
 
 def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -> tuple[list[int], int]:
-    """Return the functions to list next to the graph, in file order, and the number of uncalled ones left out.
+    """Return the functions to list next to the graph, in file order, and the number of uncalled functions left out.
 
-    Those in `opened` are listed, and the largest uncalled ones.
+    These are the functions in `opened` and the largest uncalled ones.
     """
     uncalled = uncalled_functions(hierarchy)
     by_itself = [row for row in hierarchy.function_rows if (row,) in opened]

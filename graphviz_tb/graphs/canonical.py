@@ -1,11 +1,11 @@
 """Canonical certificate of a small coloured digraph, by colour refinement and individualisation.
 
-Refinement keeps the largest part of a cell under its old number and only revisits neighbours of nodes that changed
-(Hopcroft's partition refinement). Nodes still tied are cut into connected components; equal components are
-interchangeable. Inside a component, one node of a tied cell is individualised: the one that gives the component the
+Refinement splits cells of nodes by their neighbours; the largest part of a cell keeps its number, so that few nodes are
+revisited (Hopcroft's partition refinement). Nodes that still share a cell are divided into connected components; equal
+components are interchangeable. Inside a component, one node of a tied cell is individualised: the node that yields the
 least certificate (McKay & Piperno, Practical graph isomorphism II, 2014). The certificate lists the whole graph, so
-equal certificates always mean isomorphic graphs. The budget can only make equal graphs look different, which is
-reported.
+equal certificates mean isomorphic graphs. If the budget is spent, isomorphic graphs may have different certificates,
+which is reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Adjacency = list[list[tuple[int, int]]]
 
 
 class CellChoice(NamedTuple):
-    """A component, and one of its cells as sets of twins, which can change places with each other."""
+    """A component, and one of its cells as sets of twins (nodes with equal neighbours)."""
 
     part: list[int]
     sets: list[list[int]]
@@ -32,8 +32,10 @@ class CellChoice(NamedTuple):
 
 @dataclass(slots=True)
 class RefinementBudget:
-    """Work left: `left` nodes to refine, negative once exhausted; `depth` nested individualisations; `edges` to look at
-    in all graphs that share the budget."""
+    """Work left: `left` nodes to refine, negative once exhausted, and `edges` for all graphs that share the budget.
+
+    `depth` is the number of nested individualisations.
+    """
 
     left: int
     depth: int = 0
@@ -78,8 +80,7 @@ def canonical_order(
 
 
 def _link_neighbours(count: int, edges: list[FlaggedEdge]) -> Adjacency:
-    """Return the neighbours of each node with the flag of the edge: positive towards targets, negative towards
-    sources."""
+    """Return the neighbours of each node with the flag of the edge, negative for sources."""
     links: Adjacency = [[] for _ in range(count)]
     for source, target, flag in edges:
         # Flags are 1 … 3: the sign is the direction.
@@ -94,7 +95,7 @@ def _cells_by_color(colors: list[int]) -> list[int]:
 
 
 def _refine_cells(cell: list[int], links: Adjacency, changed: list[int]) -> None:
-    """Split cells, in place, until nodes of one cell have the same cells around them.
+    """Split cells, in place, until all nodes of a cell have neighbours in the same cells.
 
     Numbers of new cells depend on structure only, never on the order of nodes.
     """
@@ -170,10 +171,7 @@ def _tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
 
 
 def _choose_cell(part: list[int], cell: list[int], links: Adjacency) -> CellChoice | None:
-    """Choose the cell of a component with the fewest nodes to try; None if all its cells have one node.
-
-    Such a component can only change places with a whole equal component.
-    """
+    """Return the cell of a component with the fewest nodes to try; None if all its cells have one node."""
     cells: dict[int, list[int]] = defaultdict(list)
     for node in part:
         cells[cell[node]].append(node)
@@ -191,10 +189,9 @@ def _twin_sets(nodes: list[int], links: Adjacency) -> list[list[int]]:
 def _individualize_nodes(
     cell: list[int], links: Adjacency, cuts: list[CellChoice], room: RefinementBudget
 ) -> list[int]:
-    """In each component, move one node of the chosen cell, with its twins, to cells of their own; return these nodes.
+    """In each component, move one node of the chosen cell and its twins to new cells of one node; return these nodes.
 
-    Twins may change places, so they are distinguished at the same time. Equal components get equal new numbers, so that
-    they stay comparable.
+    Equal components get equal new numbers, so that they stay comparable.
     """
     looks = [sorted(cell[node] for node in cut.part) for cut in cuts]
     chosen = [_least_twin_set(cut, cell, links, room) for cut in cuts]
@@ -215,8 +212,8 @@ def _least_twin_set(cut: CellChoice, cell: list[int], links: Adjacency, room: Re
     if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > MAX_SINGLED_OUT_NODES:
         room.left = -1
         return cut.sets[0]
-    # All have neighbours in the same cells, but may be on cycles of different lengths. Two sets of one certificate
-    # can be mapped onto each other: either may be taken.
+    # All have neighbours in the same cells, but may be on cycles of different lengths. Sets with equal certificates are
+    # interchangeable.
     return min(cut.sets, key=lambda nodes: _certificate_with_individualized(nodes, cut.part, cell, links, room))
 
 

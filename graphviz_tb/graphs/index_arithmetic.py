@@ -1,15 +1,15 @@
 """Index arithmetic: ops that compute masks, positions or shapes.
 
-Such ops start from sizes, constants and integer inputs, and give integers or booleans. Floating results count too if
-they come from booleans, or from integer inputs or counted positions and are only added (an additive mask).
+Such ops start from sizes, constants and integer inputs, and their results are integers or booleans. Floats count too if
+they come from booleans, or if they come from integer inputs or counted positions and are only added (an additive mask).
 
     x ─▶ Shape ─▶ StridedSlice ─▶ Range ─▶ GreaterEqual ─▶ BroadcastTo ─▶ SelectV2
                                                              padding_mask ─▲     ▲─ scores
 
-All but `SelectV2` are index arithmetic. Integers computed from weights or floats are not (a class, an expert), nor are
-other floats computed from integer inputs (an age, the time step of a diffusion model).
+All ops except `SelectV2` are index arithmetic. Integers computed from weights or floats are not (a class, an expert),
+and neither are other floats computed from integer inputs (an age, the time step of a diffusion model).
 
-A trace of PyTorch says no types of results: there a mask is what selects among filled tensors (shifted windows).
+In a trace of PyTorch, types of results are unknown: there a mask is a selection among filled tensors (shifted windows).
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ WEIGHTED_ROLES = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
 
 
 def nodes_from_inputs(graph: Graph) -> Bools:
-    """Return which nodes an input of the program or a random number reaches by its values, not only by its sizes; all
-    nodes of a graph or function that has none.
+    """Mark the nodes that depend on the values (not only sizes) of an input of the program or a random number.
 
-    What is left is computed from weights, constants, sizes and counted positions alone.
+    All nodes of a graph or function without inputs are marked. The others are computed from weights, constants, sizes
+    and counted positions alone.
     """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
@@ -60,9 +60,9 @@ def nodes_from_inputs(graph: Graph) -> Bools:
 
 
 def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = None) -> Bools:
-    """Return which ops compute masks, positions or shapes; never marks or inputs.
+    """Mark the ops that compute masks, positions or shapes; never marks or inputs.
 
-    Given the candidates, `asked` returns those that need an exact answer; the rest may be reported as False.
+    `asked` returns the candidates that need an exact answer; the others may be False.
     """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
@@ -117,7 +117,7 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
 
 
 def gives_truth_values(graph: Graph, node: int) -> bool:
-    """Return whether a node gives booleans for any inputs, or the file says that it does."""
+    """Return whether a node has a boolean result, by its op type or by the file."""
     if gives_bool(graph.op_types[graph.op[node]]):
         return True
     definition = graph.node_def(node) if graph.is_exported else None
@@ -125,7 +125,7 @@ def gives_truth_values(graph: Graph, node: int) -> bool:
 
 
 def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
-    """Return weights, non-integer inputs, unknown ops, and everything computed from these other than sizes."""
+    """Mark weights, inputs that are not integers, unknown ops, and nodes computed from their values."""
     foreign = graph.is_exported or graph.is_value_trace
     known = op_row if foreign else op_def  # an exported program lists the types of all results
     start = graph.nodes_of_types(
@@ -140,20 +140,21 @@ def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Boo
     start[argument] = False
     inputs = np.flatnonzero(given & ~constant & ~start).tolist()
     start[[node for node in inputs if not _gives_integers_or_bools(graph, node)]] = True
-    # `new_zeros` takes the type of its input, and no value.
+    # `new_zeros` uses the type of its input, but not its value.
     sizes = graph.nodes_of_types(lambda op: op in SIZE_OPS or (foreign and has_role(op, Role.FILL)))
     past_sizes = ~sizes[target]
     return reachable_mask(start, source[past_sizes], target[past_sizes])
 
 
 def _keep_ops_giving_indices(graph: Graph, works: Bools, floating: Bools, source: Ints, target: Ints) -> Bools:
-    """Return which of some ops only give integers, or are `floating`, to data edges, to each other and as results.
+    """Return the ops of `works` whose results for other ops are integers or booleans.
 
-    Before: `source` and `target` are the edges from these ops.
+    `floating` ops may have other results if only ops of `works` use them. `source` and `target` are the edges from
+    these.
     """
     left, used = works.copy(), np.zeros(len(graph), bool)
     used[source] = True
-    if graph.is_value_trace:  # what is written in place is used through the tensor that it is a part of
+    if graph.is_value_trace:  # the result of an op in place is used through its tensor
         used |= graph.nodes_of_types(lambda op: op.endswith(IN_PLACE))
     order, begin = group_by_key(target, len(graph))
     first, sources = begin.tolist(), source[order].tolist()
@@ -183,8 +184,9 @@ def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _integer_output_attr(op: str) -> bool | str:
-    """Return whether an op type has integer or boolean outputs only, or else the attribute that decides it for its one
-    output; "" if several decide.
+    """Return whether all outputs of an op type are integers or booleans, or the attribute that decides it.
+
+    "" if several attributes decide.
 
     >>> (
     ...     _integer_output_attr("Where"),

@@ -1,4 +1,4 @@
-"""Layers: which rows of a hierarchy are layers, and which scopes of an op graph are layers of a Keras model."""
+"""Layers: rows of a hierarchy that are layers, and scopes of an op graph that are layers of a Keras model."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, Variable
 from graphviz_tb.model.paths import without_counter
 from graphviz_tb.ops.roles import KERNEL_OPS
 
-# Rows of a hierarchy that are layers: those of a Keras file, or else those that hold their own weights.
+# Rows of a hierarchy that are layers: those of a Keras file, or else scopes with an op and its weights.
 
 
 def layer_rows(hierarchy: Hierarchy) -> list[int]:
-    """Return the layers of the main graph, ascending: those that a Keras file lists; else the scopes that hold an op
-    and the weights that it uses, and ops with weights outside of such scopes."""
+    """Return the layers of the main graph, ascending: the layers of a Keras file, or else scopes with weights.
+
+    Such a scope contains an op and the weights that it uses. Ops with weights outside of such scopes are layers too.
+    """
     if not hierarchy.known_layers:
         hierarchy.known_layers.append(_find_layer_rows(hierarchy))
     return hierarchy.known_layers[0]
 
 
 def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
-    """Find the layers of the main graph, in a walk over all weights."""
     if hierarchy.graph.layers:
         return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
     weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
@@ -36,9 +37,9 @@ def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
     groups = sorted(weighing)
     within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
     found: list[int] = []
-    past = 0  # rows before it are part of a layer
+    past = 0  # the end of the last layer
     for group in groups:
-        # A layer with a kernel inside and a bias outside is one layer; a model with its own weight is not.
+        # A scope with one inner scope of weights is one layer; with several it is a model with further weights.
         if group >= past and len(within[group]) < 2:
             found.append(group)
             past = int(hierarchy.end[group])
@@ -48,8 +49,10 @@ def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
 
 
 def rows_with_parameters(hierarchy: Hierarchy) -> list[int]:
-    """Return the rows of the ops of the main graph that use a parameter, ascending; if the file states no parameters,
-    of the ops that usually use one."""
+    """Return the rows of the ops of the main graph that use a parameter, ascending.
+
+    If the file has no parameters, the rows of ops that usually use one.
+    """
     users = {user for _, users in _users_of_parameters(hierarchy) for user in users}
     if not users:
         users = set(np.flatnonzero(hierarchy.graph.nodes_of_types(KERNEL_OPS.__contains__)).tolist())
@@ -57,14 +60,13 @@ def rows_with_parameters(hierarchy: Hierarchy) -> list[int]:
 
 
 def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
-    """Return the innermost scopes around the ops that share a parameter: one layer, called several times."""
+    """Return the innermost scopes around ops that share a parameter: calls of one layer."""
     rows = {int(hierarchy.row_of_node[user]) for _, users in _users_of_parameters(hierarchy, least=2) for user in users}
     return {next(_scopes_around(hierarchy, row), row) for row in rows}
 
 
 def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
-    """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
-    feeds gradients."""
+    """Return the parameters of the main graph by row of their first user, preferably in the forward pass."""
     forward: list[bool] = hierarchy.graph.meaning.flow().forward.tolist()
     found: dict[int, list[Variable]] = {}
     for variable, users in _users_of_parameters(hierarchy):
@@ -74,7 +76,7 @@ def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
 
 
 def _users_of_parameters(hierarchy: Hierarchy, least: int = 1) -> Iterator[tuple[Variable, list[int]]]:
-    """Yield each parameter of the main graph with the ops that use it, if these are `least`."""
+    """Yield each parameter of the main graph that at least `least` ops use, with these ops."""
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     computing = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0)
     is_computing = (computing & (hierarchy.row_of_node >= 0)).tolist()
@@ -86,8 +88,7 @@ def _users_of_parameters(hierarchy: Hierarchy, least: int = 1) -> Iterator[tuple
 
 
 def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
-    """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
-    itself outside all scopes."""
+    """Return the innermost scope around an op and its variables, else around the op, else the op itself."""
     names = [variable.name for variable in variables]
     for above in _scopes_around(hierarchy, row):
         prefix = f"{hierarchy.name[above]}/"
@@ -171,8 +172,7 @@ def _layer_tree(layers: Collection[str]) -> ScopeMembers:
 
 
 def _find_model_scopes(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str]]:
-    """Yield where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph
-    itself if it holds its layers."""
+    """Yield (scope, model): outermost scopes with the name and layers of a model; if there are none, ("", model)."""
     matched = False
     for model in models.get("", ()):
         waiting = [""]

@@ -1,4 +1,4 @@
-"""The flow of one level: its children in the order of their data, and scopes that cycles lead back to."""
+"""The flow of one level: its children in the order of their data, and scopes that are called repeatedly."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def _rank_rows(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[li
     return [level for level in levels if level]
 
 
-# Scopes that cycles of a level lead back to, as module calls of a PyTorch trace do.
+# Scopes that are called repeatedly, such as modules in a PyTorch trace.
 #
-# A module called several times is one scope, so the level around it has cycles although the trace has none. Take out
-# the scope entered most often from its own strongly connected component, and repeat until no cycle is left.
+# A module called several times is one scope, so the level around it has cycles although the trace has none. Remove the
+# scope that is entered most often from its strongly connected component, and repeat until no cycle is left.
 
 MIN_REPEATED_CALLS, MAX_REPEATED_SCOPES = 2, 8  # entries into such a scope; such scopes per level
 

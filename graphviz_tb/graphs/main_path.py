@@ -1,8 +1,8 @@
-"""The main path of a level: the one that a reader follows from input to output; and that of what is beside it.
+"""The main path of a level, which a reader follows from input to output, and the main tributary beside it.
 
 x ─▶ a ─▶ b ─▶ c ─▶ out        main path
           ▲
-y ─▶ d ─▶ e ─▶ f ─▶ end        tributary: it begins with an input of its own
+y ─▶ d ─▶ e ─▶ f ─▶ end        tributary: it begins with another input
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.skeleton import Skeleton, backward_wires
 
-MIN_TRIBUTARY_BOXES = 3  # with data results: a chain of fewer is no path of its own
+MIN_TRIBUTARY_BOXES = 3  # boxes with data results; a shorter chain is no path
 
 
 def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
-    """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
-    with the greatest load of data; then along the most edges. As the indices of its edges from its start.
+    """Return the edges, by index, of the path through the most boxes with data results.
 
-    There is no cycle; items from `boxes` on are ports. Edges of weight 0 are not data and on no path; those below 0
-    carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
+    Boxes that compute indices from data count negatively. Ties are decided by the sum of weights, then by the number of
+    edges, then by the order of items in the file. Before: there is no cycle; items from `boxes` on are ports. Edges of
+    weight 0 are on no path; edges of negative weight carry only indices, sizes and masks.
 
     >>> main_path(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
     (0, 3)
@@ -57,8 +57,9 @@ def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[in
 def tributaries(
     edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int, path: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the main path of what is beside a main path and begins with an input of its own, such as an encoder beside
-    a decoder, a second tower; as the indices of its edges, () for none. The other arguments are those of `main_path`.
+    """Return the edges of the main path among items off `path` that begins with an input; () if there is none.
+
+    Such a path is an encoder beside a decoder, or a second tower. The other arguments are those of `main_path`.
 
     >>> level = [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 2), (7, 8)]
     >>> tributaries(level, [1] * 8, 9, (3, 4, 5, 6)), tributaries(level, [1] * 8, 9, (0, 1, 2))
@@ -82,7 +83,7 @@ def tributaries(
 
 
 def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
-    """Return the main path of each part, and that of what is beside it, as indices of wires.
+    """Return the main path of each part and its tributary, as indices of wires.
 
     `thick` is the thickness of each wire: below 0 for one that carries only indices, sizes and masks, 0 without data.
     """

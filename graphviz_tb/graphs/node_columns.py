@@ -147,8 +147,7 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
 def append_graph_columns(
     nodes: NodeColumns, names: Sequence[str], types: Sequence[str], inputs: Sequence[str], stops: array[int]
 ) -> None:
-    """Append one graph without arguments and devices, whose nodes are columns already; the `inputs` of each end
-    at its place in `stops`."""
+    """Append one graph without arguments and devices from columns; `stops` are the ends of each node's `inputs`."""
     known, inputs_before = NodeNumbers(), len(nodes.source)
     known.update(zip(names, count(len(nodes.name))))
     nodes.name.extend(names)
@@ -163,8 +162,10 @@ def append_graph_columns(
 
 
 def _end_graph(nodes: NodeColumns, known: NodeNumbers, inputs_before: int, inputs: Iterable[str]) -> None:
-    """Note where the graph ends whose nodes were appended last; `known` are their numbers, `inputs` all that they
-    take, and before the first of them are `inputs_before` of other graphs."""
+    """Finish the graph whose nodes were appended last: record its end, its index and its unresolved inputs.
+
+    `known` are the numbers of its nodes, `inputs` all their inputs, after the `inputs_before` of earlier graphs.
+    """
     start, arguments = nodes.starts[-1], len(nodes.args[-1])
     names = nodes.name[start:]
     # -1 for each argument, then 0, 1, 2, …: positions in the messages.

@@ -1,4 +1,4 @@
-"""Rows in preorder: number a tree, sum and count what is in rows, tell the model from what is around it."""
+"""Rows in preorder: number a tree, sum over the descendants of rows, and find the rows outside of the model."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, MATRIX_PRO
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preorder:
-    """A tree in preorder: `order[row]` is the id, `row_of[id]` the row; `parent` (-1 for roots), `end`, `depth` by
-    row."""
+    """A tree in preorder: `order[row]` is an id, `row_of[id]` its row; parents (-1 for roots), ends, depths by row."""
 
     order: Ints
     row_of: Ints
@@ -99,7 +98,7 @@ def _tree_levels(parent: Longs, key: Longs) -> list[TreeLevel]:
 
 # Op counts below rows, and which groups hold only gradients or updates.
 
-MAX_FORWARD_SHARE = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is not a model
+MAX_FORWARD_SHARE = 0.05  # of forward ops in a group of gradients; with more, it is a part of the model
 
 
 def flag_op_rows(hierarchy: Hierarchy, column: Bools) -> Bools:
@@ -122,7 +121,7 @@ def count_ops_below(hierarchy: Hierarchy, column: Bools) -> Longs:
 
 
 def rows_within(hierarchy: Hierarchy, heads: Sequence[int] | NDArray[Any], inner: bool = False) -> Bools:
-    """Mark the rows that are one of `heads` or in one; with `inner` only those in one."""
+    """Mark the `heads` and all rows in them; without the heads themselves if `inner`."""
     # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
     change = np.zeros(len(hierarchy) + 1, np.int64)
     some = np.asarray(heads, np.int64)
@@ -140,9 +139,9 @@ def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:
     return quiet, forward
 
 
-# Rows of computation with the weights of a model: they are its flow, whatever else is connected to them.
+# Rows that compute with the weights of a model are its flow, even if they are also connected to other parts.
 
-MIN_PRODUCTS_SHARE = 0.1  # of the layers that the level's largest part has: with fewer, a part is a measure or a helper
+MIN_PRODUCTS_SHARE = 0.1  # of the products in the largest sibling; a part with fewer is a measure or a helper
 
 
 def _weighted_products(graph: Graph) -> Bools:
@@ -158,8 +157,7 @@ def _weighted_products(graph: Graph) -> Bools:
 
 
 def computing_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the groups of layers of the model: they hold much of what their level multiplies with weights,
-    through calls too, and no training."""
+    """Mark the groups outside of training with many of the products with weights on their level, through calls too."""
     products = _weighted_products(hierarchy.graph)
     none = np.zeros(len(hierarchy), bool)
     if not products.any():
@@ -178,12 +176,11 @@ def computing_rows(hierarchy: Hierarchy) -> Bools:
 
 # Rows outside of the model: gradients, updates, initialisers, savers.
 
-STORING_SHARE = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
+STORING_SHARE = 0.25  # of the ops in an initialiser or a saver write, save or restore variables
 
 
 def quiet_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, all rows in them, and
-    functions that only these call."""
+    """Mark the rows outside of the model: gradients, updates, savers, loop conditions, functions only for these."""
     training, forward = training_rows(hierarchy)
     stored = _storing_rows(hierarchy) & (forward == 0)
     if stored.any():
@@ -192,7 +189,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     chosen[0] = False
     chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
     quiet = rows_within(hierarchy, np.flatnonzero(chosen))
-    # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
+    # By function, the number of calls in the model that are left: at 0 the function and its callees are outside too.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
     todo = [call for call in calls if quiet[call]]
@@ -215,7 +212,7 @@ def _storing_rows(hierarchy: Hierarchy) -> Bools:
 
 
 def _answering_ops(graph: Graph) -> Bools:
-    """Mark the ops between inputs and results that store nothing: such a layer may still contain its initialisers."""
+    """Mark the ops computed from inputs that do not lead to storage; a layer with such ops may contain initialisers."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     given = graph.nodes_of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))

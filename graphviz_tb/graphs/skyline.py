@@ -1,11 +1,11 @@
-"""The extent of a drawing in each strip of the plane, to ask for free room at its edges."""
+"""The extent of a drawing in each strip of the plane, to find free room at its edges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 SkylineRect = tuple[int, int, int, int]  # left, top, right, bottom
-STRIP_PX = 8  # px: finer strips find hardly more room
+STRIP_PX = 8  # finer strips find hardly more room
 MAX_LINE_PIECES = 32  # a slanting line is divided into about this many pieces; longer lines have longer pieces
 MANY_LINES, COARSE_LINE_PIECES = 2000, 4  # from this many lines on, use coarse pieces
 UNBOUNDED_PX = 1 << 20  # px: beyond any drawing

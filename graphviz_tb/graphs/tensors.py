@@ -29,7 +29,7 @@ def attr_value(definition: NodeDef, key: str) -> AttrValue:
 
 
 def constant_tensor(graph: Graph, node: int) -> TensorProto | None:
-    """Return the value of a constant; None where the file has none, and of an argument."""
+    """Return the value of a constant; None for an argument, or if the file has no value."""
     definition = graph.node_def(node)
     return definition.attr["value"].tensor if definition is not None and "value" in definition.attr else None
 
@@ -53,7 +53,7 @@ def claimed_element_count(tensor: TensorProto) -> int:
 
 
 def stored_element_count(tensor: TensorProto) -> int:
-    """Return how many elements are written in the file."""
+    """Return the number of elements in the file."""
     dtype = DTYPE_TABLE.get(tensor.dtype)
     if dtype is None:
         return 0
@@ -63,9 +63,9 @@ def stored_element_count(tensor: TensorProto) -> int:
 
 
 def stored_elements(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
-    """Return the first `most` elements in the file: of bfloat16, float16 and float8 their bits.
+    """Return the first `most` elements in the file, None if they are not numbers.
 
-    Return None for types that are not numeric.
+    Elements of bfloat16, float16 and float8 are returned as bits.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> stored_elements(TensorProto(dtype=17, tensor_content=b"\\1\\0\\2")), stored_elements(TensorProto(dtype=7))
@@ -160,8 +160,7 @@ def output_dtype_lookup(definition: NodeDef) -> Callable[[int], str]:
 
 
 def all_output_dtypes(definition: NodeDef) -> list[str]:
-    """Return the dtypes of all outputs of an op that TensorFlow defines; for other ops, those of its usual
-    attributes. A file may list them."""
+    """Return the dtypes of all outputs: listed in the file, by TensorFlow's definition, or by usual attributes."""
     if listed := _attribute_dtypes(definition, LISTED_DTYPES_ATTR):
         return listed
     known = op_def(definition.op)

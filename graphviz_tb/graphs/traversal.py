@@ -34,7 +34,7 @@ def topological_order(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def topological_order_with_cycles(after: Sequence[Sequence[int]]) -> list[int]:
-    """Return all nodes in topological order; where only cycles are left, take the first remaining node.
+    """Return all nodes in topological order; if only cycles are left, the first remaining node comes next.
 
     >>> topological_order_with_cycles([[1], [0], [], [1]])
     [2, 3, 0, 1]
@@ -43,15 +43,14 @@ def topological_order_with_cycles(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _kahn_order(after: Sequence[Sequence[int]], otherwise: Iterable[int]) -> list[int]:
-    """Return nodes without open predecessors and those they free; then release each of `otherwise` in turn, and
-    continue."""
+    """Return nodes in topological order; if none is ready, continue with the next waiting node of `otherwise`."""
     missing = [0] * len(after)
     for targets in after:
         for target in targets:
             missing[target] += 1
     order = [node for node, count in enumerate(missing) if not count]
     position = 0
-    # None: first without forcing any. Then release each node that still waits.
+    # None: at first no node is released.
     for node in (None, *otherwise):
         if node is not None and missing[node]:
             missing[node] = 0
@@ -97,8 +96,8 @@ def node_depths(graph: Graph) -> list[int]:
 # `reachable_mask` works on numpy columns: a few sweeps over all edges at once for wide graphs, sequential sweeps for
 # chains whose edges are in node order, and a worklist for the rest.
 
-MAX_WIDE_STEPS = 20  # whole-edge steps; as many take as long as sorting edges by source
-MIN_WIDE_STEPS = 3  # before a graph is taken for a chain
+MAX_WIDE_STEPS = 20  # steps over all edges; more take longer than sorting edges by source
+MIN_WIDE_STEPS = 3  # steps before a graph counts as a chain
 EDGES_PER_REACHED_NODE = 24  # with more per reached node, sequential sweeps are faster
 MAX_SWEEPS = 3  # sequential sweeps; more would find little
 
@@ -130,9 +129,10 @@ def needed_only_by(
     before: Callable[[AnyNode], Iterable[AnyNode] | None],
     left: SupportsItemAccess[AnyNode, int],
 ) -> list[AnyNode]:
-    """Return the nodes that only `users` need, directly or through such nodes, each after one that needs it.
+    """Return the nodes that only `users` depend on, directly or through such nodes, each after one of its users.
 
-    `left[v]` counts the edges from v, and is used up; `before(v)` are the sources of the edges to v, but for users.
+    `left[v]` is the number of edges from v, and is changed; `before(v)` are the sources of the edges to v, without
+    users.
 
     >>> needed_only_by([3], {3: [1, 2], 1: [0]}.get, [1, 1, 2, 0])  # 2 has a further user
     [1, 0]
@@ -178,8 +178,7 @@ def reachable_mask(start: Bools, source: Ints, target: Ints) -> Bools:
 
 
 def _sweep_edges(seen: Bools, source: Ints, target: Ints) -> Bools:
-    """Follow each edge once, in node order or its reverse, whichever fits more edges: complete if the file is sorted
-    so."""
+    """Follow each edge once, in node order or in reverse, whichever fits more edges."""
     ascending = 2 * np.count_nonzero(source < target) >= len(source)
     if not ascending:
         source, target = source[::-1], target[::-1]

@@ -62,7 +62,7 @@ SOURCE_ROLES = (
 
 
 class ConstantExpressions:
-    """Which nodes are computed from constants alone (`is_constant`), and from which constants."""
+    """Nodes computed from constants alone (`is_constant`), and the constants behind them."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -114,14 +114,12 @@ class ConstantExpressions:
 
 
 def _is_source(op: str) -> bool:
-    """Return whether the results of an op do not derive from its inputs: random numbers, loop variables, stored
-    values."""
+    """Return whether the results of an op do not derive from its inputs: random, looping or stored values."""
     return "Random" in op or "Truncated" in op or has_role(op, *SOURCE_ROLES)
 
 
 def kernels_behind(graph: Graph, values: ConstantExpressions) -> list[int]:
-    """Return the constants behind the second factors of products and the filters of convolutions, through
-    arithmetic."""
+    """Return the constants from which second factors of products and filters of convolutions are computed."""
     takes = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
     found = values.constants_behind(distinct_values(graph.source[takes & values.is_constant[graph.source]]).tolist())
     return [node for node in found if is_stored(graph, node) and _element_count(graph, node) > 1]
@@ -418,8 +416,7 @@ def _is_literal(graph: Graph, node: int) -> bool:
 
 
 def _has_repeated_numbers(graph: Graph, node: int) -> bool:
-    """Return whether the numbers of a constant repeat: in a grid, a blur or a transform, but not in a trained
-    kernel."""
+    """Return whether the numbers of a constant repeat, as in a grid, a blur or a transform, not in trained weights."""
     tensor = constant_tensor(graph, node)
     dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
     if dtype is None or dtype.name not in NON_INTEGER_DTYPES or _element_count(graph, node) < MIN_COMPARED_NUMBERS:

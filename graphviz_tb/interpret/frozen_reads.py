@@ -118,8 +118,7 @@ def _is_main_graph_stripped(graph: Graph, origin: Ints, stored: Bools) -> bool:
 
 
 def _value_origins(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
-    """Return, for each node, the constant or argument whose value it has, through loops and branches, before any
-    read."""
+    """Return, for each node, the constant or argument that loops and branches pass to it unread."""
     number = np.arange(len(graph), dtype=np.int32)
     origin = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
     arguments = np.array([argument for _, argument in bindings], np.int64)
@@ -191,8 +190,7 @@ def _classify_uses(graph: Graph, origin: Ints, bindings: Sequence[tuple[int, int
 
 
 def _read_values(graph: Graph, origin: Ints) -> Ints:
-    """Return, for each node, the constant or argument that it reads or that its value is computed from, up to a
-    product."""
+    """Return, for each node before a product, the constant or argument that its value was read from."""
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
     into = np.flatnonzero(
         reads[graph.target] & ~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] < 0)

@@ -573,8 +573,7 @@ class VariableClassifier:
         return self._sources[self._begin[node] : self._begin[node + 1]]
 
     def is_replica_copy(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
-        """Return whether all users in the model are in a replica whose first copy uses another variable of this
-        shape."""
+        """Return whether it is only used in replicas whose first copy uses another variable of its shape."""
         users = self.users_in_model(variable.node)
         makers = [self.twin_parameters(user, parameters).get(variable.shape, set()) for user in users]
         return bool(makers) and all(maker and maker != {variable.node} for maker in makers)

@@ -280,7 +280,8 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
         return ValueOrigins(none, {}, doubtful=tuple(opaque_ops_with_numbers(graph)))
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
-    through = PASS_THROUGH_OPS | frozenset(filter(_passes_weight, graph.op_types))
+    # In an exported program, reshaped weights are weights too.
+    through = PASS_THROUGH_OPS.union(op for op in graph.op_types if has_framework(op) and has_role(op, *PASSING_ROLES))
     origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none), through)
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
@@ -304,11 +305,6 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
 
 
 PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
-
-
-def _passes_weight(op: str) -> bool:
-    """Return whether an op of an exported program passes the numbers of a weight on, perhaps reshaped."""
-    return has_framework(op) and has_role(op, *PASSING_ROLES)
 
 
 # Find the origins of weights.
@@ -463,8 +459,7 @@ def _frozen_weight_origins(
 
 
 def _weights_by_use(graph: Graph, origin: Ints, turned: Ints, likely: list[int]) -> tuple[list[int], list[int]]:
-    """Return the constants that are used like weights, `likely` ones included, and those with one number per
-    channel."""
+    """Return the constants used like weights, `likely` ones included, and those with one number per channel."""
     values = ConstantExpressions(graph)
     kernels = kernels_behind(graph, values)
     by_width = _find_channel_weights(

@@ -119,8 +119,7 @@ def has_role(op: str, *wanted: Role) -> bool:
 
 
 def is_elementwise(op: str) -> bool:
-    """Return whether each element of the result of an op needs one element of each input: it works once for each, and
-    mixes none, as a transform or a running sum does.
+    """Return whether each element of the result depends on one element of each input.
 
     >>> is_elementwise("Mul"), is_elementwise("onnx::Erf"), is_elementwise("MatMul"), is_elementwise("FFT")
     (True, True, False, False)
@@ -130,7 +129,7 @@ def is_elementwise(op: str) -> bool:
 
 
 def is_reduction(op: str) -> bool:
-    """Return whether an element of the result of an op is made of several elements of one input: a mean, a pooling.
+    """Return whether each element of the result combines several elements of one input: a mean, a pooling.
 
     >>> is_reduction("Mean"), is_reduction("onnx::MaxPool"), is_reduction("BiasAdd"), is_reduction("MatMul")
     (True, True, False, False)
@@ -143,7 +142,7 @@ APPLY_PREFIX = re.compile(r"(?:Resource)?(?:Sparse)?Apply(\w+)")
 
 
 def optimizer_of_op(op: str) -> str:
-    """Return the optimizer of which an op takes a step; "" for none.
+    """Return the optimizer whose step an op computes; "" for none.
 
     >>> optimizer_of_op("ResourceSparseApplyMomentum"), optimizer_of_op("ApplyAdam"), optimizer_of_op("Add")
     ('Momentum', 'Adam', '')

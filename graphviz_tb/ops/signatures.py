@@ -32,11 +32,11 @@ def input_names(op: str) -> Mapping[int, str]:
     return MappingProxyType({int(slot): name.partition("[")[0] for slot, _, name in pairs})
 
 
-TENSORFLOW_LAYOUT = "*io"  # the order of the axes of a kernel, where the table says nothing
+TENSORFLOW_LAYOUT = "*io"  # default order of the axes of a kernel
 
 
 class KernelSizes(NamedTuple):
-    """The sizes of a kernel: output and input channels, and its window (() of a product)."""
+    """The sizes of a kernel: output and input channels, and its window, () for a product."""
 
     outputs: int | None
     inputs: int | None
@@ -56,19 +56,18 @@ def kernel_layout(op: str) -> str:
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
-def kernel_turning_attribute(op: str) -> str:
-    """Return the attribute that, if it is set, exchanges the axes of an op's kernel; "" for none.
+def kernel_transpose_attribute(op: str) -> str:
+    """Return the attribute that, if set, transposes the kernel of an op; "" for none.
 
-    >>> kernel_turning_attribute("onnx::Gemm"), kernel_turning_attribute("onnx::Conv")
+    >>> kernel_transpose_attribute("onnx::Gemm"), kernel_transpose_attribute("onnx::Conv")
     ('transB', '')
     """
     line = op_row(op)
     return line.inputs.partition("^")[2].partition("]")[0] if line is not None else ""
 
 
-def kernel_sizes(op: str, shape: Sequence[int | None], turned: bool = False) -> KernelSizes:
-    """Return the sizes of a kernel by their meaning; `turned`: its outputs and inputs are exchanged. Before: it has two
-    axes at least.
+def kernel_sizes(op: str, shape: Sequence[int | None], transposed: bool = False) -> KernelSizes:
+    """Return the sizes of a kernel of at least two axes by their meaning; `transposed` exchanges outputs and inputs.
 
     >>> kernel_sizes("aten::conv2d", (64, 3, 7, 7)), kernel_sizes("Conv2D", (7, 7, 3, 64))[:2]
     (KernelSizes(outputs=64, inputs=3, window=(7, 7)), (64, 3))
@@ -78,14 +77,15 @@ def kernel_sizes(op: str, shape: Sequence[int | None], turned: bool = False) -> 
     ends = dict(zip(before, shape, strict=False)) | dict(
         zip(reversed(after), reversed(shape[len(before) :]), strict=False)
     )
-    outputs, inputs = ("i", "o") if turned else ("o", "i")
+    outputs, inputs = ("i", "o") if transposed else ("o", "i")
     return KernelSizes(ends.get(outputs), ends.get(inputs), tuple(shape[len(before) : len(shape) - len(after)]))
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def weight_input_names(op: str) -> Mapping[int, str]:
-    """Return the names of an op's weights, by position of the input. A constant that arrives at such an input is a
-    weight, through any number of identities, casts and dequantizations; a variable is one at any input.
+    """Return the names of an op's weights, by position of the input.
+
+    A constant at such an input is a weight, also through identities, casts and dequantizations.
 
     >>> dict(weight_input_names("BiasAdd")), dict(weight_input_names("Reshape"))
     ({1: 'bias'}, {})
@@ -189,12 +189,12 @@ def attribute_defaults(op: str) -> Mapping[str, Any]:
     return MappingProxyType(json.loads(line.defaults) if line is not None and line.defaults else {})
 
 
-# Settings of ONNX that change nothing where each of their numbers is this one.
+# Settings of ONNX that change nothing if all their numbers are these.
 NEUTRAL_SETTINGS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
 
 def default_setting(op: str, name: str, other: Any) -> Any:
-    """Return the default of an op's attribute; as long as the list that it has elsewhere (`other`), where that decides.
+    """Return the default of an op's attribute; a list of neutral settings has the length of the list `other`.
 
     >>> default_setting("onnx::Conv", "strides", [2, 2]), default_setting("onnx::Conv", "group", 2)
     ([1, 1], 1)
@@ -230,7 +230,7 @@ def gives_bool(op: str) -> bool:
 
 
 def shape_attribute(op: str) -> str:
-    """Return the attribute with the shape of an op's only output, or with the output itself; "" for none.
+    """Return the attribute that is, or has, the shape of an op's only output; "" for none.
 
     >>> shape_attribute("Placeholder"), shape_attribute("Const"), shape_attribute("Relu")
     ('shape', 'value', '')
@@ -241,7 +241,7 @@ def shape_attribute(op: str) -> str:
 
 
 def lists_shapes(op: str) -> bool:
-    """Return whether `output_shapes` lists the shapes of an op's outputs; that of a dataset lists those of elements.
+    """Return whether the attribute `output_shapes` lists the shapes of an op's outputs (of a dataset: of its elements).
 
     >>> lists_shapes("IteratorGetNext"), lists_shapes("While"), lists_shapes("MapDataset")
     (True, True, False)

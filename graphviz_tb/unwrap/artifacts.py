@@ -1,13 +1,13 @@
 """Remove tracing artifacts: nodes and functions that tracing and lowering add. They are neither drawn nor counted.
 
-barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and NoOps that
-           only such a one waits for
-results    identities between an op and what a traced function returns ("identity_RetVal")
-arguments  unused placeholders that freezing left in place of a loop's inputs
-rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
-borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
-tuples     that a PyTorch trace packs and takes apart again, so that each tensor seemed to need all of them
-copies     nodes of an op for its further results: in a PyTorch trace an LSTM was three ops side by side
+barriers   the NoOp that makes the results of a traced function wait for its reads and writes, and NoOps that only
+           barriers wait for
+results    identities between an op and the results of a traced function ("identity_RetVal")
+arguments  unused placeholders that freezing left in place of the inputs of a loop
+rewritten  functions that gradients replaced by another form ("body_7_rewritten") and that nothing calls
+borders    forwarding identities and NoOps where a call or loop was inlined ("Func/…/input/_7")
+tuples     tuples that a PyTorch trace packs and unpacks, so that each tensor seems to depend on all
+copies     nodes of an op for its further results: in a PyTorch trace, an LSTM is three nodes
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def possible_artifacts(graph: GraphDef) -> dict[str, NodeDef]:
 def may_have_artifacts(nodes: NodeColumns) -> bool:
     """Return whether a graph without functions may contain artifacts, by op types and prefixes of names."""
     types = [number for op, number in nodes.op_numbers.items() if op in ARTIFACT_OPS]
-    # Only before the results of a function is an identity an artifact.
+    # An identity is an artifact only before the results of a function.
     has_results = any(op in RESULT_OPS for op in nodes.op_numbers)
     prefixes = (*ARTIFACT_PREFIXES, *sorted(TRACED_RESULT_OPS)) if has_results else ARTIFACT_PREFIXES
     rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
@@ -65,7 +65,7 @@ def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> 
 
 def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     """Remove artifacts among the nodes. Returns the same graph if there are none."""
-    # Most graphs have none, as op types and prefixes show: return without a copy.
+    # Most graphs have none: return without a copy.
     usual = (*RESULT_OPS, ELEMENT_OP, *RESULT_COUNTS)
     if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in usual for name, node in suspects.items()):
         return graph
@@ -74,16 +74,16 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     borders |= _traced_result_identities(inputs, suspects)
     left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
     elements, tuples = _traced_tuples(inputs, suspects)
-    results = _tensors_of_copies(inputs)
+    results = _tensors_of_result_nodes(inputs)
     elements |= results
     borders |= elements.keys()
     left |= elements.keys() | tuples
     if not left:
         return graph
     first = {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
-    handed = _resolve_forwarded(first | elements)
+    forwarded = _resolve_forwarded(first | elements)
     # A forwarded name may be long and used thousands of times: keep the borders then.
-    if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > MAX_INLINED_LETTERS:
+    if sum(inputs.uses[name] * len(tensor) for name, tensor in forwarded.items()) > MAX_INLINED_LETTERS:
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
     gone = {text for text, name in inputs.node_of.items() if name in left}
@@ -91,7 +91,7 @@ def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> Gr
     made.node.extend([node for node, _ in kept])
     for place, (node, texts) in enumerate(kept if gone else ()):
         if not gone.isdisjoint(texts):
-            made.node[place].input[:] = _rewired_inputs(node, left, handed)
+            made.node[place].input[:] = _rewired_inputs(node, left, forwarded)
     shapes: dict[str, list[TensorShapeProto]] = {}
     for name, tensor in results.items():
         shapes.setdefault(input_node(tensor), []).extend(suspects[name].attr[SHAPES].list.shape)
@@ -163,23 +163,23 @@ def _traced_result_identities(inputs: GraphInputs, suspects: Mapping[str, NodeDe
 
 
 def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> set[str]:
-    """Return the NoOps of tracing that only results wait for, and NoOps that only these wait for."""
+    """Return the NoOps of tracing for which only results wait, and NoOps for which only these wait."""
     noops = {name for name, node in suspects.items() if node.op in GROUP_OPS and not tensor_inputs(node)}
     superfluous = {name for name in noops if BARRIER_NAME.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
-    # All uses of a node, and those as results: an identity with further uses is not an end.
+    # An identity with uses other than results is not an end.
     used = inputs.uses.copy()
     results = _count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS)
     returned = _sum_by_node(results, inputs.node_of)
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
     superfluous = {text[1:] for text in waits}
-    # For a barrier, only identities that are results wait.
+    # Only identities that are results wait for a barrier.
     for node, texts in inputs.of_nodes:
         if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULT_OPS or used[node.name] > returned[node.name]):
             superfluous.difference_update(text[1:] for text in waits.intersection(texts))
     waiting = list(superfluous)
-    # Backwards: a NoOp goes, too, once everything that waited for it is gone.
+    # Backwards: a NoOp is superfluous if everything that waited for it is.
     while waiting:
         for name in {input_node(text) for text in suspects[waiting.pop()].input}:
             if name in noops and name not in superfluous:
@@ -191,9 +191,9 @@ def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> se
 
 
 def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tuple[dict[str, str], set[str]]:
-    """Return the tensor that each element of a tuple is, and the tuples that have no other users.
+    """Return the tensor of each element of a tuple, and the tuples without other users.
 
-    Elements of a tuple are in the order of the file, which is that of the trace; its inputs say how many there are.
+    The nodes of elements are in the order of the elements; a tuple may be unpacked several times.
     """
     of_tuple: dict[str, list[str]] = {}
     for node, texts in inputs.of_nodes:
@@ -221,9 +221,8 @@ def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tupl
     return found, tuples
 
 
-def _tensors_of_copies(inputs: GraphInputs) -> dict[str, str]:
-    """Return the tensor that each further node of an op with several results is. They are in the order of the file,
-    which is that of the results."""
+def _tensors_of_result_nodes(inputs: GraphInputs) -> dict[str, str]:
+    """Return the tensor of each further node of an op with several results; nodes are in the order of results."""
     of_op: dict[tuple[str, ...], list[str]] = {}
     for node, texts in inputs.of_nodes:
         if node.op in RESULT_COUNTS:
@@ -237,38 +236,38 @@ def _tensors_of_copies(inputs: GraphInputs) -> dict[str, str]:
     }
 
 
-def _resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:
+def _resolve_forwarded(forwarded: Mapping[str, str]) -> dict[str, str]:
     """Return the original tensor behind each forwarding node; nodes on cycles are left out.
 
     >>> _resolve_forwarded({"a": "b", "b": "c:1", "x": "y", "y": "x"})
     {'b': 'c:1', 'a': 'c:1'}
     """
     source: dict[str, str] = {}
-    circles: set[str] = set()
-    for name in handed:
-        way = {name: None}
+    cyclic: set[str] = set()
+    for name in forwarded:
+        path = {name: None}
         # To the end of the chain, a cycle, or an already resolved chain.
-        while (last := input_node(handed[next(reversed(way))])) in handed:
-            if last in way or last in source or last in circles:
+        while (last := input_node(forwarded[next(reversed(path))])) in forwarded:
+            if last in path or last in source or last in cyclic:
                 break
-            way[last] = None
-        ends = last not in way and last not in circles
-        tensor = source.get(last, handed[next(reversed(way))])
-        for node in reversed(way):
+            path[last] = None
+        ends = last not in path and last not in cyclic
+        tensor = source.get(last, forwarded[next(reversed(path))])
+        for node in reversed(path):
             if ends:
                 source[node] = tensor
             else:
-                circles.add(node)
+                cyclic.add(node)
     return source
 
 
-def _rewired_inputs(node: NodeDef, left: set[str], handed: Mapping[str, str]) -> list[str]:
-    """Return the inputs of a node after removing `left`: replaced by the forwarded tensor, or dropped."""
+def _rewired_inputs(node: NodeDef, left: set[str], forwarded: Mapping[str, str]) -> list[str]:
+    """Return the inputs of a node without the nodes in `left`: replaced by a forwarded tensor, or dropped."""
     inputs: list[str] = []
     controls: dict[str, None] = {}
     for text in node.input:
         name = input_node(text)
-        tensor = handed.get(name, "") if name in left else text
+        tensor = forwarded.get(name, "") if name in left else text
         if text.startswith("^"):
             controls |= {f"^{input_node(tensor)}": None} if tensor else {}
         elif tensor:

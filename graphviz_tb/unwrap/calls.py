@@ -1,7 +1,7 @@
-"""Inline calls: replace them by the bodies of their functions, one inside the next, and copy nodes only at the end.
+"""Inline nested calls: replace each by the body of its function, and copy nodes only at the end.
 
-Inlining follows a graph whose whole content is one call into the function, from there into what that calls, and so
-on. Each graph on the way is a frame, with the final names of its nodes and the tensors that replace its arguments.
+If the whole content of a graph is one call, inlining enters the function, then the call in that function, and so on.
+Each of these graphs is a frame, with the final names of its nodes and the tensors that replace its arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphviz_tb.model.graph import parse_output_number
 from graphviz_tb.ops.roles import CALL_OPS, FUNCTION_ARGUMENT_OPS, GROUP_OPS
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
 
-# Input strings of nodes, in main graphs and function bodies, and unused names.
+# Input strings of nodes in main graphs and function bodies, and unused names.
 
 VARIABLE_NAME_ATTR = "_variable"  # on a handle or placeholder: the name of its variable in the program
 HANDLE_ATTRS = ("_handle_dtypes", "_handle_shapes")  # attributes of a resource argument
@@ -59,7 +59,7 @@ def without_control_inputs(inputs: Iterable[str]) -> list[str]:
 
 
 def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue]) -> None:
-    """Copy the attributes of a resource that an argument node lacks; other nodes stay unchanged."""
+    """Copy missing attributes of a resource to an argument node, in place; other nodes stay unchanged."""
     if argument.op in FUNCTION_ARGUMENT_OPS:
         for key in HANDLE_ATTRS:
             if key in attrs and key not in argument.attr:
@@ -67,7 +67,7 @@ def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue]) -
 
 
 class UnusedNames:
-    """Hands out names that are not taken yet."""
+    """Returns names that are not taken."""
 
     def __init__(self, taken: Container[str]) -> None:
         self.taken = taken
@@ -101,9 +101,9 @@ def unused_names(wanted: Iterable[str], taken: Container[str]) -> dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class GraphBody:
-    """A graph or function as it is in the file: nodes by name, inputs, arguments, results, and effects.
+    """A graph or function of the file: nodes by name, their inputs, arguments, results, and effects.
 
-    Effects are nodes that run although no result needs them.
+    Effects are nodes that run although no result depends on them.
     """
 
     nodes: Mapping[str, NodeDef]
@@ -115,7 +115,7 @@ class GraphBody:
 
 @dataclass(frozen=True, slots=True)
 class InlinedNode:
-    """A node of a block: its message, its inputs in the file and now, and attributes to add."""
+    """A node of a block: its message, its inputs in the file (`read`) and in the block, and attributes to add."""
 
     node: NodeDef
     read: tuple[str, ...]
@@ -137,17 +137,17 @@ class InlinedBlock:
 
 
 class InliningBudget:
-    """Letters and control inputs that inlining may still write, over all graphs of a source."""
+    """Budget of letters and control inputs for inlining in all graphs of a source."""
 
     def __init__(self) -> None:
         self.letters, self.waits = Meter(MAX_INLINED_LETTERS), Meter(MAX_INLINED_WAITS)
 
     def spend_letters(self, count: int) -> bool:
-        """Spend letters; return whether there was room."""
+        """Spend letters; return whether enough were left."""
         return self.letters.take(max(0, count))
 
     def spend_waits(self, count: int) -> bool:
-        """Spend control inputs; return whether there was room."""
+        """Spend control inputs; return whether enough were left."""
         return self.waits.take(count)
 
 
@@ -187,7 +187,7 @@ def reachable_functions(nodes: Iterable[NodeDef], library: Mapping[str, Function
 
 
 def barrier_names(nodes: Collection[NodeDef], is_end: Callable[[NodeDef], bool]) -> set[str]:
-    """Return the barriers of tracing: NoOps without tensors for which nothing but ends waits."""
+    """Return the barriers of tracing: NoOps without tensors for which only ends wait."""
     barriers = {node.name for node in nodes if node.op in GROUP_OPS and not tensor_inputs(node)}
     for node in nodes:
         if barriers and not is_end(node):
@@ -196,7 +196,7 @@ def barrier_names(nodes: Collection[NodeDef], is_end: Callable[[NodeDef], bool])
 
 
 def copy_without_barriers(nodes: Iterable[NodeDef], into: Any, barriers: Container[str]) -> None:
-    """Append copies of nodes to a repeated field, without some barriers; nothing waits for these."""
+    """Append copies of nodes to a repeated field, without barriers and without the inputs that wait for them."""
     for node in nodes:
         if node.name not in barriers:
             kept = into.add()
@@ -205,7 +205,7 @@ def copy_without_barriers(nodes: Iterable[NodeDef], into: Any, barriers: Contain
 
 
 def added_letters(block: InlinedBlock) -> int:
-    """Return how many letters longer the inputs of a block are than in the file."""
+    """Return the number of letters by which the inputs of a block are longer than in the file."""
     changed = [placed for placed in block.nodes.values() if placed.inputs is not placed.read]
     return sum(sum(map(len, placed.inputs)) - sum(map(len, placed.read)) for placed in changed)
 
@@ -223,10 +223,10 @@ def append_block_nodes(block: InlinedBlock, nodes: Any) -> None:
 
 @dataclass(slots=True, eq=False)
 class InliningFrame:
-    """One graph on the way: final names of its nodes, tensors passed for its arguments, and the kept nodes.
+    """One of the nested graphs: final names of its nodes, tensors for its arguments (`given`), and its kept nodes.
 
-    `call` is the call to inline next, `used` are its outputs that something takes, `waiting` is the number of nodes
-    that wait for it.
+    `call` is the call to inline next, `used` are its outputs that are used, `waiting` is the number of nodes that wait
+    for it.
     """
 
     depth: int
@@ -264,7 +264,7 @@ class InliningFrame:
 
 
 class InputTranslation:
-    """Rewrites the inputs in a frame: final names, and for its inlined call the results and effects of the body."""
+    """Rewrites the inputs in a frame to final names, and uses of its call to the results and effects of the body."""
 
     def __init__(self, frame: InliningFrame, call: str | None, results: list[list[str]], waits: list[str]) -> None:
         self.frame, self.call, self.results, self.waits = frame, call, results, waits
@@ -287,10 +287,10 @@ class InputTranslation:
 
 
 class CallInliner:
-    """A graph whose calls are inlined, one inside the other.
+    """A graph whose nested calls are inlined.
 
-    A call is inlined if all nodes next to it have ops in `without_content`. With `pruned`, nodes that no result needs
-    are dropped, which frees their names.
+    A call is inlined if all nodes next to it have ops in `without_content`. `pruned` drops nodes on which no result
+    depends, which frees their names.
     """
 
     def __init__(self, main: GraphBody, without_content: Container[str], pruned: bool) -> None:
@@ -307,11 +307,11 @@ class CallInliner:
 
     @property
     def waiting_count(self) -> int:
-        """Number of nodes that wait for that call."""
+        """Number of nodes that wait for the next call."""
         return self.frames[-1].waiting
 
     def call_arguments(self) -> list[str]:
-        """Return the tensors passed to that call."""
+        """Return the tensors passed to the next call."""
         last = self.frames[-1]
         return (
             []
@@ -332,7 +332,7 @@ class CallInliner:
         frame.added_attrs.setdefault(local, {})[key] = value
 
     def inline_call(self, body: GraphBody) -> None:
-        """Replace the call by a body. Nodes whose names are taken get a number."""
+        """Replace the next call by a body. Nodes whose names are taken get a number."""
         before, given = self.frames[-1], dict(zip(body.arguments, self.call_arguments(), strict=False))
         call = before.call or ""
         # The call disappears, so its name is free.

@@ -65,7 +65,7 @@ def _functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, Fun
 
 
 def is_frozen_order(nodes: Sequence[NodeDef]) -> bool:
-    """Return whether all nodes without inputs come first, frozen variables among them: only freezing writes that."""
+    """Return whether all nodes without inputs come first, frozen variables among them, as only freezing writes."""
     frozen = inside = False
     for node in nodes:
         if node.input:
@@ -84,7 +84,7 @@ def _sort_by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
     used = set(map(input_node, set(chain.from_iterable(inputs.values()))))
     order: list[str] = []
     entered: set[str] = set()
-    # After all unused nodes those that were not reached: cycles.
+    # Nodes that unused nodes do not reach are on cycles.
     for starts in (inputs.keys() - used, inputs.keys() & used):
         for end in sorted(starts - entered, key=_name_counter_key):
             work = [(end, _ordered_sources(inputs[end]))] if end not in entered else []

@@ -1,7 +1,7 @@
 """The body of a signature: the model in a SavedModel, without the ops that save, restore and initialise it.
 
-needed      keep what the outputs need
-open        inline calls that only forward, down to the function with content
+needed      keep the nodes on which outputs depend
+open        inline calls that are the whole content, down to the function with the model
 tidy        remove barriers, and identities that only end a function
 name        name arguments and results as the signature does
 prune       keep the functions that are still called
@@ -48,22 +48,26 @@ from graphviz_tb.unwrap.calls import (
 
 
 class CapturedVariable(NamedTuple):
-    """A variable that a function captures: how readers call it ("" for an object of another kind), what the program
-    calls it, its shape, whether the program trains it, None where the file does not say so, and whether the model keeps
-    variables that no function captures, as the vectors of a spectral normalisation."""
+    """A variable that a function captures.
+
+    name              unique name; "" for an object that is no variable
+    program_name      name in the program
+    trainable         None if the file does not say
+    model_keeps_more  the model has variables that no function captures: vectors of a spectral normalisation
+    """
 
     name: str
-    own: str
+    program_name: str
     shape: tuple[int, ...]
     trainable: bool | None
-    lacking: bool = False
+    model_keeps_more: bool = False
 
 
 NO_VARIABLE = CapturedVariable("", "", (), None)
 
 
 def signature_dtype_name(number: int) -> str:
-    """Return the name of a dtype in the enum `DataType`, in small letters: that of float32 is "float".
+    """Return the name of a dtype in the enum `DataType`, in lower case: "float" for float32.
 
     >>> signature_dtype_name(1), signature_dtype_name(9), signature_dtype_name(777)
     ('float', 'int64', 'type 777')
@@ -76,7 +80,7 @@ def signature_dtype_name(number: int) -> str:
 
 # A SavedModel without signatures: make one for each function that its objects expose.
 #
-# This adds what TensorFlow writes for a signature: placeholders, the variables that the function captures, a call.
+# This adds the nodes that TensorFlow writes for a signature: placeholders, captured variables, a call.
 
 CALL_OP = "StatefulPartitionedCall"
 TRACED_PREFIX = "__inference_"
@@ -90,7 +94,7 @@ def add_function_calls(
 ) -> tuple[GraphDef, tuple[Signature, ...]]:
     """Return a copy of a graph with a call of each function of its objects, and a signature for each call.
 
-    `captured`: the variables that each function captures. The graph itself comes back where there are none, or where
+    `captured` are the variables that each function captures. Returns the same graph if there are no functions, or if
     their names would fill memory.
     """
     functions = [function for function in whole.library.function if function.signature.name in captured]
@@ -117,7 +121,7 @@ def add_function_calls(
 
 
 def _call_letters(function: FunctionDef, variables: tuple[CapturedVariable, ...]) -> int:
-    """Estimate the letters of a call: its name for each result, a variable's for each that it captures."""
+    """Estimate the letters of a call: its name for each result, and the names of captured variables."""
     return len(function.signature.name) * len(function.signature.output_arg) + sum(
         len(variable.name) for variable in variables
     )
@@ -138,9 +142,11 @@ def _variable_name(handle: NodeDef) -> str:
 
 
 def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[str, str]:
-    """Handles of captured variables, by its name. Variables that the program calls
-    the same have handles with numbers, in an order that the file does not say: each takes the first that is left of its
-    shape."""
+    """Return the handles of captured variables by name.
+
+    Variables of one name in the program have numbered handles in unknown order: each gets the first of its shape that
+    is left.
+    """
     left: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for node in reversed(whole.node):
         if node.op in VARIABLE_OPS:
@@ -152,7 +158,7 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
     handles: dict[str, str] = {}
     taken: set[str] = set()
     for variable in dict.fromkeys(captures):
-        several = left.get((variable.own, variable.shape), [])
+        several = left.get((variable.program_name, variable.shape), [])
         while several and several[-1] in taken:
             several.pop()
         if variable.name and several:
@@ -164,9 +170,9 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
 def call_nodes(
     function: FunctionDef, variables: tuple[CapturedVariable, ...], handles: Mapping[str, str], free: UnusedNames
 ) -> Iterator[NodeDef]:
-    """Yield placeholders for the arguments, except variables that exist in the graph, then the call."""
+    """Yield placeholders for the arguments, except variables that are in the graph, then the call."""
     arguments = function.signature.input_arg
-    # Position ─▶ variable: TensorFlow appends captures to the arguments.
+    # By position: captured variables are the last arguments.
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
     given = []
     for position, arg in enumerate(arguments):
@@ -246,7 +252,7 @@ class MetaGraphProgram:
 
     @property
     def walk_budget_spent(self) -> bool:
-        """Return whether choosing between signatures has used up its budget of nodes."""
+        """Whether choosing between signatures has used up its budget of nodes."""
         count = len(self.whole.node) + sum(len(function.node_def) for function in self.whole.library.function)
         return self.walked > FREE_WALKED_NODES + NODES_WALKED_FACTOR * count
 
@@ -351,9 +357,11 @@ def _keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
 
 
 def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariable, ...], room: InliningBudget) -> None:
-    """Have the handles that a call captures, its last arguments, say what the program calls their variables, and
-    whether it trains them; the first also that the model keeps more."""
-    given, said = opening.call_arguments(), False
+    """Add the names of variables, and whether they are trained, to the handles that a call captures.
+
+    The first handle also states if the model keeps further variables.
+    """
+    given, marked = opening.call_arguments(), False
     # The last arguments, as many as there are variables.
     for tensor, variable in zip(given[len(given) - len(captured) :], captured, strict=False):
         handle, name = opening.node_named(input_node(tensor)), variable.name
@@ -361,12 +369,12 @@ def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariabl
             opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
             if variable.trainable is not None:
                 opening.set_attribute(input_node(tensor), TRAINABLE_ATTR, AttrValue(b=variable.trainable))
-            if variable.lacking and not said:
-                said = True
+            if variable.model_keeps_more and not marked:
+                marked = True
                 opening.set_attribute(input_node(tensor), KEEPS_MORE_ATTR, AttrValue(b=True))
 
 
-# Drop what only orders a body or forwards its results, and name it plainly.
+# Drop nodes that only order a body or forward its results, and simplify names.
 
 
 def without_function_barriers(function: FunctionDef) -> FunctionDef:
@@ -383,10 +391,9 @@ def without_function_barriers(function: FunctionDef) -> FunctionDef:
 
 
 def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
-    """Replace results that are identities by their source, unless something else uses the identity."""
+    """Replace results that are identities by their sources, unless other nodes use the identity."""
     used = Counter(input_node(text) for placed in block.nodes.values() for text in placed.inputs)
     results = []
-    # Follow identities that only forward a result, as long as nothing else uses them.
     for result in block.results:
         while (
             (placed := block.nodes.get(name := input_node(result))) is not None
@@ -402,8 +409,7 @@ def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
 
 
 def _plain_output_names(block: InlinedBlock, ops: Mapping[str, OpDef]) -> InlinedBlock:
-    """Rewrite tensors of function bodies ("x:out:1") as in main graphs ("x:1", "x"), where the op is known."""
-
+    """Rewrite tensors of function bodies ("x:out:1") as in main graphs ("x:1", "x"), if the op is known."""
     positions: dict[str, dict[str, int]] = {}
 
     def plain_tensor(text: str) -> str:
@@ -423,9 +429,8 @@ def _plain_output_names(block: InlinedBlock, ops: Mapping[str, OpDef]) -> Inline
     return InlinedBlock(nodes, tuple(map(plain_tensor, block.results)), block.effects)
 
 
-# Up to the first list: only attributes give its length.
 def _output_positions(op: OpDef | None) -> dict[str, int]:
-    """Return the position at which each named output of an op begins, up to the first list of outputs."""
+    """Return the position of each named output of an op, up to the first list, whose length only attributes tell."""
     found: dict[str, int] = {}
     for position, output in enumerate(op.output_arg if op is not None else ()):
         found.setdefault(output.name, position)
@@ -441,7 +446,7 @@ def _output_position(positions: Mapping[str, int], key: str) -> int | None:
 
 
 class TakenNames:
-    """Names of nodes and of the scopes around them: a node named like a scope would be drawn as that group.
+    """The names of nodes and of the scopes around them, which a new node must not have.
 
     >>> [name in TakenNames({"x"}, ["a/b/c"]) for name in ("x", "a", "a/b", "a/b/c", "b")]
     [True, True, True, False, False]
@@ -449,7 +454,7 @@ class TakenNames:
 
     def __init__(self, names: set[str], inside: Iterable[str]) -> None:
         self._names = names
-        self._inside = sorted(inside)  # not the scopes: all scopes around one deep name take the square of its length
+        self._inside = sorted(inside)  # scopes are not listed: their total length is quadratic in the depth
 
     def __contains__(self, name: object) -> bool:
         if name in self._names:
@@ -495,11 +500,11 @@ class InputRenamer:
         return self._made[text]
 
 
-# Count what no signature needs.
+# Ops on which no signature depends.
 
 
 def count_unneeded_ops(program: MetaGraphProgram, signatures: Iterable[Signature]) -> int:
-    """Count the ops that no signature needs: those that save, restore, initialise and assign.
+    """Count the ops on which no signature depends: they save, restore, initialise and assign.
 
     Includes functions that only such ops call.
     """

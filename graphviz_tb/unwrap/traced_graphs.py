@@ -1,9 +1,9 @@
-"""Reduce a trace to its subject: the traced function, without the ops that only run it.
+"""Reduce a trace to the traced function, without the ops that only run it.
 
-small      `tf.summary.trace_on` records every eager op as a separate graph: creating variables, counters, datasets,
-           writers; these are tiny compared with the model
-steps      for Keras's `fit` with several steps per call, the step: the loop around it fetches data and counts
-wrappers   a graph whose whole content is one call, between an iterator and results, becomes the body of that call
+small      graphs that are tiny compared with the model: `tf.summary.trace_on` records every eager op as a separate
+           graph, such as the creation of variables, counters, datasets and writers
+steps      loops around a step, which only fetch data and count: Keras's `fit` may run several steps per call
+wrappers   a graph whose whole content is one call becomes the body of that call
 barriers   NoOps at the end of functions are removed, as in bodies of signatures
 """
 
@@ -47,10 +47,10 @@ from graphviz_tb.unwrap.signatures import (
     without_function_barriers,
 )
 
-# Merge several GraphDefs, each under its own prefix, as TensorBoard's server does, without its mistakes.
+# Merge several GraphDefs, each under a prefix, like TensorBoard's server, but rename every reference with its target.
 #
-# TensorBoard turns `^x` into `graph_1/^x`, which is not a control input any more, and renames a function only where a
-# PartitionedCall names it. Here every reference follows its target.
+# TensorBoard turns `^x` into `graph_1/^x`, which is no control input any more, and renames functions only in a
+# PartitionedCall.
 
 
 def merge_graph_defs(graphs: Sequence[GraphDef], numbers: Sequence[int] = ()) -> tuple[GraphDef, tuple[Notice, ...]]:
@@ -172,7 +172,7 @@ def merge_traced_graphs(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
 
 
 def _content_size(graph: GraphDef) -> int:
-    """Count the ops of a graph and its library that do more than forward, set and save values."""
+    """Count the ops of a graph and its library, except those that forward, set and save values."""
     bodies = (function.node_def for function in graph.library.function)
     return sum(
         node.op not in FORWARDING_OPS and not has_role(node.op, *STORING_ROLES)
@@ -182,21 +182,21 @@ def _content_size(graph: GraphDef) -> int:
 
 
 def unwrap_calls(graph: GraphDef, budget: InliningBudget | None = None) -> GraphDef:
-    """Return the body of the call that is a graph's whole content, repeatedly.
+    """Replace a graph whose whole content is one call by the body of that call, repeatedly.
 
-    Returns the same graph if there is no such call, or no budget for its names.
+    Returns the same graph if there is no such call, or if the budget is too small for its names.
     """
     budget = budget or InliningBudget()
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
     start = _data_loop_step(graph.node, library) or graph.node
-    if _has_several_content_ops(start):  # a shortcut: no call is the whole content
+    if _has_several_content_ops(start):  # only saves time: no call is the whole content
         return graph
     opening = CallInliner(body_of_nodes(start), FORWARDING_OPS, pruned=False)
     opened: set[str] = set()
     recursive: set[str] | None = None  # computed only if there is a wrapper
-    # Inline as for signatures (signatures.py), but never a recursive function.
+    # As for signatures, but recursive functions are not inlined.
     while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = _recursive_functions(library) if recursive is None else recursive
@@ -254,7 +254,6 @@ def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[
     """
     seen: set[str] = set()
     ops: dict[str, int] = {}
-    # Only counters and branches so far: the data is used further inside.
     takes_values = False
     while len(seen) < MAX_NESTED_CALLS and all(
         node.op in LOOP_CONTROL_OPS | CALL_OPS | LOOP_OPS | BRANCH_OPS for node in nodes
@@ -264,7 +263,7 @@ def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[
         if not inside or not seen.isdisjoint(inside):
             return None
         function, *others = inside.values()
-        # Sizes only matter with alternatives: a chain of calls is simply followed.
+        # Sizes matter only if there are several functions.
         if others:
             ops = ops or _count_ops_through_calls(library)
             function = library[max(inside, key=ops.__getitem__)]
@@ -274,7 +273,7 @@ def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[
 
 
 def _count_ops_through_calls(library: FunctionLibrary) -> dict[str, int]:
-    """Count the ops of each function with all it calls; only its own if the calls lead into a cycle."""
+    """Count the ops of each function through calls; without calls if these lead into a cycle."""
     inside = _callees_by_position(library)
     callers: list[list[int]] = [[] for _ in inside]
     for place, called in enumerate(inside):
@@ -288,7 +287,7 @@ def _count_ops_through_calls(library: FunctionLibrary) -> dict[str, int]:
 
 
 def _copy_argument_attributes(opening: CallInliner, function: FunctionDef) -> None:
-    """Copy attributes of a function's arguments to the nodes passed to the call, where missing."""
+    """Copy missing attributes from the arguments of a function to the nodes passed to the call."""
     for position, tensor in enumerate(opening.call_arguments()):
         node = opening.node_named(name := input_node(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}

@@ -25,7 +25,7 @@ from graphviz_tb.ops.signatures import (
     is_size_input,
     kernel_layout,
     kernel_sizes,
-    kernel_turning_attribute,
+    kernel_transpose_attribute,
     weight_input_names,
 )
 from graphviz_tb.ops.table import plain_op_name
@@ -340,7 +340,7 @@ class ExportedSteps(TensorFlowSteps):
             takes = prod(size or 0 for size in sizes) // gives if gives else 0
             known = LayerStep("experts", f"{experts} experts", takes, gives, weight=weight)
             return known if len(shape) == 3 and experts else None
-        outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_turning_attribute(op)))
+        outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_transpose_attribute(op)))
         # A kernel may be transposed on the way; the result tells which of its axes is the last.
         last = next(iter(self._sizes(node)[-1:]), -1)
         gives = last if last in shape else outputs or 0

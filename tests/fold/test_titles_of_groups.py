@@ -261,6 +261,6 @@ def test_a_group_is_called_by_its_heaviest_part_and_those_numbered_with_it(
     boxes = rows(*names, ops=5)
     for box in boxes:
         box.scope = True
-    monkeypatch.setattr(ChannelWidths, "parameters", lambda self, box: 10 * boxes.index(box) + 1)
+    monkeypatch.setattr(ChannelWidths, "parameter_count", lambda self, box: 10 * boxes.index(box) + 1)
     group = make_group(GroupOrigin.REGION, boxes, 1)
     assert _heaviest_part(group, context(*names), {id(box) for box in boxes}) == wanted

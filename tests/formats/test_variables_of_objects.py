@@ -32,7 +32,7 @@ def test_objects_of_one_name_are_called_as_tensorflow_numbers_their_handles() ->
     assert _number_repeated_names(["a", "b", "a", "a_1", "a"]) == ["a", "b", "a_2", "a_1", "a_3"]
     data = field(1, b"") + variable(b"k", True) + variable(b"k", True)
     found = captured_variables(data + function(2, 1))["f"]
-    assert [(each.name, each.own) for each in found] == [("k_1", "k"), ("k", "k")]
+    assert [(each.name, each.program_name) for each in found] == [("k_1", "k"), ("k", "k")]
 
 
 def test_variables_of_one_name_count_each() -> None:

@@ -41,7 +41,7 @@ from graphviz_tb.ops.signatures import (
     is_size_input,
     kernel_layout,
     kernel_sizes,
-    kernel_turning_attribute,
+    kernel_transpose_attribute,
 )
 from graphviz_tb.ops.table import has_framework
 
@@ -200,7 +200,7 @@ def _product_type(graph: Graph, node: int) -> str:
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
     if has_role(op, Role.TRANSPOSED_CONVOLUTION) and not has_framework(op):
         return TRANSPOSED_KERNEL
-    turning = kernel_turning_attribute(op)
+    turning = kernel_transpose_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
     return TRANSPOSED_PRODUCT if turned is not None and turned.i | turned.b else op
 

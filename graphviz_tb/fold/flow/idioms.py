@@ -112,7 +112,7 @@ def _make_idiom(dag: Dag, members: Sequence[int], context: FoldContext, how: Gro
 
 
 class _Region:
-    """The ancestors of a box (`end`) that may be parts of an idiom, nearest first."""
+    """A box (`end`) and its ancestors of types that occur in an idiom, nearest first."""
 
     def __init__(self, dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> None:
         self.dag, self.end = dag, end
@@ -354,8 +354,7 @@ def _is_length_part(box: FlowBox) -> bool:
 
 
 def _rotary_embeddings(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
-    """Yield each rotary embedding: halves or pairs of a tensor change places, one is negated, and both are multiplied
-    by tables and added."""
+    """Yield each rotary embedding: the products of a tensor and of its rotated halves or pairs with tables, added."""
     types = {plain_op_name(box.op) for box in dag.boxes if box.op}
     if not types & (JOIN_TYPES | FROM_COMPLEX_TYPES) or not types & (SPLIT_TYPES | COMPLEX_TYPES):
         return

@@ -158,8 +158,7 @@ def _make_segment(boxes: Sequence[FlowBox], context: FoldContext) -> FlowBox:
 
 
 def cut_into_segments(boxes: Sequence[FlowBox], context: FoldContext) -> list[FlowBox]:
-    """Cut a long stretch into segments of about equal length, each at the nearby box with the least checksum, so that
-    an insertion moves few cuts."""
+    """Cut a long stretch into segments of about equal length, wide ones again."""
     pieces = max(2, min(MAX_PIECES, len(boxes) // 4))
     stretches = [piece[0] if len(piece) == 1 else piece for piece in _cut_into_pieces(boxes, pieces)]
     return [

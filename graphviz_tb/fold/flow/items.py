@@ -83,8 +83,7 @@ class FlowSorting:
         return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
     def set_storage_aside(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
-        """Set aside boxes that only feed storage, directly (`feeding`) or through others, and the storage
-        (`stores`)."""
+        """Set aside storage (`stores`), and boxes that only feed it: directly (`feeding`) or through others."""
         # Remaining users of each box in the flow; at 0 it feeds storage only.
         left = (
             [len(self.flow_users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))

@@ -158,8 +158,7 @@ def _takes_forms(dag: Dag, number: int, context: FoldContext) -> bool:
 
 
 def _make_formed(dag: Dag, number: int, chain: Sequence[int]) -> FlowBox:
-    """Return a box joined with the forms around it. It keeps its symbol and, unless it is a scope, its number of
-    ops."""
+    """Return a box with the forms around it; it keeps its symbol and, unless it is a scope, its number of ops."""
     box = dag.boxes[number]
     parts = [part for each in chain for part in (each == number and box.members) or [dag.boxes[each]]]
     # A few ops keep their name; other regions of two are opened again outside of stacks.
@@ -172,8 +171,7 @@ def _make_formed(dag: Dag, number: int, chain: Sequence[int]) -> FlowBox:
 
 
 def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
-    """Return whether norms and activations come before the layers of a network: many follow a sum or a
-    concatenation."""
+    """Return whether norms and activations precede the layers of a network: many follow a sum or concatenation."""
     active = [
         norm
         for norm, part in parts.items()

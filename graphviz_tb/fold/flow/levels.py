@@ -110,8 +110,7 @@ class TrainingLevels:
         return count_ops_below(self.hierarchy, self.hierarchy.graph.meaning.copies())
 
     def _model_inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
-        """Return the rows of `others` that feed the model, but not by writing variables: readers that fill its
-        queues."""
+        """Return the rows of `others` that feed the model, except by writing variables: readers that fill queues."""
         after = self._successors(row, writes=False)
         before: dict[int, list[int]] = {}
         for child in others:
@@ -191,8 +190,7 @@ STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHEC
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildEdges:
-    """Data edges between children, by target and slot: positions of both ends; edges from handles, edges into
-    storage."""
+    """Data edges between children, by target and slot: positions of the ends, edges from handles and into storage."""
 
     source: Longs
     target: Longs

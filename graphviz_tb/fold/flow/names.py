@@ -315,8 +315,7 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
 
 
 def _is_partial_type(words: Sequence[NameWords], named: NameFamily, vocabulary: Vocabulary) -> bool:
-    """Return whether the shared words are only the beginning of a type: `up` of `up_sampling2d_1`,
-    `up_sampling2d_2`."""
+    """Return whether the shared words are only a part of a type: `up` of `up_sampling2d_1`, `up_sampling2d_2`."""
     depth = len(named.words)
     following = {words[box][depth : depth + 1] for box in named.named}
     return (

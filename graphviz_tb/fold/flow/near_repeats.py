@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
-from graphviz_tb.fold.flow.sequence import Repeat, SequenceElement
+from graphviz_tb.fold.flow.sequence import FlowElements, Repeat, SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
@@ -89,9 +89,7 @@ class RepetitionProfile:
         return size <= MAX_FIRST_BLOCK_GROWTH * self.size and sizes
 
 
-def _repetition_profile(
-    repetition: Sequence[SequenceElement], types: OpTypes, has_layers: bool = False
-) -> RepetitionProfile | None:
+def _repetition_profile(repetition: FlowElements, types: OpTypes, has_layers: bool = False) -> RepetitionProfile | None:
     """Return the profile of a repetition; None if it is too small to compare and has no layers."""
     ops: Counter[str] = Counter()
     for element in repetition:
@@ -103,17 +101,18 @@ def _repetition_profile(
     return RepetitionProfile(ops, size, repetition[0], repetition[-1], has_stack)
 
 
-def start_of_near_repetition(
-    sequence: Sequence[SequenceElement],
+def near_repetition_start(
+    sequence: FlowElements,
     earliest: int,
-    repetition: Sequence[SequenceElement],
+    repetition: FlowElements,
     stop: int,
     context: FoldContext,
 ) -> int:
     """Return the start, from `earliest` on, of a near repetition that ends at `stop`; `stop` if there is none."""
     if stop <= earliest:
         return stop
-    head = start = _start_of_head(sequence, repetition, stop)
+    # A head: the first block, without a shortcut.
+    head = start = stop - (len(repetition) == 1 and sequence[stop - 1].word == ("head", repetition[0].symbol))
     if start == stop:
         layers = context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
         profile, first = _repetition_profile(repetition, context.types, layers), sequence[stop - 1]
@@ -138,43 +137,26 @@ def start_of_near_repetition(
         return stop
     after = sequence[stop + len(repetition) : stop + 2 * len(repetition)]
     again = [element.word for element in after] == [element.word for element in repetition]
-    tapers = again and _has_other_channels(
-        context.widths.output_channels(_boxes_of(repetition)), context.widths.output_channels(_boxes_of(after))
-    )
     whole, stretch = _boxes_of(repetition), _boxes_of(sequence[start:stop])
+    channels, later = (context.widths.output_channels(boxes) for boxes in (whole, _boxes_of(after)))
+    tapers = again and bool(channels and later) and channels.isdisjoint(later)
     if start < stop and sequence[start].shortcut and not tapers:
-        own, other = (context.widths.output_channels(boxes) for boxes in (stretch[:1], whole))
-        if own and other and own.isdisjoint(other):
+        own = context.widths.output_channels(stretch[:1])
+        if own and channels and own.isdisjoint(channels):
             return stop  # a complete block of the previous stage
-    if any(each.shortcut for each in sequence[start : _first_step(sequence, start, stop, context)]):
+    # Downsampling in a residual block does not count: its sum keeps the size of its input.
+    places = (at for at in range(start, stop) if not sequence[at].shortcut)
+    first_stride = next((at for at in places if context.widths.has_downsampling([sequence[at].box])), start)
+    if any(each.shortcut for each in sequence[start:first_stride]):
         return stop  # the same, before the downsampling
     return start if start < stop and _may_share_stage(stretch, whole, context, tapers) else stop
 
 
-def _first_step(sequence: Sequence[SequenceElement], start: int, stop: int, context: FoldContext) -> int:
-    """Return the first place in a stretch that downsamples, `start` if there is none.
-
-    Residual blocks do not count: their sum keeps the size of their input.
-    """
-    places = (at for at in range(start, stop) if not sequence[at].shortcut)
-    return next((at for at in places if context.widths.has_downsampling([sequence[at].box])), start)
-
-
-def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
-    """Return whether two consecutive repetitions have known and different channels.
-
-    >>> narrow, wide = frozenset({64}), frozenset({96})
-    >>> [_has_other_channels(narrow, later) for later in (wide, narrow, frozenset())]
-    [True, False, False]
-    """
-    return bool(widths) and bool(later) and widths.isdisjoint(later)
-
-
 def _is_alternate_block(
-    sequence: Sequence[SequenceElement],
+    sequence: FlowElements,
     start: int,
     stop: int,
-    repetition: Sequence[SequenceElement],
+    repetition: FlowElements,
     context: FoldContext,
 ) -> bool:
     """Return whether a stretch is a second kind of block, after every few `repetition`s, with equal layers and widths.
@@ -199,7 +181,7 @@ def _is_alternate_block(
     )
 
 
-def _occurrences(words: Sequence[object], sequence: Sequence[SequenceElement]) -> list[int]:
+def _occurrences(words: Sequence[object], sequence: FlowElements) -> list[int]:
     """Return the places at which a sequence has these words."""
     return [
         at
@@ -232,7 +214,7 @@ def _may_share_stage(
     )
 
 
-def begins_next_stage(sequence: Sequence[SequenceElement], repeat: Repeat, context: FoldContext) -> bool:
+def begins_next_stage(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> bool:
     """Return whether the last repetition is the first block of the next stage.
 
     It is nearly equal to the blocks of that stage, has all their layers, and has channels in common with them, but none
@@ -255,16 +237,11 @@ def begins_next_stage(sequence: Sequence[SequenceElement], repeat: Repeat, conte
     )
     if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
         return False
-    return start_of_near_repetition(sequence, stop - period, behind, stop, context) == stop - period
-
-
-def _start_of_head(sequence: Sequence[SequenceElement], repetition: Sequence[SequenceElement], stop: int) -> int:
-    """Return the start of a head (a block without a shortcut) that ends at `stop`; `stop` if there is none."""
-    return stop - (len(repetition) == 1 and sequence[stop - 1].word == ("head", repetition[0].symbol))
+    return near_repetition_start(sequence, stop - period, behind, stop, context) == stop - period
 
 
 def _best_start_before(
-    sequence: Sequence[SequenceElement], earliest: int, profile: RepetitionProfile, stop: int, types: OpTypes
+    sequence: FlowElements, earliest: int, profile: RepetitionProfile, stop: int, types: OpTypes
 ) -> int:
     """Return the start of the stretch up to `stop` whose ops differ least from a repetition; `stop` if there is none.
 
@@ -294,9 +271,9 @@ def _is_stack_of_blocks(box: FlowBox) -> bool:
     return box.is_repetition and not box.sideways and box.ops_per_repetition >= MIN_BLOCK_OPS
 
 
-def end_of_near_repetition(
-    sequence: Sequence[SequenceElement],
-    repetition: Sequence[SequenceElement],
+def near_repetition_end(
+    sequence: FlowElements,
+    repetition: FlowElements,
     start: int,
     limit: int,
     context: FoldContext,
@@ -307,9 +284,13 @@ def end_of_near_repetition(
     """
     layers = context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
     profile = _repetition_profile(repetition, context.types, layers)
-    if profile is None or start >= limit or not _may_begin_repetition(sequence[start], profile):
+    if profile is None or start >= limit:
         return start
-    if len(repetition) == 1 and _is_named_scope(repetition[0].box) and _is_named_scope(sequence[start].box):
+    box, first = sequence[start].box, profile.first.box
+    forks = sequence[start].fork and not _is_named_scope(first)  # before a projected shortcut
+    if not forks and not _ends_match(box.first_row(), first.first_row(), box, first):
+        return start
+    if len(repetition) == 1 and _is_named_scope(first) and _is_named_scope(box):
         limit = start + 1  # a named scope is one block
     ops: Counter[str] = Counter()
     closing = {*_last_types(profile.last, context)} & ADD_OPS
@@ -361,7 +342,7 @@ def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
     return context.types.type_counts(element.box.last_row())
 
 
-def start_of_second_block(repetition: Sequence[SequenceElement], context: FoldContext) -> int:
+def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
     """Return where the second block of a repetition of two begins; 0 if it is one block.
 
     The blocks have equal kernels, and at most a tenth of their ops differ.
@@ -378,25 +359,16 @@ def start_of_second_block(repetition: Sequence[SequenceElement], context: FoldCo
             return 0
         behind = whole - before
         profile = RepetitionProfile(before, size, repetition[0], repetition[place])
-        if size >= MIN_BLOCK_OPS and profile.unlike_op_count(behind) >= 0 and _mixes_positions(before):
+        # Two halves that only multiply are one block (MLP-Mixer).
+        mixes = any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in before)
+        if size >= MIN_BLOCK_OPS and profile.unlike_op_count(behind) >= 0 and mixes:
             kernels = [context.widths.kernels(_boxes_of(half)) for half in (repetition[:place], repetition[place:])]
             return place if kernels[0] == kernels[1] else 0
     return 0
 
 
-def _mixes_positions(ops: Collection[str]) -> bool:
-    """Return whether ops convolve or attend; two halves that only multiply are one block (MLP-Mixer)."""
-    return any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in ops)
-
-
-def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
+def _boxes_of(elements: FlowElements) -> list[FlowBox]:
     return [element.box for element in elements]
-
-
-def _may_begin_repetition(element: SequenceElement, profile: RepetitionProfile) -> bool:
-    """Return whether an element begins like a repetition, or with the fork of a projected shortcut."""
-    box, first = element.box, profile.first.box
-    return _ends_match(box.first_row(), first.first_row(), box, first) or (element.fork and not _is_named_scope(first))
 
 
 def _ends_match(row: FlowBox, other_row: FlowBox, box: FlowBox, other: FlowBox) -> bool:
@@ -412,7 +384,7 @@ def _is_named_scope(box: FlowBox) -> bool:
     return box.scope or box.how == GroupOrigin.NAME
 
 
-def are_numbered_in_order(elements: Sequence[SequenceElement], context: FoldContext) -> bool:
+def are_numbered_in_order(elements: FlowElements, context: FoldContext) -> bool:
     """Return whether elements are scopes of one class, numbered along the flow, with channels in common."""
     boxes = _boxes_of(elements)
     if not are_numbered(boxes):
@@ -421,7 +393,7 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], context: FoldCont
     return not any(given) or bool(frozenset.intersection(*given))
 
 
-def are_blocks_of_one_stage(pair: Sequence[SequenceElement], context: FoldContext) -> bool:
+def are_blocks_of_one_stage(pair: FlowElements, context: FoldContext) -> bool:
     """Return whether two elements are consecutive blocks of a stage: scopes of one class with consecutive numbers.
 
     At most a tenth of their ops differ; the first may have more, and only the first may downsample.

@@ -55,7 +55,7 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
     spread = [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= MIN_MEMORY_READERS and _is_spread_out(dag, place, users)
+        if len(users) >= MIN_MEMORY_READERS and place_span(place, users) >= len(dag) / MIN_SPAN_PART
     ]
     own = _values_of_blocks(dag, place, spread)
     spread = [box for box in spread if box not in own]
@@ -80,11 +80,6 @@ def _values_of_blocks(dag: Dag, place: list[int], boxes: list[int]) -> set[int]:
         if len(spans) >= MIN_BLOCKS and all(one[1] < two[0] for one, two in pairwise(sorted(spans))):
             found.update(box for _, _, box in spans)
     return found
-
-
-def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
-    """Return whether the first and the last of some boxes are far apart."""
-    return place_span(place, users) >= len(dag) / MIN_SPAN_PART
 
 
 def _meets_at_many_depths(dag: Dag, depth: list[int], box: int, small: Collection[int]) -> bool:

@@ -188,14 +188,10 @@ def _cells(dag: Dag, context: FoldContext, how: GroupOrigin) -> Iterator[list[in
             ]:
                 inside.difference_update(ends)
             # Input and state may be concatenated for one product.
-            joins = {box for box in given if _is_private_join(dag, box, own)}
+            joins = {box for box in given if plain_op_name(dag.boxes[box].op) in JOIN_TYPES}
+            joins = {box for box in joins if own.issuperset(dag.after[box])}
             if _is_cell(dag, inside, gates[given], how):
                 yield sorted(inside | joins)
-
-
-def _is_private_join(dag: Dag, box: int, users: set[int]) -> bool:
-    """Return whether a box joins tensors and only `users` use the result."""
-    return plain_op_name(dag.boxes[box].op) in JOIN_TYPES and users.issuperset(dag.after[box])
 
 
 def _layers_before(dag: Dag, gate: int, context: FoldContext) -> set[int]:

@@ -166,8 +166,7 @@ def _fold_flow(dag: Dag, context: FoldContext, limit: int, depth: int = 0) -> li
 def _fold_independent_parts(
     dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], context: FoldContext, depth: int
 ) -> list[FlowBox]:
-    """Fold independent parts separately, and stack equal ones sideways; boxes that feed several (`early`) come
-    first."""
+    """Fold independent parts separately, and stack equal ones sideways; boxes that feed them (`early`) come first."""
     place = order.place
     first = [dag.boxes[index] for index in sorted(early, key=place.__getitem__)]
     folded: list[FlowBox] = []

@@ -19,11 +19,12 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_blocks_of_one_stage,
     are_numbered_in_order,
     begins_next_stage,
-    end_of_near_repetition,
-    start_of_near_repetition,
-    start_of_second_block,
+    near_repetition_end,
+    near_repetition_start,
+    second_block_start,
 )
 from graphviz_tb.fold.flow.sequence import (
+    FlowElements,
     Repeat,
     SequenceElement,
     candidate_periods,
@@ -51,7 +52,7 @@ MIN_LONG_REPEAT = 24  # repetitions; the start of a longer repeat may move, wher
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
 
 
-def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
+def fold_repeats(sequence: FlowElements, context: FoldContext) -> list[SequenceElement]:
     """Fold all repeats of a sequence, in the same order, into stacks and stages."""
     folded = list(sequence)
     # The first alignment of each template, by its sorted words: later runs follow it.
@@ -65,27 +66,22 @@ def fold_repeats(sequence: Sequence[SequenceElement], context: FoldContext) -> l
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Stack scopes of one class with consecutive numbers that are nearly equal: a stage whose first block may
-    differ."""
+    """Stack nearly equal scopes of one class with consecutive numbers: a stage whose first block may differ."""
     folded: list[SequenceElement] = []
     run: list[SequenceElement] = []
     for element in [*sequence, None]:
-        if element is not None and _continues_stage(run, element, context):
-            run.append(element)
-            continue
+        if element is not None:
+            pair = [*run[-1:], element]
+            single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
+            if single and are_blocks_of_one_stage(pair, context):
+                run.append(element)
+                continue
         folded += [_stack_of_stage(run, context)] if len(run) > 1 else run
         run = [element] if element is not None else []
     return folded
 
 
-def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, context: FoldContext) -> bool:
-    """Return whether an element is the next block of the stage of a run."""
-    pair = [*run[-1:], element]
-    single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
-    return single and are_blocks_of_one_stage(pair, context)
-
-
-def _stack_of_stage(run: Sequence[SequenceElement], context: FoldContext) -> SequenceElement:
+def _stack_of_stage(run: FlowElements, context: FoldContext) -> SequenceElement:
     last = run[-1]
     made = make_stack(context.symbols, [element.box for element in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
@@ -99,7 +95,7 @@ def _fold_repeats_once(
     plain_words = [element.word for element in sequence]
     if len(set(plain_words)) == len(plain_words):  # only saves time
         return None
-    # Elements with different kernels do not repeat each other: a stem of 7×7, a stage of 5×5.
+    # FlowElements with different kernels do not repeat each other: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
             element.kernels = context.widths.kernels([element.box])
@@ -121,13 +117,13 @@ def _fold_repeats_once(
 
 
 def _waits_for_other_repeat(
-    sequence: Sequence[SequenceElement], repeat: Repeat, others: Sequence[Repeat], context: FoldContext
+    sequence: FlowElements, repeat: Repeat, others: Sequence[Repeat], context: FoldContext
 ) -> bool:
     """Return whether the near repetition right before a repeat contains another repeat, which must be folded first."""
     if len(others) == 1 or not context.budget.take(repeat.period):
         return False
     once = sequence[repeat.start : repeat.start + repeat.period]
-    start = start_of_near_repetition(sequence, 0, once, repeat.start, context)
+    start = near_repetition_start(sequence, 0, once, repeat.start, context)
     return any(start <= other.start and other.stop < repeat.start for other in others)
 
 
@@ -180,9 +176,8 @@ def _is_worth_folding(
     )
 
 
-def _are_few_unlike_layers(run: Sequence[SequenceElement], context: FoldContext) -> bool:
-    """Return whether a run is a few layers of different sizes, and not only of different channels: a stem or a
-    branch."""
+def _are_few_unlike_layers(run: FlowElements, context: FoldContext) -> bool:
+    """Return whether a run is a few layers that differ not only in channels: a stem or a branch."""
     if len(run) > MAX_UNSTACKED_LAYERS or any(element.box.how != GroupOrigin.LAYER for element in run):
         return False
     widths, boxes = context.widths, [[element.box] for element in run]
@@ -191,7 +186,7 @@ def _are_few_unlike_layers(run: Sequence[SequenceElement], context: FoldContext)
     return len(sizes) == len(run) and len(set(windows)) > 1
 
 
-def _alternate_between_two_widths(run: Sequence[SequenceElement], context: FoldContext) -> bool:
+def _alternate_between_two_widths(run: FlowElements, context: FoldContext) -> bool:
     """Return whether equal elements alternate between two numbers of output channels.
 
     Two of them are one repetition: one mixes tokens, the other channels (MLP-Mixer, Tolstikhin et al. 2021).
@@ -236,9 +231,8 @@ def _best_alignment(
     shifts = range(period if is_free else min(slack, period - 1) + 1)
     choices = [Repeat(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     words = tuple([element.word for element in sequence[start:stop]])
-    # Equal for all choices; sorting for each would be quadratic.
-    held = _rotation_key(words[:period])
-    known, best = rotations.get(held), choices[0]
+    sorted_words = tuple(sorted(map(str, words[:period])))  # equal for all choices
+    known, best = rotations.get(sorted_words), choices[0]
 
     def template(repeat: Repeat) -> tuple[object, ...]:
         return words[repeat.start - start : repeat.start - start + period]
@@ -256,30 +250,24 @@ def _best_alignment(
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
             near = not more and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
-            paired = context.budget.take(period) and _first_block_of_pair(
-                sequence[repeat.start : repeat.start + period], context
-            )
+            once = sequence[repeat.start : repeat.start + period]
+            paired = context.budget.take(period) and _first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
             return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
-    rotations.setdefault(held, template(best))
+    rotations.setdefault(sorted_words, template(best))
     return best
 
 
-def _unlike_prefix_counts(sequence: Sequence[SequenceElement], period: int) -> list[int]:
+def _unlike_prefix_counts(sequence: FlowElements, period: int) -> list[int]:
     """Return prefix counts of the elements whose symbol differs from that of the element one period later.
 
     Words are equal even if stacks inside differ in height; symbols are not.
     """
     pairs = zip(sequence, sequence[period:], strict=False)
     return list(accumulate((one.symbol != other.symbol for one, other in pairs), initial=0))
-
-
-def _rotation_key(words: tuple[object, ...]) -> tuple[str, ...]:
-    """Return a key that is equal for all rotations of a template."""
-    return tuple(sorted(map(str, words)))
 
 
 def _alignment_key(sequence: list[SequenceElement], repeat: Repeat, context: FoldContext) -> tuple[object, ...]:
@@ -325,10 +313,10 @@ def _apply_repeats(
         else:
             before, repetitions, stop = extend_with_matching_ends(sequence, done, limit, repeat)
         start, end = done + len(before), stop
-        half = start_of_second_block(repetitions[: repeat.period], context)
+        half = second_block_start(repetitions[: repeat.period], context)
         if before == sequence[done:start]:
-            start = start_of_near_repetition(sequence, done, repetitions[half : repeat.period], start, context)
-        end = end_of_near_repetition(sequence, repetitions[-repeat.period :][: half or None], stop, limit, context)
+            start = near_repetition_start(sequence, done, repetitions[half : repeat.period], start, context)
+        end = near_repetition_end(sequence, repetitions[-repeat.period :][: half or None], stop, limit, context)
         if start < done + len(before):
             first, before = sequence[start : done + len(before)], sequence[done:start]
         else:
@@ -345,15 +333,13 @@ def _apply_repeats(
     return _stack_blocks_of_stages(_fold_single_units(folded + sequence[done:], units, context), context), hit
 
 
-def _start_of_next_repeat(
-    sequence: Sequence[SequenceElement], repeats: Sequence[Repeat], number: int, context: FoldContext
-) -> int:
+def _start_of_next_repeat(sequence: FlowElements, repeats: Sequence[Repeat], number: int, context: FoldContext) -> int:
     """Return where the next repeat begins, including a nearly equal repetition right before it."""
     if number + 1 == len(repeats):
         return len(sequence)
     later = repeats[number + 1]
     once = sequence[later.start : later.start + later.period]
-    return start_of_near_repetition(sequence, repeats[number].stop, once, later.start, context)
+    return near_repetition_start(sequence, repeats[number].stop, once, later.start, context)
 
 
 def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
@@ -379,8 +365,8 @@ def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContex
         headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
         if element.box.is_repetition or not (headed or element.symbol in units):
             continue
-        start = start_of_near_repetition(folded, 0, [element], stop, context)
-        done = end_of_near_repetition(sequence, [element], number + 1, len(sequence), context)
+        start = near_repetition_start(folded, 0, [element], stop, context)
+        done = near_repetition_end(sequence, [element], number + 1, len(sequence), context)
         whole, last = folded[start:], sequence[number + 1 : done]
         if not last and start == stop:
             continue
@@ -395,7 +381,7 @@ def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContex
 
 
 def _are_of_same_stage(
-    before: SequenceElement, whole: Sequence[SequenceElement], block: SequenceElement, context: FoldContext
+    before: SequenceElement, whole: FlowElements, block: SequenceElement, context: FoldContext
 ) -> bool:
     """Return whether `whole`, the elements of a block or stack, continues the stage of the element before it.
 
@@ -414,7 +400,7 @@ def _are_of_same_stage(
 
 
 def _stack_of_blocks(
-    blocks: Sequence[FlowBox], unit: int, whole: Sequence[SequenceElement], context: FoldContext
+    blocks: Sequence[FlowBox], unit: int, whole: FlowElements, context: FoldContext
 ) -> SequenceElement:
     made = make_stack(context.symbols, blocks, unit)
     place = covering_stretch(whole)
@@ -478,19 +464,19 @@ def _extend_to_first(
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
 
 
-def _near_repetition_count(sequence: Sequence[SequenceElement], repeat: Repeat, context: FoldContext) -> int:
+def _near_repetition_count(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> int:
     """Return how many of the two stretches beside a repeat are near repetitions."""
     once = sequence[repeat.start : repeat.start + repeat.period]
-    before = start_of_near_repetition(sequence, 0, once, repeat.start, context) < repeat.start
-    return before + (end_of_near_repetition(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
+    before = near_repetition_start(sequence, 0, once, repeat.start, context) < repeat.start
+    return before + (near_repetition_end(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
 
 
 def _fold_repetitions(
     elements: list[SequenceElement],
     period: int,
     context: FoldContext,
-    first: Sequence[SequenceElement] = (),
-    last: Sequence[SequenceElement] = (),
+    first: FlowElements = (),
+    last: FlowElements = (),
     half: int = 0,
 ) -> list[SequenceElement] | None:
     """Return a stack of equal repetitions of `period` elements, or stages; None if neither helps.
@@ -507,12 +493,10 @@ def _fold_repetitions(
     repetitions = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(repetitions, context)):
         return [*first, *_as_stages(paired, context), *last]
-    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_repetitions(repetitions))):
-        return [
-            *first,
-            *(element for run in runs for element in _fold_run_of_repetitions(run, period, context, half)),
-            *last,
-        ]
+    runs = [list(run) for _, run in groupby(repetitions, lambda each: [element.symbol for element in each])]
+    if period > 1 and not equal and any(map(_is_long_run, runs)):
+        folded = (element for run in runs for element in _fold_run_of_repetitions(run, period, context, half))
+        return [*first, *folded, *last]
     once = repetitions[0]
     boxes = [repetition[0].box if period == 1 else make_block(context, repetition) for repetition in repetitions]
     # Two groups with counts inside show both. A group with parallel branches is a block, not a stage.
@@ -525,18 +509,14 @@ def _fold_repetitions(
     if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
-            boxes = [
-                _as_block(part, context)
-                for repetition in repetitions
-                for part in (repetition[:half], repetition[half:])
-            ]
+            boxes = [_as_block(part, context) for each in repetitions for part in (each[:half], each[half:])]
         if not half and (borders := context.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
             return _split_into_stages(first, repetitions, last, borders, unit, context)
         return [_stack_of_blocks([*ends[0], *boxes, *ends[1]], unit, [*first, *elements, *last], context)]
     return [*first, *_as_stages(repetitions, context), *last]
 
 
-def _as_stages(repetitions: Sequence[Sequence[SequenceElement]], context: FoldContext) -> list[SequenceElement]:
+def _as_stages(repetitions: Sequence[FlowElements], context: FoldContext) -> list[SequenceElement]:
     word = ("stage", *(element.word for element in repetitions[0]))
     stages = []
     for repetition in repetitions:
@@ -546,11 +526,7 @@ def _as_stages(repetitions: Sequence[Sequence[SequenceElement]], context: FoldCo
     return stages
 
 
-def _runs_of_equal_repetitions(repetitions: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
-    return [list(run) for _, run in groupby(repetitions, lambda repetition: [element.symbol for element in repetition])]
-
-
-def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
+def _is_long_run(run: Sequence[FlowElements]) -> bool:
     """Return whether a run has three or more repetitions without stacks inside, so that it is no run of stages."""
     return len(run) >= MIN_STACKED_STAGES and not any(
         each.box.is_repetition or holds_stack(each.box) for each in run[0]
@@ -567,7 +543,7 @@ def _fold_run_of_repetitions(
     return _fold_repetitions(elements, period, context, half=half) or elements
 
 
-def _first_block_of_pair(repetition: Sequence[SequenceElement], context: FoldContext) -> range:
+def _first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range:
     """Return the places of the first block of a stage of two blocks; an empty range if there is none.
 
     The second block is the last element of the repetition with weights; the first is nearly equal to it.
@@ -580,7 +556,7 @@ def _first_block_of_pair(repetition: Sequence[SequenceElement], context: FoldCon
         return range(0)
     # The norm of the first block may be at the end of the previous stage.
     line, stop = [*ends, *repetition[: last + 1]], last + len(ends)
-    start = start_of_near_repetition(line, 0, repetition[last : last + 1], stop, context)
+    start = near_repetition_start(line, 0, repetition[last : last + 1], stop, context)
     alike = 2 * sum(element.box.ops for element in line[start:stop]) >= repetition[last].box.ops
     return range(max(0, start - len(ends)), last) if alike else range(0)
 
@@ -591,9 +567,7 @@ def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: Fold
     Channels change from each stage to the next, or all but the first downsample.
     """
     widths = [context.widths.output_channels([element.box for element in repetition]) for repetition in repetitions]
-    steps = all(
-        context.widths.has_downsampling([element.box for element in repetition]) for repetition in repetitions[1:]
-    )
+    steps = all(context.widths.has_downsampling([element.box for element in each]) for each in repetitions[1:])
     if not steps and any(one == other for one, other in pairwise(widths)):
         return []
     first = _first_block_of_pair(repetitions[-1], context)
@@ -608,9 +582,9 @@ def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: Fold
 
 
 def _split_into_stages(
-    first: Sequence[SequenceElement],
-    repetitions: Sequence[Sequence[SequenceElement]],
-    last: Sequence[SequenceElement],
+    first: FlowElements,
+    repetitions: Sequence[FlowElements],
+    last: FlowElements,
     borders: Sequence[int],
     unit: int,
     context: FoldContext,
@@ -627,7 +601,7 @@ def _split_into_stages(
     return stages
 
 
-def _as_block(elements: Sequence[SequenceElement], context: FoldContext) -> FlowBox:
+def _as_block(elements: FlowElements, context: FoldContext) -> FlowBox:
     return elements[0].box if len(elements) == 1 else make_block(context, elements)
 
 
@@ -636,6 +610,6 @@ def _shows_stack(box: FlowBox) -> bool:
     return (box.is_repetition and len(box.members) > 2) or holds_stack(box)
 
 
-def make_block(context: FoldContext, repetition: Sequence[SequenceElement]) -> FlowBox:
+def make_block(context: FoldContext, repetition: FlowElements) -> FlowBox:
     symbol = context.symbols.symbol_of("block", *(element.symbol for element in repetition))
     return make_group(GroupOrigin.REPEAT, [element.box for element in repetition], symbol)

@@ -243,7 +243,10 @@ class SequenceElement:
         return not self.stage and not self.box.is_repetition
 
 
-def covering_stretch(elements: Sequence[SequenceElement]) -> Stretch | None:
+FlowElements = Sequence[SequenceElement]
+
+
+def covering_stretch(elements: FlowElements) -> Stretch | None:
     """Return the stretch from the first to the last element; None if their places are unknown."""
     first, last = elements[0].place, elements[-1].place
     return None if first is None or last is None else Stretch(first.line, first.start, last.stop)
@@ -287,7 +290,7 @@ class StretchEnds:
         return bool(self.before) + bool(self.behind)
 
 
-def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repeat) -> StretchEnds:
+def find_matching_ends(sequence: FlowElements, repeat: Repeat) -> StretchEnds:
     """Return the repetitions right before and behind a repeat that have equal content but different inputs."""
     once = covering_stretch(sequence[repeat.start : repeat.start + repeat.period])
     last = covering_stretch(sequence[repeat.stop - repeat.period : repeat.stop])
@@ -301,7 +304,8 @@ def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repeat) -> S
         begin = min([*before[:1], *strays[:1]])
         while start and (place := sequence[start].place) is not None and place.start > begin:
             start -= 1
-        before = before if _begins_at(sequence[start], begin) else []
+        place = sequence[start].place
+        before = before if place is not None and place.start == begin else []
     if behind:
         while stop < len(sequence) and (place := sequence[stop].place) is not None and place.stop <= behind[-1]:
             stop += 1
@@ -312,13 +316,9 @@ def find_matching_ends(sequence: Sequence[SequenceElement], repeat: Repeat) -> S
     )
 
 
-def _is_worth_extending(elements: Sequence[SequenceElement], once: Stretch) -> bool:
+def _is_worth_extending(elements: FlowElements, once: Stretch) -> bool:
     """Return whether repetitions have enough ops and known places."""
     return sum(box.ops for box in once.boxes()) >= MIN_STACK_OPS and all(each.place is not None for each in elements)
-
-
-def _begins_at(element: SequenceElement, place: int) -> bool:
-    return element.place is not None and element.place.start == place
 
 
 def extend_with_matching_ends(
@@ -343,7 +343,7 @@ def extend_with_matching_ends(
     return [*sequence[done : ends.start], *strays], _copy_repetition_onto(first, ends.before) + repetitions, stop
 
 
-def _copy_repetition_onto(repetition: Sequence[SequenceElement], places: Sequence[int]) -> list[SequenceElement]:
+def _copy_repetition_onto(repetition: FlowElements, places: Sequence[int]) -> list[SequenceElement]:
     """Copy the elements of a repetition onto the boxes at other places of the line."""
     elements = []
     start = 0

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, make_group
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import holds_stack, make_block
-from graphviz_tb.fold.flow.sequence import SequenceElement, covering_stretch
+from graphviz_tb.fold.flow.sequence import FlowElements, SequenceElement, covering_stretch
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import ADD_OPS
 
@@ -21,7 +20,7 @@ MAX_HEAD_STRAYS = 2  # extra boxes of a head: paddings
 MIN_HEADED_SHARE = 0.5  # of the runs of a block have a head; with fewer, the match is chance
 
 
-def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
+def fold_heads(sequence: FlowElements, context: FoldContext) -> list[SequenceElement]:
     """Fold the elements right before a repeated block that equal it except for the shortcut to one element: its head.
 
     Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
@@ -51,9 +50,7 @@ def fold_heads(sequence: Sequence[SequenceElement], context: FoldContext) -> lis
     return [*folded, *sequence[taken:]]
 
 
-def _is_plausible_head(
-    head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, context: FoldContext
-) -> bool:
+def _is_plausible_head(head: FlowElements, block: SequenceElement, repeated: bool, context: FoldContext) -> bool:
     """Return whether elements that match a block may be its head.
 
     Before a block that occurs once, they must downsample, or have output channels in common with the block that ends in
@@ -66,7 +63,7 @@ def _is_plausible_head(
     return widths.has_downsampling(before) and not widths.has_downsampling([block.box])
 
 
-def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: FoldContext) -> int:
+def _find_head_start(sequence: FlowElements, run: int, context: FoldContext) -> int:
     """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
     # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = sequence[run].held
@@ -91,7 +88,7 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int, context: Fol
     return run
 
 
-def _make_head(elements: Sequence[SequenceElement], body: int, context: FoldContext) -> SequenceElement:
+def _make_head(elements: FlowElements, body: int, context: FoldContext) -> SequenceElement:
     """Fold the elements of a head to one; `body` is the symbol of its equal blocks."""
     if len(elements) == 1:
         return elements[0]
@@ -134,7 +131,7 @@ def fold_stages(sequence: list[SequenceElement], context: FoldContext) -> list[S
     return folded + tail
 
 
-def _find_stage_body(sequence: Sequence[SequenceElement]) -> object | None:
+def _find_stage_body(sequence: FlowElements) -> object | None:
     """Return the word of the stacks that end stages: in existing stages, or occurring twice; the one with most ops."""
     repeats = [
         (element, element.word)
@@ -153,9 +150,7 @@ def _find_stage_body(sequence: Sequence[SequenceElement]) -> object | None:
     return max(ops, key=ops.__getitem__, default=None)
 
 
-def _split_at_body(
-    sequence: Sequence[SequenceElement], body: object
-) -> tuple[list[HeadAndStage], list[SequenceElement]]:
+def _split_at_body(sequence: FlowElements, body: object) -> tuple[list[HeadAndStage], list[SequenceElement]]:
     """Split a sequence into heads with the repeat after each, and the elements behind the last."""
     parts: list[HeadAndStage] = []
     head: list[SequenceElement] = []

@@ -203,8 +203,7 @@ def _heaviest_part(box: FlowBox, context: FoldContext, human_named: Set[int]) ->
 
 
 def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
-    """Return whether the last box of a group describes the group: it is not an op of a layer, norm, activation or
-    sum."""
+    """Return whether the last box describes its group: it is no op of a layer, norm, activation or sum."""
     *around, word = ("", *vocabulary.name_words(last.name))
     if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:
         return False

@@ -39,7 +39,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
+from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_transpose_attribute
 from graphviz_tb.ops.table import has_framework
 
 UNKNOWN_WEIGHT_SIZE = 1000  # elements assumed for a weight of unknown shape
@@ -405,8 +405,7 @@ class ChannelWidths:
         return part.symbol
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
-        """Return the scopes and groups directly in a box, without single layers; stacks are replaced by their
-        members."""
+        """Return the scopes and groups directly in a box, without single layers, and the members of stacks."""
         if box.row < 0:
             return [
                 part
@@ -492,6 +491,6 @@ def _layer_strides(layer: Layer) -> tuple[int, ...]:
 
 def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:
     """Return whether a node transposes its kernel."""
-    name = kernel_turning_attribute(op)
+    name = kernel_transpose_attribute(op)
     definition = graph.node_def(node) if name else None
     return definition is not None and name in definition.attr and definition.attr[name].i != 0
