@@ -42,7 +42,7 @@ tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg
 tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg -o graph.png --open 'conv1/**'
 tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.html
 tbgraph render fixtures/containers/saved_model -o graph.json
-tbgraph render fixtures/logdirs/mnist_runs --run train -o graph.svg --color-by device --theme dark
+tbgraph render fixtures/logdirs/mnist_runs --run train -o graph.svg --step all --color-by compute-time --theme dark
 tbgraph render fixtures/logged/torch_layers -o gradients.svg --logged 'grad/*' --at 2
 tbgraph render fixtures/real/xor.pbtxt -o graph.svg --engine dot   # needs Graphviz
 cat fixtures/real/gan_scopes.pb | tbgraph render - -o - --format svg > graph.svg

@@ -333,9 +333,9 @@ class Witnesses:
             return True
         return self._is_initial(new, difference)
 
-    def _is_gradient(self, new: int) -> bool:
-        """Return whether a new node computes a gradient, or a size for one."""
-        return bool(self.bodies[1].gradient[new] or gradient_scope(self.m.b.graph.name[new]))
+    def _is_gradient(self, node: int, side: int = 1) -> bool:
+        """Return whether a node computes a gradient, or a size for one."""
+        return bool(self.bodies[side].gradient[node] or gradient_scope(self.layers[side].side.graph.name[node]))
 
     def _is_other_window(self, new: int, difference: Difference) -> bool:
         """Return whether a constant is the shape of a kernel's gradient, and its window differs. Unlike its inputs and
@@ -411,7 +411,10 @@ class Witnesses:
             return True
         collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
         between = collected and all(bodies[side].gradient[node] for side, node in ends)
-        return self.is_other_model and (self._is_gradient(wire.new) or between)
+        # The size of a gradient may wait only for another gradient.
+        waits = wire.control and all(self._is_gradient(node, side) for side, node in ends)
+        is_consequence = bool(bodies[1].gradient[wire.new]) or between
+        return self.is_other_model and (is_consequence or (self._is_gradient(wire.new) and (waits or not wire.control)))
 
 
 def _weight_sizes(side: GraphColumns, node: int) -> Shape:
