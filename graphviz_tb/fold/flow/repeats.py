@@ -19,6 +19,7 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_blocks_of_one_stage,
     are_numbered_in_order,
     begins_next_stage,
+    first_block_of_pair,
     near_repetition_end,
     near_repetition_start,
     second_block_start,
@@ -251,7 +252,7 @@ def _best_alignment(
             more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
             near = not more and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
             once = sequence[repeat.start : repeat.start + period]
-            paired = context.budget.take(period) and _first_block_of_pair(once, context)
+            paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
             return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
@@ -543,24 +544,6 @@ def _fold_run_of_repetitions(
     return _fold_repetitions(elements, period, context, half=half) or elements
 
 
-def _first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range:
-    """Return the places of the first block of a stage of two blocks; an empty range if there is none.
-
-    The second block is the last element of the repetition with weights; the first is nearly equal to it.
-    """
-    last = len(repetition) - 1
-    while last > 0 and not repetition[last].fork and not context.types.maps_channels(repetition[last].box):
-        last -= 1
-    ends = repetition[last + 1 :]
-    if not repetition[last].shortcut:
-        return range(0)
-    # The norm of the first block may be at the end of the previous stage.
-    line, stop = [*ends, *repetition[: last + 1]], last + len(ends)
-    start = near_repetition_start(line, 0, repetition[last : last + 1], stop, context)
-    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= repetition[last].box.ops
-    return range(max(0, start - len(ends)), last) if alike else range(0)
-
-
 def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
     """Return the repetitions with their two blocks stacked; an empty list if they are not stages of two blocks.
 
@@ -570,7 +553,7 @@ def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: Fold
     steps = all(context.widths.has_downsampling([element.box for element in each]) for each in repetitions[1:])
     if not steps and any(one == other for one, other in pairwise(widths)):
         return []
-    first = _first_block_of_pair(repetitions[-1], context)
+    first = first_block_of_pair(repetitions[-1], context)
     stages = []
     for repetition in repetitions if first else ():
         block = repetition[first.stop]
