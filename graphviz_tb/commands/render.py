@@ -151,7 +151,7 @@ def render(
     tbgraph render model.pb -o graph.svg -o graph.png --open 'conv1/**'
     tbgraph render model.pb -o graph.html
     tbgraph render saved_model/ -o graph.json
-    tbgraph render logdir --run train -o graph.svg --step all --color-by compute-time --theme dark
+    tbgraph render logdir -o graph.svg --step all --color-by compute-time
     tbgraph render logdir -o gradients.svg --logged 'grad*' --at 300
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
