@@ -139,12 +139,12 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
         return known.get(other, len(known))
 
     weight: dict[PortSide, int] = {}
-    tensors: dict[PortSide, tuple[BridgeTensors, ...]] = {}
+    tensors: dict[PortSide, list[BridgeTensors]] = {}
     for index in bridges:
         bridge = metagraph.bridges[index]
         place = port_side(bridge, outside.turned)
         weight[place] = weight.get(place, 0) + _flat_edge_count(bridge)
-        tensors[place] = (*tensors.get(place, ()), bridge_tensors(bridge, index))
+        tensors.setdefault(place, []).append(bridge_tensors(bridge, index))
     slots: list[PortSlot] = []
     for first in (True, False):
         here = sorted([place for place in weight if place[0] is first], key=lambda place: place_outside(place[1]))

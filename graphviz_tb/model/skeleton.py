@@ -23,8 +23,8 @@ class PortSlot:
     """A place on the group's frame where edges cross it.
 
     `first` is true on the side where the flow begins (the first rank), false where it ends. `others` are the rows of
-    the outside neighbours that share the port, as `(row, inbound)`: one, except for the "+N" port, which has all
-    neighbours after the eighth.
+    the outside neighbours that share the port, as `(row, inbound)`: one, or several that receive the same tensors; the
+    "+N" port has all that have no port of their own.
     """
 
     first: bool

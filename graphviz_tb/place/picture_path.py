@@ -63,22 +63,24 @@ def _with_tributaries_of_children(
     `passed` are the wires of the picture's path by group.
     """
     skeleton = group.view.skeleton
-    more: list[int] = []
+    gates: dict[int, dict[Gate, int]] = {}
+    met: dict[tuple[int, int], list[int]] = {}  # by child and port
     for position, child in group.below.items():
         inside = groups[child].view.skeleton
         aside = [
             inside.wires[wire].chain for wire in inside.main_path if wire not in passed.get(child, inside.main_path)
         ]
-        ports = {end - inside.children for chain in aside for end in (chain[0], chain[-1]) if end >= inside.children}
-        gates = {position: port_gates(groups[child].view)} if ports else {}
-        met: dict[int, list[int]] = {port: [] for port in ports}
-        weights = _data_weights(group.view) if ports else {}
-        for wire in weights:
-            for end in (0, 1):
-                port = port_at_end(group.view, wire, end, gates)
-                if port in met:
-                    met[port].append(wire)
-        more += [wires[0] for wires in met.values() if len(wires) == 1 and wires[0] not in skeleton.main_path]
+        for end in [end for chain in aside for end in (chain[0], chain[-1]) if end >= inside.children]:
+            met[position, end - inside.children] = []
+            gates[position] = port_gates(groups[child].view)
+    for wire in _data_weights(group.view) if met else {}:
+        chain = skeleton.wires[wire].chain
+        for end, item in ((0, chain[0]), (1, chain[-1])):
+            port = port_at_end(group.view, wire, end, gates)
+            if port is not None and (item, port) in met:
+                met[item, port].append(wire)
+    main = set(skeleton.main_path)
+    more = [wires[0] for wires in met.values() if len(wires) == 1 and wires[0] not in main]
     if not more:
         return group
     main_path = (*skeleton.main_path, *more)

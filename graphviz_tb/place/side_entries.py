@@ -21,7 +21,7 @@ from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, Wire, c
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, downward_chains, port_at_end
 from graphviz_tb.place.boxes import Piece
-from graphviz_tb.place.side_ports import count_crossings
+from graphviz_tb.place.side_ports import MAX_COMPARED_ROUTES, count_crossings
 from graphviz_tb.place.ties import InnerPorts
 
 SIBLINGS_PX = LevelGaps().siblings  # between a box and the box of the main path
@@ -264,6 +264,8 @@ def part_late(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict
     ●──╯      now  ●─────
     """
     late: dict[int, tuple[Point, ...]] = {}
+    if len(routes) > MAX_COMPARED_ROUTES:
+        return late
     leaders = {skeleton.wires[wire].chain[0]: routes[wire] for wire in skeleton.main_path if wire in routes}
     for wire, points in routes.items():
         main = leaders.get(skeleton.wires[wire].chain[0], points)
@@ -273,13 +275,14 @@ def part_late(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict
         way = _direction(main[0], main[1])
         same = _direction(start, step) == way and _direction(aside, turn) == way
         corner = (start[0], turn[1]) if start[0] == step[0] else (turn[0], start[1])
-        others = {other: line for other, line in routes.items() if other != wire}
         if (
-            same
-            and _direction(step, aside) == _direction(turn, after)
-            and _length(start, corner) < _length(main[0], main[1])
-            and not count_crossings([corner, turn], others)
+            not same
+            or _direction(step, aside) != _direction(turn, after)
+            or _length(start, corner) >= _length(main[0], main[1])
         ):
+            continue
+        others = {other: line for other, line in routes.items() if other != wire}
+        if not count_crossings([corner, turn], others):
             late[wire] = (start, corner, *points[4:])
     return late
 

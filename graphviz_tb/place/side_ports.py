@@ -129,6 +129,7 @@ def move_beside(
     skeleton = view.skeleton
     if len(routes) > MAX_COMPARED_ROUTES or not inner.side_ports:
         return
+    lines = {**routes}  # with those that moved
     starts = {wire: skeleton.wires[wire].chain[0] - skeleton.children for wire in routes}
     starts = {wire: port for wire, port in starts.items() if port >= 0 and skeleton.ports[port].first}
     used = Counter(starts.values())
@@ -144,11 +145,12 @@ def move_beside(
             continue
         place = (corner[0] + offered[port].place[0], corner[1] + offered[port].place[1])
         line = [(x, points[0][1]), (x, place[1]), place]
-        others = {other: run for other, run in routes.items() if other != wire}
-        outermost = all((x - routes[other][0][0]) * side > 0 for other in starts if other != wire)
+        others = {other: run for other, run in lines.items() if other != wire}
+        outermost = all((x - lines[other][0][0]) * side > 0 for other in starts if other != wire)
         boxes = [*labels, *(_slot_box(slot) for other, slot in slots.items() if other != item)]
         free = outermost and _is_clear(line, boxes, others)
         if free and count_crossings(line, others) <= count_crossings(points, others):
+            lines[wire] = line
             yield SideEntry(wire, item, port, line[:1], place), line
 
 

@@ -3572,11 +3572,12 @@ function enter_at_sides(view, routes, slots, inner) {
   return entered;
 }
 function *move_beside(view, routes, slots, inner, width, labels) {
-  let skeleton, starts, used, wire, start, item, points, offered, port, side, piece, corner, x, place_, line, others, outermost, boxes, free;
+  let skeleton, lines, starts, used, wire, start, item, points, offered, port, side, piece, corner, x, place_, line, others, outermost, boxes, free;
   skeleton = view.skeleton;
   if (((routes.size > MAX_COMPARED_ROUTES) || !inner.side_ports.size)) {
     return;
   }
+  lines = new Map([...routes]);
   starts = (() => { const out = new Map(); for (const wire of routes.keys()) { out.set(wire, (skeleton.wires.at(wire).chain[0] - skeleton.children)); } return out; })();
   starts = (() => { const out = new Map(); for (const [wire, port] of starts.entries()) if (((port >= 0) && skeleton.ports.at(port).first)) { out.set(wire, port); } return out; })();
   used = new Counter(starts.values());
@@ -3594,11 +3595,12 @@ function *move_beside(view, routes, slots, inner, width, labels) {
     }
     place_ = [(corner[0] + offered.get(port).place[0]), (corner[1] + offered.get(port).place[1])];
     line = [[x, points[0][1]], [x, place_[1]], place_];
-    others = (() => { const out = new Map(); for (const [other, run] of routes.entries()) if ((other !== wire)) { out.set(other, run); } return out; })();
-    outermost = (() => { for (const other of starts.keys()) if ((other !== wire)) { if (!(((x - routes.get(other)[0][0]) * side) > 0)) return false; } return true; })();
+    others = (() => { const out = new Map(); for (const [other, run] of lines.entries()) if ((other !== wire)) { out.set(other, run); } return out; })();
+    outermost = (() => { for (const other of starts.keys()) if ((other !== wire)) { if (!(((x - lines.get(other)[0][0]) * side) > 0)) return false; } return true; })();
     boxes = [...labels, ...(() => { const out = []; for (const [other, slot] of slots.entries()) if ((other !== item)) { out.push(_slot_box(slot)); } return out; })()];
     free = (outermost && _is_clear(line, boxes, others));
     if ((free && (count_crossings(line, others) <= count_crossings(points, others)))) {
+      lines.set(wire, line);
       yield [new SideEntry(wire, item, port, line.slice(0, 1), place_), line];
     }
   }
@@ -3922,6 +3924,9 @@ function side_point(piece, corner, point, upright) {
 function part_late(skeleton, routes) {
   let late, leaders, wire, points, main, start, step, aside, turn, after, way, same, corner, others;
   late = new Map();
+  if ((routes.size > MAX_COMPARED_ROUTES)) {
+    return late;
+  }
   leaders = (() => { const out = new Map(); for (const wire of skeleton.main_path) if (routes.has(wire)) { out.set(skeleton.wires.at(wire).chain[0], routes.get(wire)); } return out; })();
   for ([wire, points] of routes.entries()) {
     main = py_get(leaders, skeleton.wires.at(wire).chain[0], points);
@@ -3932,8 +3937,11 @@ function part_late(skeleton, routes) {
     way = _direction(main[0], main[1]);
     same = (py_equal(_direction(start, step), way) && py_equal(_direction(aside, turn), way));
     corner = ((start[0] === step[0]) ? [start[0], turn[1]] : [turn[0], start[1]]);
+    if ((!same || !py_equal(_direction(step, aside), _direction(turn, after)) || (_length_of_side_entries(start, corner) >= _length_of_side_entries(main[0], main[1])))) {
+      continue;
+    }
     others = (() => { const out = new Map(); for (const [other, line] of routes.entries()) if ((other !== wire)) { out.set(other, line); } return out; })();
-    if ((same && py_equal(_direction(step, aside), _direction(turn, after)) && (_length_of_side_entries(start, corner) < _length_of_side_entries(main[0], main[1])) && !count_crossings([corner, turn], others))) {
+    if (!count_crossings([corner, turn], others)) {
       late.set(wire, [start, corner, ...points.slice(4)]);
     }
   }
@@ -4824,26 +4832,29 @@ function lead_main_path(groups) {
   return led;
 }
 function _with_tributaries_of_children(group, groups, passed) {
-  let skeleton, more, position, child, inside, aside, ports, gates, met, weights, wire, end, port, main_path_;
+  let skeleton, gates, met, position, child, inside, aside, end, wire, chain, item, port, main, more, main_path_;
   skeleton = group.view.skeleton;
-  more = [];
+  gates = new Map();
+  met = new TupleMap();
   for ([position, child] of group.below.entries()) {
     inside = groups.at(child).view.skeleton;
     aside = (() => { const out = []; for (const wire of inside.main_path) if (!py_get(passed, child, inside.main_path).includes(wire)) { out.push(inside.wires.at(wire).chain); } return out; })();
-    ports = (() => { const out = new Set(); for (const chain of aside) for (const end of [chain[0], chain.at(-1)]) if ((end >= inside.children)) { out.add((end - inside.children)); } return out; })();
-    gates = (ports.size ? new Map([[position, port_gates(groups.at(child).view)]]) : new Map());
-    met = (() => { const out = new Map(); for (const port of ports) { out.set(port, []); } return out; })();
-    weights = (ports.size ? _data_weights(group.view) : new Map());
-    for (wire of weights.keys()) {
-      for (end of [0, 1]) {
-        port = port_at_end(group.view, wire, end, gates);
-        if (met.has(port)) {
-          met.get(port).push(wire);
-        }
+    for (end of (() => { const out = []; for (const chain of aside) for (const end of [chain[0], chain.at(-1)]) if ((end >= inside.children)) { out.push(end); } return out; })()) {
+      met.set([position, (end - inside.children)], []);
+      gates.set(position, port_gates(groups.at(child).view));
+    }
+  }
+  for (wire of (met.size ? _data_weights(group.view) : new Map()).keys()) {
+    chain = skeleton.wires.at(wire).chain;
+    for ([end, item] of [[0, chain[0]], [1, chain.at(-1)]]) {
+      port = port_at_end(group.view, wire, end, gates);
+      if (((port != null) && met.has([item, port]))) {
+        met.get([item, port]).push(wire);
       }
     }
-    py_extend(more, (() => { const out = []; for (const wires of met.values()) if (((wires.length === 1) && !skeleton.main_path.includes(wires[0]))) { out.push(wires[0]); } return out; })());
   }
+  main = new Set(skeleton.main_path);
+  more = (() => { const out = []; for (const wires of met.values()) if (((wires.length === 1) && !main.has(wires[0]))) { out.push(wires[0]); } return out; })();
   if (!more.length) {
     return group;
   }

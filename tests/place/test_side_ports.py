@@ -82,3 +82,17 @@ def test_a_line_to_the_foot_of_an_open_box_moves_beside_it_if_the_frame_has_room
     slots = {0: (Piece(80, 100, 0, 0, (80, 100)), (left, 50))}
     moved = [(entry.port, [*line]) for entry, line in move_beside(view, routes, slots, inner, width, [])]
     assert moved == ([(0, [(50, 200), (50, 110), (80, 110)])] if width == 300 else [])
+
+
+def test_two_lines_to_one_side_of_an_open_box_do_not_move_to_one_track() -> None:
+    wires = (Wire(-1, 0, (1, 0)), Wire(-1, 1, (2, 0)))
+    ports = (PortSlot(True, ((7, True),)), PortSlot(True, ((8, True),)))
+    skeleton = Skeleton(1, ports, wires, (), (), ())
+    metagraph = SimpleNamespace(bridges=[SimpleNamespace(other=7), SimpleNamespace(other=8)])
+    view: Any = SimpleNamespace(skeleton=skeleton, metagraph=metagraph)
+    offered = {port: SidePort(port, -1, (0, y), (20, y), 10, 40, 1) for port, y in ((0, 60), (1, 30))}
+    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: offered})
+    routes = {0: [(100, 200), (100, 150)], 1: [(130, 200), (130, 150)]}
+    slots = {0: (Piece(80, 100, 0, 0, (80, 100)), (80, 50))}
+    moved = [entry.port for entry, _ in move_beside(view, routes, slots, inner, 300, [])]
+    assert moved == [0]

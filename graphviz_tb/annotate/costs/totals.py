@@ -71,7 +71,7 @@ def _stated_batch(inference: Inference) -> int | None:
 
 
 def _batch_between(inference: Inference, data: Out, out: Out) -> int | None:
-    """Return the batch size for which the input of an op fits its output; None if only the batch is not unknown."""
+    """Return the batch size for which the input of an op fits its output; None unless only that batch is unknown."""
     before, after = data.shape, out.shape
     if (
         not before

@@ -334,10 +334,9 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
         if not takes or (len(shared | takers) < 2 and len(takes) < len(users)):
             continue
         # The layer that lends its weights may be rewired too, but does not count.
-        users = takes
-        apart = [pair for pair in users if m.layers[which].name_around(pair[which]) not in shared]
-        if users and shared:
-            own = [[m.layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
+        apart = [pair for pair in takes if m.layers[which].name_around(pair[which]) not in shared]
+        if shared:
+            own = [[m.layers[side].name_around(pair[side]) for pair in apart or takes] for side in (0, 1)]
             around = [names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own]
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
             # Modules in one scope with their lenders are listed one by one.

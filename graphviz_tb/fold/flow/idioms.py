@@ -444,6 +444,7 @@ def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
     for number, box in enumerate(dag.boxes):
         if plain_op_name(box.op) in WAVE_TYPES:
             waves.setdefault(tuple(dag.before[number]), []).append(number)
+    masks = {number for number, box in enumerate(dag.boxes) if box.how == GroupOrigin.INDEX} if waves else set[int]()
     for sources, ends in waves.items():
         if not sources or {plain_op_name(dag.boxes[end].op) for end in ends} != WAVE_TYPES:
             continue
@@ -452,9 +453,8 @@ def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
         if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOIN_TYPES:
             members |= users
         # A mask may use the same positions.
-        before = reachable_from(members, dag.before.__getitem__)
-        masks = {number for number, box in enumerate(dag.boxes) if box.how == GroupOrigin.INDEX} - before
-        yield _with_private_sources(dag, members, -1, lambda box: _may_be_table(box, context), masks)
+        before = reachable_from(members, dag.before.__getitem__) if masks else members
+        yield _with_private_sources(dag, members, -1, lambda box: _may_be_table(box, context), masks - before)
 
 
 def _pass_through_chain(dag: Dag, box: int) -> list[int]:

@@ -148,7 +148,7 @@ def near_repetition_start(
     places = (at for at in range(start, stop) if not sequence[at].shortcut)
     first_stride = next((at for at in places if context.widths.has_downsampling([sequence[at].box])), start)
     if any(each.shortcut for each in sequence[start:first_stride]):
-        return stop  # the same, before the downsampling
+        return stop  # such a block before the downsampling
     return start if start < stop and _may_share_stage(stretch, whole, context, tapers) else stop
 
 
@@ -255,7 +255,7 @@ def _best_start_before(
         if element.stage or element.memory or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
             break
         if not profile.has_stack and _is_stack_of_blocks(element.box):
-            break  # a stage of its own
+            break  # another stage
         ops.update(held)
         unlike = profile.unlike_op_count(ops)
         if 0 <= unlike < least:

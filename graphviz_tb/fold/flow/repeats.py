@@ -96,7 +96,7 @@ def _fold_repeats_once(
     plain_words = [element.word for element in sequence]
     if len(set(plain_words)) == len(plain_words):  # only saves time
         return None
-    # FlowElements with different kernels do not repeat each other: a stem of 7×7, a stage of 5×5.
+    # Elements with different kernels do not repeat each other: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
             element.kernels = context.widths.kernels([element.box])

@@ -305,7 +305,7 @@ class ChannelWidths:
         return definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i)
 
     def _halves_recorded_size(self, node: int) -> bool:
-        """Return whether a traced node has_downsampling a size, by the recorded shapes of its input and its result."""
+        """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
         graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
         edge = int(begins[node])
         if not has_framework(graph.op_types[graph.op[node]]) or edge == begins[node + 1]:
