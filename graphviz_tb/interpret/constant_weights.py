@@ -46,7 +46,7 @@ PARAMETER_SHAPING_OPS = BOUNDING_OPS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
 BIAS_LIKE_OPS = ADD_OPS | {"BiasAdd", "Sub", "Mul", "RealDiv"}  # element by element
 FUSED_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 # Ops between a product and its bias, which keep, add or scale its numbers.
-LINEAR_OPS = (
+OPS_BEFORE_BIAS = (
     ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | KERNEL_USING_OPS | {"BatchToSpaceND", "Identity", "Mul", "RealDiv", "Sub"}
 )
 MAX_OPS_BEFORE_BIAS = 8
@@ -243,7 +243,7 @@ def _products_followed_by_vectors(graph: Graph, values: ConstantExpressions) -> 
     }
     leads = np.zeros(len(graph), bool)
     leads[target[into][[vectors[node] for node in source[into].tolist()]]] = True
-    passing = graph.nodes_of_types(LINEAR_OPS.__contains__)
+    passing = graph.nodes_of_types(OPS_BEFORE_BIAS.__contains__)
     found = np.zeros(len(graph), bool)
     for _ in range(MAX_OPS_BEFORE_BIAS):
         before = source[leads[target] & ~values.is_constant[source]]

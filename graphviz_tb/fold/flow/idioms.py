@@ -452,9 +452,11 @@ def _sinusoids(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
         users = {user for member in members for user in dag.after[member]} - members
         if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOIN_TYPES:
             members |= users
-        # A mask may use the same positions.
-        before = reachable_from(members, dag.before.__getitem__) if masks else members
-        yield _with_private_sources(dag, members, -1, lambda box: _may_be_table(box, context), masks - before)
+        others: set[int] = set()
+        if masks and context.budget.take(len(dag)):  # a mask may use the same positions
+            before = reachable_from(members, dag.before.__getitem__)
+            others = masks - before
+        yield _with_private_sources(dag, members, -1, lambda box: _may_be_table(box, context), others)
 
 
 def _pass_through_chain(dag: Dag, box: int) -> list[int]:

@@ -218,8 +218,8 @@ def begins_next_stage(sequence: FlowElements, repeat: Repeat, context: FoldConte
     """Return whether the last repetition is the first block of the next stage.
 
     It is nearly equal to the blocks of that stage, has all their layers, and has channels in common with them, but none
-    with the repetition before it. If channels are unknown, or the next stage has one block, the last two repetitions
-    downsample.
+    with the repetition before it. If channels are unknown, it downsamples; if the next stage has one block, the
+    repetition before it does so too.
     """
     stop, period, widths = repeat.stop, repeat.period, context.widths
     starts = range(stop - 2 * period, stop + 2 * period, period)
