@@ -264,13 +264,13 @@ def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef
 def _with_names(signature: Signature, named: Mapping[str, str]) -> Signature:
     """Return a signature of nodes with other names."""
 
-    def renamed(specs: Sequence[TensorSpec]) -> tuple[TensorSpec, ...]:
+    def rename_tensors(specs: Sequence[TensorSpec]) -> tuple[TensorSpec, ...]:
         parts = [(spec, *spec.tensor.partition(":")) for spec in specs]
         return tuple(
             replace(spec, tensor=f"{named.get(node, node)}{rest}{output}") for spec, node, rest, output in parts
         )
 
-    return replace(signature, inputs=renamed(signature.inputs), outputs=renamed(signature.outputs))
+    return replace(signature, inputs=rename_tensors(signature.inputs), outputs=rename_tensors(signature.outputs))
 
 
 def _with_keys_of(signatures: Sequence[Signature], others: Sequence[Signature]) -> Iterator[Signature]:

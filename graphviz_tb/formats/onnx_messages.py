@@ -467,7 +467,7 @@ class MessageDecoder:
         """Return the function that converts the content of a field of a protobuf message."""
         kind: Any = rule.kind
         if kind is dict:
-            return self._counted  # protobuf's own list: lists of a node are few and read once
+            return self._count_memory  # protobuf's own list: lists of a node are few and read once
         if kind is Scalar.TEXT:
             return (lambda listed: _texts_of(self._entries(listed))) if rule.many else text_of
         if isinstance(kind, Scalar):
@@ -480,9 +480,9 @@ class MessageDecoder:
     def _entries(self, listed: Sequence[Any]) -> Sequence[Any]:
         """Return the entries of a list by a slice, because an iterator of protobuf ends with a slow, formatted
         IndexError."""
-        return self._counted(listed)[:]
+        return self._count_memory(listed)[:]
 
-    def _counted(self, listed: ListT) -> ListT:
+    def _count_memory(self, listed: ListT) -> ListT:
         """Count the memory of the entries of a list, and return it."""
         if len(listed) > MAX_UNCOUNTED_ENTRIES:
             self.budget.take(BYTES_OF_LISTED * len(listed))

@@ -292,10 +292,42 @@ def near_repetition_end(
         return start
     if len(repetition) == 1 and _is_named_scope(first) and _is_named_scope(box):
         limit = start + 1  # a named scope is one block
+    stop, is_complete = _best_end_after(sequence, repetition, profile, range(start, limit), context)
+    if stop == start or (stop < len(sequence) and sequence[stop].word == repetition[0].word):
+        return start
+    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
+    given = widths.output_channels(stretch)
+    if given != widths.output_channels(other) or widths.has_downsampling(other):
+        return start
+    if (
+        not given
+        and any(each.shortcut for each in repetition)
+        and not any(each.shortcut for each in sequence[start:stop])
+    ):
+        return start  # only a sum requires equal channels
+    # An incomplete repetition needs known channels or the next number in its name.
+    if not (is_complete or given or are_numbered([*other, *stretch])):
+        return start
+    if not widths.has_downsampling(stretch):
+        return stop
+    later = next(
+        filter(None, (widths.output_channels([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS_ELEMENTS])),
+        frozenset[int](),
+    )
+    return stop if given and later and given.isdisjoint(later) else start
+
+
+def _best_end_after(
+    sequence: FlowElements, repetition: FlowElements, profile: RepetitionProfile, places: range, context: FoldContext
+) -> tuple[int, bool]:
+    """Return the end of the stretch from the first of `places` whose ops differ least from a repetition, and True.
+
+    Without one, return the end of the longest stretch with at least half of a repetition and no other ops, and False.
+    """
     ops: Counter[str] = Counter()
     closing = {*_last_types(profile.last, context)} & ADD_OPS
-    best, least, less = start, profile.size, start
-    for place in range(start, limit):
+    best, least, less = places.start, profile.size, places.start
+    for place in places:
         element = sequence[place]
         held = context.types.type_counts(element.box)
         is_other_input = element.source and not any(each.source for each in repetition)
@@ -313,29 +345,7 @@ def near_repetition_end(
             and all(ops[op] >= profile.ops[op] for op in closing)
         ):
             break  # at the last sum of the repetition
-    stop = best if best > start else less
-    if stop == start or (stop < len(sequence) and sequence[stop].word == repetition[0].word):
-        return start
-    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
-    given = widths.output_channels(stretch)
-    if given != widths.output_channels(other) or widths.has_downsampling(other):
-        return start
-    if (
-        not given
-        and any(each.shortcut for each in repetition)
-        and not any(each.shortcut for each in sequence[start:stop])
-    ):
-        return start  # only a sum requires equal channels
-    # An incomplete repetition needs known channels or the next number in its name.
-    if not (stop == best or given or are_numbered([*other, *stretch])):
-        return start
-    if not widths.has_downsampling(stretch):
-        return stop
-    later = next(
-        filter(None, (widths.output_channels([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS_ELEMENTS])),
-        frozenset[int](),
-    )
-    return stop if given and later and given.isdisjoint(later) else start
+    return (best, True) if best > places.start else (less, False)
 
 
 def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
