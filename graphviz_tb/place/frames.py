@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from graphviz_tb.graphs.skyline import Skyline
+from graphviz_tb.graphs.skyline import Skyline, SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine, Side
@@ -450,7 +450,7 @@ def lay_out_frame(
     )
 
 
-def _label_box(middle: Point, label: LineLabel) -> tuple[int, int, int, int]:
+def _label_box(middle: Point, label: LineLabel) -> SkylineRect:
     """Return the rectangle of a label around its middle."""
     (x, y), (wide, high) = middle, label.size
     return x - wide // 2, y - high // 2, x + (wide + 1) // 2, y + (high + 1) // 2
