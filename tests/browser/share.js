@@ -21,8 +21,8 @@ test("a link shows the same place on a desk, a phone and a wall, with what was c
   await node(tab, "conv1/pool").click();
   for (let turn = 0; turn < 3; turn++) await tab.keyboard.press("+");
   await tab.keyboard.press("f");
-  await until(async () => (await hash(tab)).includes("at="), "where the camera is");
   await settled(tab);
+  await until(async () => (await hash(tab)).includes(`at=${(await state(tab)).at}`), "where the camera is now, not on its way");
   await until(() => inSight(tab, "conv1/pool"));
   const link = await tab.evaluate(() => location.href);
   const place = (await state(tab)).at.split(",").map(Number);
