@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from scenes import Paths, scenes
 
 import graphviz_tb
-from graphviz_tb.api.layout import _lay_out_open_groups, first_picture_columns, groups_opened_by_picture
+from graphviz_tb.api.layout import _draft_picture, first_picture_columns, groups_opened_by_picture
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.errors import TbGraphError
@@ -281,7 +281,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None,
     options = options or listing(model)
     order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
     columns = first_picture_columns(page, options, lambda path: None) if page else None
-    return _lay_out_open_groups(model, options, lambda path: None, order, columns=columns).scene
+    return _draft_picture(model, options, lambda path: None, order).lay_out(order, columns).scene
 
 
 def listing(model: Model) -> PictureOptions:
