@@ -82,7 +82,9 @@ def test_a_long_text_takes_no_longer_than_its_length(name: str, pattern: re.Patt
                 # Twice the proportion leaves room for noise; a square is four times it. The least of three pairs: what
                 # a busy machine adds to one says nothing of the others.
                 pairs = ([seconds(pattern, method, word, tail, SHORT * many) for many in (1, TIMES)] for _ in range(3))
-                assert any(long < 2 * TIMES * short for short, long in pairs), f"{word!r} again and again, then {tail!r}"
+                assert any(long < 2 * TIMES * short for short, long in pairs), (
+                    f"{word!r} again and again, then {tail!r}"
+                )
 
 
 def seconds(pattern: re.Pattern[Any], method: str, word: str, tail: str, letters: int) -> float:
