@@ -515,6 +515,7 @@ test("whatever was open before, a view looks as it does in a page that is loaded
   });
   const walked = await drawn();
   ok(walked.boxes.length > 10, `${walked.boxes.length} boxes`);
+  await until(async () => (await hash(tab)).includes("open="), "the address says what is open");
   const address = (await tab.evaluate(() => location.hash)).slice(1);
   await page("stack.html");
   await page("mnist.html", address);

@@ -120,7 +120,7 @@ async function once(browser, { name, run, options: { alone, ...options } }) {
 
 async function main() {
   const args = ["--no-sandbox", "--disable-gpu"];
-  const browser = await chromium.launch({ executablePath: process.env.TBGRAPH_BROWSER_PATH, args });
+  const browser = await chromium.launch({ executablePath: process.env.TBGRAPH_BROWSER_PATH, args, timeout: 4 * PATIENCE });
   const asked = tests.filter((one) => !wanted || wanted.has(one.name));
   const [alone, queue] = [asked.filter((one) => one.options.alone), asked.filter((one) => !one.options.alone)];
   const results = [];

@@ -57,7 +57,11 @@ test("images, sounds and tensors follow one step", async ({ page }) => {
   await one.getByRole("slider").press("End");
   await until(async () => !/logstep=/.test(await hash(tab)));
   await open(tab, "Audio");
-  await until(() => tab.locator("audio").first().evaluate((audio) => (audio.load(), audio.preload = "auto", new Promise((done) => setTimeout(() => done(audio.duration > 0), 100)))), "a sound that plays");
+  const isLoaded = (audio) => {
+    if (audio.preload !== "auto") Object.assign(audio, { preload: "auto" }).load(); // once: it begins anew each time
+    return audio.duration > 0;
+  };
+  await until(() => tab.locator("audio").first().evaluate(isLoaded), "a sound that plays");
   await open(tab, "Tensors");
   await seen(figure(tab, /^plain, tf2\/train: Step \d+, float32 \[1, 2\]/));
   await tab.keyboard.press("2");

@@ -56,12 +56,12 @@ async function main() {
   await test("another run is chosen, and its graph is shown", async () => {
     await tab.getByRole("combobox", { name: "Run", exact: true }).selectOption("valid");
     await node("x").waitFor();
-    await until(() => tab.evaluate(() => location.hash.includes("run=valid")), "the address does not name the run");
     await shot();
   });
 
   await test("a link shows what its sender saw", async () => {
-    const link = await tab.evaluate(() => location.href);
+    await until(() => tab.url().includes("run=valid"), "the address does not name the run");
+    const link = tab.url();
     const guest = await context.newPage();
     await guest.goto(link);
     await guest.evaluate(() => window.tbgraph.ready);
