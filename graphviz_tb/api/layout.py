@@ -186,14 +186,14 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
-    """Lay out a figure that fits the width of its page: the first that fits its length too, shows a U, a member of a
-    stack, and the most stacks.
+    """Lay out a figure that fits the width of its page.
 
     Smaller forms are tried one after the other: small gaps; short names in boxes and none beside them; no columns, and
-    training ops among the others; no training ops.
+    training ops among the others; no training ops. Of those that fit, the best fits the length of the page too, shows a
+    U, shows a member of a stack, has the most stacks, in this order; of equal ones, the first.
     """
     unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
-    best, most = None, (False, False, 0, 0)
+    best, merits = None, (False, False, 0, 0)
     for tried, narrow in (
         (options, 0),
         (options, SMALL_GAPS),
@@ -209,8 +209,8 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
         shown = _is_legible(layout.scene, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
-        if best is None or shown > most:
-            best, most = layout, shown
+        if best is None or shown > merits:
+            best, merits = layout, shown
     return best or layout
 
 

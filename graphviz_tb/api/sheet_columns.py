@@ -66,35 +66,30 @@ def _own_scale(scene: Scene, target: SheetTarget) -> int:
 def _choose_breaks(
     lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture, laid out with `columns`, with further columns: one level after the other, the best gain
-    first."""
-    direction, extent = scene.direction, _flow_extent(scene)
-    used: set[tuple[CacheKey, int]] = set()
+    """Return a picture, laid out with `columns`, with further columns: level by level, the largest gain first, until
+    none is left."""
+    direction = scene.direction
+    tried: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
-        groups = list_open_groups(view)
-        made = [frames.known[group.view.path].frame for group in groups]
-        tried = None
-        ranked = sorted(
-            _column_offers(groups, made, extent, direction, target),
-            key=lambda offer: (offer.resort, -offer.scale),
-        )
-        for offer in ranked[:MAX_LEVELS_TRIED]:
-            skeleton = offer.group.view.skeleton
-            key = level_key(offer.group.view.metagraph)
-            if (key, offer.resort) in used or (offer.resort == LAST_RESORT and columns):
+        groups, extent = list_open_groups(view), _flow_extent(scene)
+        layouts = [frames.known[group.view.path].frame for group in groups]
+        scale = _shown_scale(*extent, direction, target)
+        offers = _column_offers(groups, layouts, extent, direction, target)
+        for offer in sorted(offers, key=lambda offer: (offer.resort, -offer.scale))[:MAX_LEVELS_TRIED]:
+            counts, key = rank_counts(offer.group.view.skeleton), level_key(offer.group.view.metagraph)
+            if (key, offer.resort) in tried or (offer.resort == LAST_RESORT and columns):
                 continue
-            if key in columns and columns[key][0] != rank_counts(skeleton):
+            if key in columns and columns[key][0] != counts:
                 continue  # inputs were moved to columns: `breaks` are of other ranks
-            used.add((key, offer.resort))  # tried once, whatever the result
-            tried = {**columns, key: (rank_counts(skeleton), offer.breaks)}
-            fresh = lay(tried)
-            was, fresh_extent = _shown_scale(*extent, direction, target), _flow_extent(fresh[1])
-            if 100 * _shown_scale(*fresh_extent, direction, target) >= MIN_GAIN_PERCENT * was:
-                (view, scene), columns, extent = fresh, tried, fresh_extent
+            tried.add((key, offer.resort))
+            more_columns = {**columns, key: (counts, offer.breaks)}
+            new_view, new_scene = lay(more_columns)
+            new_scale = _shown_scale(*_flow_extent(new_scene), direction, target)
+            if 100 * new_scale >= MIN_GAIN_PERCENT * scale:
+                view, scene, columns = new_view, new_scene, more_columns
                 break
-            tried = None
-        if tried is None:
-            break
+        else:
+            break  # no offer was a gain
     return view, scene, columns
 
 

@@ -66,7 +66,7 @@ class LayerStep:
 
     @property
     def line(self) -> str:
-        """Its words on a line of its own, `3×3, 64, /2`."""
+        """Its words as the only step of a line, `3×3, 64, /2`."""
         return ", ".join([self.word, *self.sizes])
 
     @property

@@ -45,7 +45,7 @@ def slice_entries(op: Op, rank: int) -> list[SliceEntry] | None:
     # TensorFlow refuses a second ellipsis.
     if (masks["ellipsis"] & ((1 << count) - 1)).bit_count() > 1:
         return None
-    # An ellipsis stands for the axes that are not used by other entries; new axes use none.
+    # An ellipsis takes the axes that other entries do not use; new axes use none.
     used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
     specification: list[SliceEntry] = []
     for place in range(count):

@@ -188,7 +188,7 @@ def _infer_slice(op: Op) -> RuleResult:
 
 
 def _sliced_size(op: Op, size: int, begin: int | None, end: int | None, step: int) -> int:
-    """Return the number of positions in a slice of one axis; ends are cut to the size, and large ones stand for it."""
+    """Return the number of positions in a slice of one axis; an end beyond the size is the size."""
     if begin is None or end is None:
         return op.symbols.new_symbol()
     if size > SYMBOL_LIMIT and begin > SYMBOL_LIMIT and end > SYMBOL_LIMIT:
