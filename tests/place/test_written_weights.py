@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.arrange.written_weights import gather_training, join_written_weights
+from graphviz_tb.arrange.rank_neighbours import gather_training, join_written_weights
 from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, TARGET_TRAINS, Skeleton, Wire, first_tie
 

@@ -1,10 +1,15 @@
-"""Place a box that writes weights next to the box that owns them, so that the line between them is short.
+"""Place a box that writes weights next to the box that owns them, and an input beside the box that it feeds, so that
+the line between them is short.
 
  loss ──▶ gradients            loss ──▶ gradients
 ┌─┴─┐      │                  ┌─┴─┐      │
 │   │   updates        or     │   │   updates        if no other line passes between them
 │net│      ⁝                  │net│◀─────┘
 └───┘                         └───┘
+
+       ┌──▶ loss
+labels ┘     │           or     labels ──▶ loss          if the loss is on the main path and the labels are indices
+            net                             │
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from graphviz_tb.arrange.lines import line_load
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, Skeleton, Wire
 
@@ -87,6 +93,29 @@ def _set_beside_owner(
     extended = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
     joined = (*extended, Wire(edge, -1, (owner, writer)))
     return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)
+
+
+def join_side_inputs(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in which each child that only gives indices or masks to a child on the main path is left of
+    it, on its rank, unless it is among the first boxes of the level."""
+    if skeleton.falling or any(skeleton.breaks):
+        return skeleton
+    places, wires = _places_of_items(skeleton), _wires_by_end(skeleton)
+    entered = {skeleton.wires[at].chain[-1] for at in skeleton.main_path if not skeleton.wires[at].turned}
+    parts = [[[*row] for row in part] for part in skeleton.parts]
+    for source, ends in wires.items():
+        wire = skeleton.wires[ends[0]]
+        target = wire.chain[-1]
+        if len(ends) > 1 or wire.edge < 0 or wire.turned or source != wire.chain[0] or target not in entered:
+            continue
+        part, rank = places[source]
+        before, row, goal = parts[part][rank - 1], parts[part][rank], parts[part][places[target][1]]
+        early = not rank or skeleton.children <= before[0] < skeleton.first_waypoint
+        beside = len(wire.chain) == 2 and row[0] == source and goal[0] == target and len(row) > 1
+        if beside and not early and line_load(metagraph.edges[wire.edge]) < 0:
+            row.remove(source)
+            goal.insert(0, source)
+    return replace(skeleton, parts=tuple(tuple(tuple(row) for row in part) for part in parts))
 
 
 def gather_training(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
