@@ -38,7 +38,7 @@ from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import SideEntries, find_side_entries, part_late, shift_to_boxes, side_point
-from graphviz_tb.place.side_ports import enter_at_sides
+from graphviz_tb.place.side_ports import enter_at_sides, leave_at_sides
 from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
 # A few boxes without lines are placed in a free corner of their level.
@@ -258,8 +258,12 @@ class CoreDrawing:
         for rule in self.rules:
             sky.add_line(((rule.x1, rule.y1), (rule.x2, rule.y2)))
         for text in self.headings:
-            sky.add_rect((text.x, text.y - text.size, text.x + text.width, text.y))
+            sky.add_rect(_text_box(text))
         return sky
+
+
+def _text_box(text: Text) -> SkylineRect:
+    return text.x, text.y - text.size, text.x + text.width, text.y
 
 
 def draw_core(
@@ -337,6 +341,8 @@ def _draw_level(
     }
     routes.update(part_late(view.skeleton, routes))
     entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
+    if turn.runs_vertically and level.rules:
+        leave_at_sides(view, routes, slots, [_text_box(text) for text in _draw_training_rules(level, turn, (0, 0))[1]])
     axis = 0 if turn.runs_vertically else 1
     # If labels of the main path stick out at the sides, the level grows, and its content moves by `before`.
     before, after = label_overhang(routes, said, turn.screen_size[axis], axis)

@@ -21,7 +21,7 @@ from itertools import pairwise
 from graphviz_tb.graphs.skyline import SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import TARGET_TRAINS, Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import port_at_end
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
@@ -30,6 +30,7 @@ CLEARANCE_PX = 8  # from such a line to a frame, a box or a parallel line
 START_PX = 11  # length of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
 TRACK_PX = 30  # from an open box to a line that moves to its side
+SIDE_SHARES = (4, 2, 1)  # eighths of the height of a box at which a line may leave its side
 MAX_COMPARED_ROUTES = 120  # the lines of larger levels are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
@@ -152,6 +153,36 @@ def move_beside(
         if free and count_crossings(line, others) <= count_crossings(points, others):
             lines[wire] = line
             yield SideEntry(wire, item, port, line[:1], place), line
+
+
+def leave_at_sides(
+    view: View, routes: dict[int, tuple[Point, ...]], slots: Mapping[int, Slot], headings: Sequence[SkylineRect]
+) -> None:
+    """Let lines from the model to its training leave their box on its right side, if they cross no more lines.
+
+    ┌───╮ ▶                ▶
+    │ ┌─┴─┐ │      ┌───┐ │
+    ╰ │net│      to  │net├─╯
+    """
+    if len(routes) > MAX_COMPARED_ROUTES:
+        return
+    for wire, points in {**routes}.items():
+        source, target = view.skeleton.wires[wire].chain[0], view.skeleton.wires[wire].chain[-1]
+        training = view.line_of_wire(wire).training == TARGET_TRAINS
+        if not training or len(points) != 4 or source not in slots or points[0][0] != points[1][0]:
+            continue
+        piece, (left, top) = slots[source]
+        right, high = left + piece.x + piece.box[0] - piece.behind[0], piece.box[1] - piece.behind[1]
+        if points[-1][0] < right + 2 * CLEARANCE_PX:
+            continue
+        others = {other: line for other, line in routes.items() if other != wire}
+        boxes = [*headings, *(_slot_box(slot) for item, slot in slots.items() if item not in (source, target))]
+        for share in SIDE_SHARES:
+            y = top + piece.y + piece.behind[1] + high * share // 8
+            line = ((right, y), (points[-1][0], y), points[-1])
+            if _is_clear(line, boxes, others) and count_crossings(line, others) <= count_crossings(points, others):
+                routes[wire] = line
+                break
 
 
 def _possible_entries(
