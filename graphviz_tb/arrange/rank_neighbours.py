@@ -1,5 +1,5 @@
-"""Place a box that writes weights next to the box that owns them, and an input beside the box that it feeds, so that
-the line between them is short.
+"""Place a box that writes weights next to the box that owns them, and labels beside their loss, so that the line
+between them is short.
 
  loss ──▶ gradients            loss ──▶ gradients
 ┌─┴─┐      │                  ┌─┴─┐      │
@@ -7,9 +7,9 @@ the line between them is short.
 │net│      ⁝                  │net│◀─────┘
 └───┘                         └───┘
 
-       ┌──▶ loss
-labels ┘     │           or     labels ──▶ loss          if the loss is on the main path and the labels are indices
-            net                             │
+  ┌──▶ loss
+labels ┌─┴─┐       to      labels ──▶ loss
+       │net│                         ┌─┴─┐
 """
 
 from __future__ import annotations
@@ -95,24 +95,27 @@ def _set_beside_owner(
     return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)
 
 
-def join_side_inputs(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton in which each child that only gives indices or masks to a child on the main path is left of
-    it, on its rank, unless it is among the first boxes of the level."""
-    if skeleton.falling or any(skeleton.breaks):
+def join_labels(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in which each child that only gives indices to a loss is left of it, on its rank.
+
+    A loss is on the main path, and all that it feeds trains the model.
+    """
+    if skeleton.falling or any(skeleton.breaks) or not metagraph.training:
         return skeleton
     places, wires = _places_of_items(skeleton), _wires_by_end(skeleton)
-    entered = {skeleton.wires[at].chain[-1] for at in skeleton.main_path if not skeleton.wires[at].turned}
+    edges, losses = metagraph.edges, set[int]()
+    for target in {skeleton.wires[at].chain[-1] for at in skeleton.main_path if skeleton.wires[at].edge >= 0}:
+        left = [skeleton.wires[at].edge for at in wires[target] if skeleton.wires[at].chain[0] == target]
+        if left and all(index >= 0 and edges[index].training for index in left):
+            losses.add(target)
     parts = [[[*row] for row in part] for part in skeleton.parts]
     for source, ends in wires.items():
         wire = skeleton.wires[ends[0]]
-        target = wire.chain[-1]
-        if len(ends) > 1 or wire.edge < 0 or wire.turned or source != wire.chain[0] or target not in entered:
+        target, (part, rank) = wire.chain[-1], places[source]
+        if len(ends) > 1 or len(wire.chain) > 2 or source != wire.chain[0] or target not in losses or wire.turned:
             continue
-        part, rank = places[source]
-        before, row, goal = parts[part][rank - 1], parts[part][rank], parts[part][places[target][1]]
-        early = not rank or skeleton.children <= before[0] < skeleton.first_waypoint
-        beside = len(wire.chain) == 2 and row[0] == source and goal[0] == target and len(row) > 1
-        if beside and not early and line_load(metagraph.edges[wire.edge]) < 0:
+        row, goal = parts[part][rank], parts[part][places[target][1]]
+        if row[0] == source and goal[0] == target and len(row) > 1 and line_load(edges[wire.edge]) < 0:
             row.remove(source)
             goal.insert(0, source)
     return replace(skeleton, parts=tuple(tuple(tuple(row) for row in part) for part in parts))
