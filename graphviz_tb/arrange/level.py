@@ -41,8 +41,8 @@ from graphviz_tb.arrange.lines import (
     level_lines,
 )
 from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
-from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.arrange.rank_neighbours import join_labels, join_written_weights
+from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.graphs.main_path import main_path, tributaries

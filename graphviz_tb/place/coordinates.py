@@ -54,7 +54,7 @@ def place_level(
     - `line_ends`: where lines touch children; None for the best places.
     - `strokes`: how wires are drawn; a gap with a label is wider.
     - `trained`: items that train the model or do its bookkeeping, which are right of all others.
-    - `room`: by child, the least distance to the next item in its rank.
+    - `room`: by item, the least distance to the next item in its rank.
     No two boxes overlap, no line runs through a box that is not its end, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -263,10 +263,8 @@ def _rank_distances(
     result = []
     for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
-        result.append(
-            widths[left]
-            + (_line_clearance(lines, thick[left] + thick[right], gaps) if lines else room.get(left, gaps.siblings))
-        )
+        clearance = _line_clearance(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings
+        result.append(widths[left] + max(clearance, room.get(left, 0)))
     return result
 
 

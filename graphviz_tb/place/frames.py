@@ -27,6 +27,7 @@ from graphviz_tb.place.boxes import (
     move_text,
     sheet_margins,
 )
+from graphviz_tb.place.feet import FOOT_MARGIN_PX, Foot, RaisedEnd, foot_items
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.level import (
     CoreDrawing,
@@ -36,7 +37,7 @@ from graphviz_tb.place.level import (
     line_label_sizes,
     loose_boxes,
 )
-from graphviz_tb.place.orientation import is_vertical, upper_flow_side
+from graphviz_tb.place.orientation import FlowTurn, is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
 from graphviz_tb.place.side_ports import find_side_ports, move_beside
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
@@ -55,6 +56,7 @@ class OpenGroup:
     - `below`: the numbers of the open groups in it, by position.
     - `outside`: the labels of its edges on the level around it.
     - `bare`: its frame is not drawn, because it has no name or contains one stack.
+    - `room`: the pixels at both sides of the main path for a box in its foot; 0 for none.
     """
 
     view: View
@@ -62,6 +64,7 @@ class OpenGroup:
     below: Mapping[int, int]
     outside: OutsideLabels
     bare: bool = False
+    room: int = 0
 
     @property
     def node_labels(self) -> tuple[NodeLabel, ...]:
@@ -72,13 +75,14 @@ class OpenGroup:
 def list_open_groups(view: View) -> list[OpenGroup]:
     """Return the open groups, parents before children."""
     groups: list[OpenGroup] = []
-    todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int]] = [(view, None, {}, {}, -1)]
+    todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int, View]] = [(view, None, {}, {}, -1, view)]
     while todo:
-        current, heading, outside, above, position = todo.pop()
+        current, heading, outside, above, position, around = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
         bare = heading is not None and (not heading[0].label or _is_around_one_stack(current))
-        groups.append(OpenGroup(current, None if bare else heading, below, outside, bare))
+        room = _room_in_foot(around, position) if bare and foot_items(current.skeleton)[1] else 0
+        groups.append(OpenGroup(current, None if bare else heading, below, outside, bare, room))
         prefix = f"{heading[0].label} / " if bare and heading is not None and heading[0].label else ""
         node_labels = (*current.node_labels, *current.functions)
         shown = {
@@ -92,7 +96,7 @@ def list_open_groups(view: View) -> list[OpenGroup]:
                 node, second = node_labels[child], current.words.seconds[child]
                 if prefix:
                     node = replace(node, label=prefix + node.label)
-                todo.append((inner, (node, second), labels.get(child, {}), below, child))
+                todo.append((inner, (node, second), labels.get(child, {}), below, child, current))
     return groups
 
 
@@ -107,6 +111,18 @@ def _is_around_one_stack(view: View) -> bool:
     main = {end for chain in chains for end in (chain[0], chain[-1]) if end < skeleton.children}
     alone = not view.metagraph.mask.extracted_children and not view.words.notes and not loose_boxes(skeleton)
     return len(stacks) == 1 and main == stacks and alone
+
+
+def _room_in_foot(view: View, frame: int) -> int:
+    """Return the pixels at both sides of the main path for the closed box from which it leads to a frame; 0 if there is
+    no such box."""
+    skeleton = view.skeleton
+    chains = [skeleton.wires[wire].chain for wire in skeleton.main_path if not skeleton.wires[wire].turned]
+    before = [chain[0] for chain in chains if len(chain) == 2 and chain[1] == frame and chain[0] < skeleton.children]
+    if len(before) != 1 or before[0] in view.opened:
+        return 0
+    piece = child_pieces(view, {}, "BT")[before[0]]
+    return max(piece.x + piece.box[0] // 2, piece.width - piece.x - piece.box[0] // 2) + FOOT_MARGIN_PX
 
 
 def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
@@ -370,6 +386,7 @@ class GroupLayout:
     - `partings`: the points where wires leave others.
     - `side_ports`: the ports that may be on a side instead; `entered`: by open child, its ports on a side, with their
       y.
+    - `foot`: its foot if a box may stand there; `raised`: the lines that reach into the feet of its open children.
     """
 
     width: int
@@ -385,14 +402,22 @@ class GroupLayout:
     partings: Mapping[int, Point] = field(default_factory=dict)
     side_ports: Mapping[int, SidePort] = field(default_factory=dict)
     entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    foot: Foot | None = None
+    raised: tuple[RaisedEnd, ...] = ()
 
 
 def lay_out_frame(
-    view: View, heading: Heading | None, below: Mapping[int, GroupLayout], outside: OutsideLabels, direction: Direction
+    view: View,
+    heading: Heading | None,
+    below: Mapping[int, GroupLayout],
+    outside: OutsideLabels,
+    direction: Direction,
+    room: int = 0,
 ) -> GroupLayout:
     """Lay out an open group without overlaps; every line ends at the border of a box or of the frame.
 
-    `below` are the frames of its open children by position, `heading` the texts of its title bar (None for the root).
+    `below` are the frames of its open children by position, `heading` the texts of its title bar (None for the root),
+    `room` the pixels to keep free in its foot at both sides of the main path.
     """
     sizes = {position: (made.width, made.height) for position, made in below.items()}
     pieces = child_pieces(view, sizes, direction)
@@ -402,9 +427,10 @@ def lay_out_frame(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
         {position: made.side_ports for position, made in below.items()},
+        {position: made.foot for position, made in below.items() if made.foot is not None},
     )
     # Each step needs the previous ones: the area needs the drawing, the title the width of both, ports the total size.
-    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None)
+    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None, room=room)
     area = _auxiliary_area(view, core, said, pieces, direction)
     bar = _frame_title(view, heading, core, area, direction)
     # The root has neither title bar nor border.
@@ -447,6 +473,8 @@ def lay_out_frame(
         find_partings(view.skeleton, routes),
         sides,
         entered,
+        core.foot,
+        core.raised,
     )
 
 
@@ -468,6 +496,17 @@ def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -
         ports[port] = (side.place[0], y)
         routes[side.wire] = [ports[port], (side.end[0], y)]
     return replace(made, ports=tuple(ports), routes=routes, partings=find_partings(view.skeleton, routes))
+
+
+def with_raised_port(made: GroupLayout, view: View, end: RaisedEnd, direction: Direction) -> GroupLayout:
+    """Return a frame with the port of a line that reaches into its foot inside the foot."""
+    ports, routes = [*made.ports], {**made.routes}
+    x, _ = ports[end.port]
+    ports[end.port] = FlowTurn(direction, made.width, made.height).to_screen((x, end.depth))
+    for wire, points in made.routes.items():
+        if view.skeleton.wires[wire].chain[0] == view.skeleton.children + end.port:
+            routes[wire] = [ports[end.port], *points[1:]]
+    return replace(made, ports=tuple(ports), routes=routes)
 
 
 def _auxiliary_area(

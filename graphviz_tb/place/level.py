@@ -35,6 +35,7 @@ from graphviz_tb.place.boxes import (
     open_piece,
 )
 from graphviz_tb.place.coordinates import place_level
+from graphviz_tb.place.feet import Foot, RaisedEnd, find_foot, foot_items, stand_in_feet
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import SideEntries, find_side_entries, part_late, shift_to_boxes, side_point
@@ -230,6 +231,7 @@ class CoreDrawing:
     - `routes`: the polyline of each drawn wire; `labels`: the middle of its label.
     - `rules`, `headings`: the rules between the model and its training, with their headings.
     - `entered`: by open child, its ports on a side, with their y.
+    - `foot`: its foot if a box may stand there; `raised`: the lines that reach into the feet of its open children.
     """
 
     width: int
@@ -241,6 +243,8 @@ class CoreDrawing:
     rules: tuple[Separator, ...] = ()
     headings: tuple[Text, ...] = ()
     entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    foot: Foot | None = None
+    raised: tuple[RaisedEnd, ...] = ()
 
     def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
         """Return the outline of the drawing; lines to ports on its last side extend without end."""
@@ -274,8 +278,10 @@ def draw_core(
     inner: InnerPorts,
     direction: Direction,
     framed: bool,
+    room: int = 0,
 ) -> CoreDrawing:
-    """Lay out and draw the level; `framed`: it has a border and a title bar around it.
+    """Lay out and draw the level; `framed`: it has a border and a title bar around it; `room`: the pixels to keep free
+    in its foot at both sides of the main path.
 
     Labels of the main path that stick out at the sides count in its size.
     """
@@ -285,8 +291,14 @@ def draw_core(
     entering = _bar_entries(ranked, pieces) if upright else {}
     turns = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
     said = _labels_said_once(view, said, inner.gates)
-    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed)
-    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner)
+    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed, room)
+    level, raised = shift_to_boxes(level, turns), dict[int, RaisedEnd]()
+    sizes = [flow_size(direction, _piece_size(piece)) for piece in pieces]
+    if inner.feet and upright:
+        level, raised = stand_in_feet(ranked.skeleton, level, sizes, inner.feet, inner.gates)
+    drawing = _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised)
+    foot = find_foot(ranked.skeleton, level, sizes) if room else None
+    return replace(drawing, foot=foot, raised=tuple(raised.values()))
 
 
 def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
@@ -324,6 +336,7 @@ def _draw_level(
     turns: SideEntries,
     ties: Mapping[int, Tie],
     inner: InnerPorts,
+    raised: Mapping[int, RaisedEnd],
 ) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
     aside = set(loose_boxes(view.skeleton))
@@ -334,7 +347,15 @@ def _draw_level(
         if position not in aside
     }
     routes = {
-        wire: _extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn, turns)
+        wire: _extend_to_boxes(
+            view,
+            wire,
+            [turn.to_screen(point) for point in level.routes[wire]],
+            slots,
+            turn,
+            turns,
+            raised[wire].item if wire in raised else -1,
+        )
         if wire not in ties
         else tie_points(ties[wire], slots, level, turn)
         for wire in lines
@@ -468,9 +489,10 @@ def _lay_out_level(
     entering: Mapping[int, int],
     ties: Mapping[int, Tie],
     framed: bool,
+    room: int,
 ) -> LevelLayout:
     """Return the level with coordinates, with its flow running down; `entering` are the places where wires enter bars,
-    `ties` the lines beside the ranks."""
+    `ties` the lines beside the ranks, `room` the pixels to keep free in its foot."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -503,8 +525,14 @@ def _lay_out_level(
         line_ends=LineEnds(fixed, sides, turns.entries),
         strokes=strokes,
         trained=_trained_items(view, skeleton),
-        room={tie.left: tie.room for tie in ties.values()},
+        room={tie.left: tie.room for tie in ties.values()} | _rooms_in_foot(skeleton, room),
     )
+
+
+def _rooms_in_foot(skeleton: Skeleton, room: int) -> dict[int, int]:
+    """Return the distance to the next item of each item in the foot of a level."""
+    way, boxes = foot_items(skeleton) if room else (-1, ())
+    return dict.fromkeys([way, *boxes], room) if boxes else {}
 
 
 def _level_gaps(
@@ -559,15 +587,22 @@ def _arrow_end(view: View, wire: int, line: MetagraphLine, inner: Gates) -> int:
 
 
 def _extend_to_boxes(
-    view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn, turns: SideEntries
+    view: View,
+    wire: int,
+    points: list[Point],
+    slots: Mapping[int, Slot],
+    turn: FlowTurn,
+    turns: SideEntries,
+    inside: int,
 ) -> tuple[Point, ...]:
-    """Extend the polyline of a wire from the edge of a slot to the box in it."""
+    """Extend the polyline of a wire from the edge of a slot to the box in it, but not where it ends inside the child
+    `inside`."""
     line, upright = view.skeleton.wires[wire], turn.runs_vertically
     for end, item in enumerate((line.chain[0], line.chain[-1])):
         points = points[::-1] if not end else points  # this end last
         if item in slots and turns.has_entry(wire, line, end):
             points = points[:-1] + side_point(*slots[item], points[-1], upright)
-        elif item in slots:
+        elif item in slots and item != inside:
             goal = border_point(*slots[item], points[-1], upright)
             points = points if goal == points[-1] else [*points, goal]
         points = points[::-1] if not end else points

@@ -16,6 +16,7 @@ from graphviz_tb.model.skeleton import LevelLayout, first_tie
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, border_point, port_at_end
 from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.feet import Foot
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
 
@@ -46,11 +47,12 @@ class SidePort:
 @dataclass(frozen=True, slots=True)
 class InnerPorts:
     """The ports of the open children, by position: the port of each neighbour, the place of each port, and the side
-    ports."""
+    ports; and the feet of the frames that are not drawn."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]
     side_ports: Mapping[int, Mapping[int, SidePort]]
+    feet: Mapping[int, Foot]
 
 
 @dataclass(frozen=True, slots=True)
