@@ -22,7 +22,9 @@ from itertools import pairwise
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Size
 from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton
+from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates
+from graphviz_tb.place.boxes import box_names, closed_piece
 
 FOOT_MARGIN_PX = 16  # between a box in a foot and the boxes beside it
 STACK_DISTANCE_PX = LevelGaps().labelled  # from a box in a foot to the stack
@@ -65,6 +67,28 @@ def foot_items(skeleton: Skeleton) -> tuple[int, tuple[int, ...]]:
 
 def _is_from_port(skeleton: Skeleton, wire: int) -> bool:
     return skeleton.wires[wire].chain[0] >= skeleton.children
+
+
+def room_in_foot(skeleton: Skeleton, around: View, frame: int) -> int:
+    """Return the pixels to keep free in the foot of a frame, at both sides of the main path, for the closed box from
+    which that leads there on the level around; 0 if there is no foot or no such box."""
+    outer = around.skeleton
+    chains = [outer.wires[wire].chain for wire in outer.main_path if not outer.wires[wire].turned]
+    before = [chain[0] for chain in chains if len(chain) == 2 and chain[1] == frame and chain[0] < outer.children]
+    if len(before) != 1 or before[0] in around.opened or not foot_items(skeleton)[1]:
+        return 0
+    names = box_names((*around.node_labels, *around.functions))
+    piece = closed_piece(around.node_labels[before[0]], names[before[0]], around.words, before[0], True)
+    return max(piece.x + piece.box[0] // 2, piece.width - piece.x - piece.box[0] // 2) + FOOT_MARGIN_PX
+
+
+def rooms_in_foot(skeleton: Skeleton, room: int) -> dict[int, int]:
+    """Return the distance to the next item of each item in the foot of a level, with `room` px for a box there."""
+    way, boxes = foot_items(skeleton) if room else (-1, ())
+    rooms: dict[int, int] = {}
+    for item in (way, *boxes) if boxes else ():
+        rooms[item] = room
+    return rooms
 
 
 def find_foot(skeleton: Skeleton, level: LevelLayout, sizes: Sequence[Size]) -> Foot | None:

@@ -27,7 +27,7 @@ from graphviz_tb.place.boxes import (
     move_text,
     sheet_margins,
 )
-from graphviz_tb.place.feet import FOOT_MARGIN_PX, Foot, RaisedEnd, foot_items
+from graphviz_tb.place.feet import Foot, RaisedEnd, room_in_foot
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.level import (
     CoreDrawing,
@@ -37,9 +37,9 @@ from graphviz_tb.place.level import (
     line_label_sizes,
     loose_boxes,
 )
-from graphviz_tb.place.orientation import FlowTurn, is_vertical, upper_flow_side
+from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
-from graphviz_tb.place.side_ports import find_side_ports, move_beside
+from graphviz_tb.place.side_ports import find_side_ports, find_slides, move_beside
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture.
@@ -81,7 +81,7 @@ def list_open_groups(view: View) -> list[OpenGroup]:
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
         bare = heading is not None and (not heading[0].label or _is_around_one_stack(current))
-        room = _room_in_foot(around, position) if bare and foot_items(current.skeleton)[1] else 0
+        room = room_in_foot(current.skeleton, around, position) if bare else 0
         groups.append(OpenGroup(current, None if bare else heading, below, outside, bare, room))
         prefix = f"{heading[0].label} / " if bare and heading is not None and heading[0].label else ""
         node_labels = (*current.node_labels, *current.functions)
@@ -111,18 +111,6 @@ def _is_around_one_stack(view: View) -> bool:
     main = {end for chain in chains for end in (chain[0], chain[-1]) if end < skeleton.children}
     alone = not view.metagraph.mask.extracted_children and not view.words.notes and not loose_boxes(skeleton)
     return len(stacks) == 1 and main == stacks and alone
-
-
-def _room_in_foot(view: View, frame: int) -> int:
-    """Return the pixels at both sides of the main path for the closed box from which it leads to a frame; 0 if there is
-    no such box."""
-    skeleton = view.skeleton
-    chains = [skeleton.wires[wire].chain for wire in skeleton.main_path if not skeleton.wires[wire].turned]
-    before = [chain[0] for chain in chains if len(chain) == 2 and chain[1] == frame and chain[0] < skeleton.children]
-    if len(before) != 1 or before[0] in view.opened:
-        return 0
-    piece = child_pieces(view, {}, "BT")[before[0]]
-    return max(piece.x + piece.box[0] // 2, piece.width - piece.x - piece.box[0] // 2) + FOOT_MARGIN_PX
 
 
 def _outside_line_labels(view: View) -> dict[int, dict[tuple[int, bool], str]]:
@@ -386,6 +374,7 @@ class GroupLayout:
     - `partings`: the points where wires leave others.
     - `side_ports`: the ports that may be on a side instead; `entered`: by open child, its ports on a side, with their
       y.
+    - `slides`: how far ports may move; `slid`: by open child, its ports that moved, with their x.
     - `foot`: its foot if a box may stand there; `raised`: the lines that reach into the feet of its open children.
     """
 
@@ -402,6 +391,8 @@ class GroupLayout:
     partings: Mapping[int, Point] = field(default_factory=dict)
     side_ports: Mapping[int, SidePort] = field(default_factory=dict)
     entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    slides: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    slid: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
     foot: Foot | None = None
     raised: tuple[RaisedEnd, ...] = ()
 
@@ -427,6 +418,7 @@ def lay_out_frame(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
         {position: made.side_ports for position, made in below.items()},
+        {position: made.slides for position, made in below.items() if made.slides},
         {position: made.foot for position, made in below.items() if made.foot is not None},
     )
     # Each step needs the previous ones: the area needs the drawing, the title the width of both, ports the total size.
@@ -457,6 +449,7 @@ def lay_out_frame(
             ports = (*ports[:start], line[0], *ports[start + 1 :])
             entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - drawn[entry.item][1][1]
     sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
+    slides = find_slides(view, routes, drawn, ports, size[0] - right, labels) if offers else {}
     return GroupLayout(
         *size,
         slots,
@@ -473,6 +466,8 @@ def lay_out_frame(
         find_partings(view.skeleton, routes),
         sides,
         entered,
+        slides,
+        core.slid,
         core.foot,
         core.raised,
     )
@@ -486,27 +481,6 @@ def _label_box(middle: Point, label: LineLabel) -> SkylineRect:
 
 def _shifted_separator(rule: Separator, shift: Point) -> Separator:
     return Separator(*_shifted_point((rule.x1, rule.y1), shift), *_shifted_point((rule.x2, rule.y2), shift))
-
-
-def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -> GroupLayout:
-    """Return a frame with some of its ports on a side; `entered` has the y of each."""
-    ports, routes = [*made.ports], {**made.routes}
-    for port, y in entered.items():
-        side = made.side_ports[port]
-        ports[port] = (side.place[0], y)
-        routes[side.wire] = [ports[port], (side.end[0], y)]
-    return replace(made, ports=tuple(ports), routes=routes, partings=find_partings(view.skeleton, routes))
-
-
-def with_raised_port(made: GroupLayout, view: View, end: RaisedEnd, direction: Direction) -> GroupLayout:
-    """Return a frame with the port of a line that reaches into its foot inside the foot."""
-    ports, routes = [*made.ports], {**made.routes}
-    x, _ = ports[end.port]
-    ports[end.port] = FlowTurn(direction, made.width, made.height).to_screen((x, end.depth))
-    for wire, points in made.routes.items():
-        if view.skeleton.wires[wire].chain[0] == view.skeleton.children + end.port:
-            routes[wire] = [ports[end.port], *points[1:]]
-    return replace(made, ports=tuple(ports), routes=routes)
 
 
 def _auxiliary_area(

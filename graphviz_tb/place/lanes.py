@@ -104,8 +104,7 @@ def _align_column_starts(
     """Move the columns of a part down to the start of the lowest one, as far as the part does not grow."""
     ends = [0, *skeleton.breaks[part], len(bands)]
     feet = [
-        bands[last - 1].bottom
-        + (COLUMN_TURN + len(passing[number]) * COLUMN_LINE_STEP if number < len(passing) else 0)
+        bands[last - 1].bottom + (COLUMN_TURN + len(passing[number]) * COLUMN_LINE_STEP if number < len(passing) else 0)
         for number, last in enumerate(ends[1:])
     ]
     starts = [bands[first + _port_rank_count(skeleton, part, first)].top for first in ends[:-1]]

@@ -31,10 +31,9 @@ from graphviz_tb.place.frames import (
     loop_identity,
     loop_index_by_child,
     wire_identity,
-    with_raised_port,
-    with_side_ports,
 )
 from graphviz_tb.place.level import level_webs
+from graphviz_tb.place.moved_ports import move_ports
 from graphviz_tb.place.picture_path import lead_main_path
 from graphviz_tb.place.ties import Slot
 
@@ -304,13 +303,7 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
             continue
         frames[number] = lay_out_frame(group.view, group.heading, below, group.outside, options.direction, group.room)
         known[group.view.path] = CachedFrame(group, levels[number].view, below, frames[number])
-    for number, group in enumerate(groups):
-        for position, entered in frames[number].entered.items():
-            child = group.below[position]
-            frames[child] = with_side_ports(frames[child], groups[child].view, entered)
-        for end in frames[number].raised:
-            child = group.below[end.item]
-            frames[child] = with_raised_port(frames[child], groups[child].view, end, options.direction)
+    move_ports(groups, frames, options.direction)
     sketch = SceneSketch(groups, frames)
     where: dict[int, tuple[int, int, Point]] = {0: (-1, 0, (0, 0))}  # of each group: its box, depth and corner
     for number, group in enumerate(groups):

@@ -46,12 +46,13 @@ class SidePort:
 
 @dataclass(frozen=True, slots=True)
 class InnerPorts:
-    """The ports of the open children, by position: the port of each neighbour, the place of each port, and the side
-    ports; and the feet of the frames that are not drawn."""
+    """The ports of the open children, by position: the port of each neighbour, the place of each port, the side ports,
+    and how far ports may move; and the feet of the frames that are not drawn."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]
     side_ports: Mapping[int, Mapping[int, SidePort]]
+    slides: Mapping[int, Mapping[int, tuple[int, int]]]
     feet: Mapping[int, Foot]
 
 
