@@ -2862,10 +2862,22 @@ function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   [above, below] = _item_alignments(skeleton, chains, ends, widths.length, trained);
   [parts, between] = split_off_training(skeleton.parts, steps, trained);
   lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton));
+  _draw_near(skeleton, chains, lefts, steps);
   set_training_apart(skeleton, lefts, widths, trained, room);
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
   return lefts;
+}
+function _draw_near(skeleton, chains, lefts, steps) {
+  let linked, part, distances, row, apart;
+  linked = (() => { const out = new Set(); for (const chain of chains) for (const item of [chain[0], chain.at(-1)]) { out.add(item); } return out; })();
+  for ([part, distances] of py_zip(skeleton.parts, steps)) {
+    for ([row, apart] of py_zip(part, distances)) {
+      if (((row.length > 1) && (row[0] < skeleton.children) && !linked.has(row[0]))) {
+        lefts[py_position(lefts, row[0])] = Math.max(lefts.at(row[0]), (lefts.at(row[1]) - apart[0]));
+      }
+    }
+  }
 }
 function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, trained) {
   let widths, heights, wires, passing, layers, between, tall, width, height, around, band, tops, lines, boxes, open_end, rules;
