@@ -419,7 +419,7 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
     opened = dict.fromkeys(layout.opened)
     for group in list_open_groups(layout.view):
         skeleton = group.view.skeleton
-        numbers = range(first_tie(skeleton), len(skeleton.wires))
+        numbers = range(first_tie(skeleton), len(skeleton.wires)) if skeleton.falling else range(0)
         skips = [skeleton.wires[wire].chain for wire in numbers if not group.view.line_of_wire(wire).training]
         for item in {end for chain in skips for end in (chain[0], chain[-1]) if end in group.below}:
             stage = child_path(hierarchy, group.view.path, group.view.node_labels[item].row)

@@ -28,6 +28,7 @@ from graphviz_tb.page.build import page_data
 from graphviz_tb.page.levels import LevelStore
 from graphviz_tb.page.ungrouping import _rows_of_same_nodes, add_ungrouped_levels
 from graphviz_tb.page.walk import CopiedLevels, _is_nested_too_often
+from tests.place.test_bare_frames import picture_of_encoder
 from tools.twin.make import TARGET, by_import, translated
 from tools.twin.names import World
 
@@ -261,6 +262,18 @@ def test_inputs_in_later_columns_are_placed_alike(tmp_path: Path) -> None:
     opened, _ = groups_opened_by_picture(model, options)
     paths = [path for path in opened if path != (0,)]
     assert plain(model.picture(options).scene) == scenes([(model, [paths], options)], tmp_path)[0]
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB"])
+def test_boxes_in_feet_and_labels_beside_a_loss_are_placed_alike(direction: str, tmp_path: Path) -> None:
+    models = [picture_of_encoder("beside").model, graphviz_tb.load(FIXTURES / "real" / "keras2_mnist.pb")]
+    cases, expected = [], []
+    for model in models:
+        options = replace(model.options.picture, direction=direction)
+        opened, _ = groups_opened_by_picture(model, options)
+        cases.append((model, [[path for path in opened if path != (0,)]], options))
+        expected.append(plain(model.picture(options).scene))
+    assert expected == scenes(cases, tmp_path)
 
 
 def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
