@@ -271,11 +271,13 @@ class Bodies:
     def _compute_bodies(self) -> None:
         """Compute the bodies in the order of flow; in a cycle, unknown inputs have one placeholder."""
         nodes, known = np.flatnonzero(self.outside), dict[int, int]()
-        for node in sorted(range(len(self.of)) if len(nodes) else (), key=self.layers.depth.__getitem__):
-            leaf = self._leaf(node)
-            sources = self.layers.side.data_sources(node) if leaf is None else ()
-            inputs = [known.get(each, CIRCLE_HASH) for each in sources]
-            known[node] = self._body_of_op(node, inputs) if leaf is None else leaf
+        for node in sorted(nodes.tolist(), key=self.layers.depth.__getitem__) if len(nodes) else ():
+            sources = self.layers.side.data_sources(node)
+            for each in (node, *sources):
+                if each not in known and (leaf := self._leaf(each)) is not None:
+                    known[each] = leaf
+            if node not in known:
+                known[node] = self._body_of_op(node, [known.get(each, CIRCLE_HASH) for each in sources])
         self.of[nodes] = [known[node] for node in nodes.tolist()]
 
     def _body_of_op(self, node: int, inputs: list[int]) -> int:
