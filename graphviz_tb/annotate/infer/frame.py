@@ -39,8 +39,9 @@ class NodeInputs:
         # If every input names a node, slots are positions in the run.
         self._whole = np.array_equal(slot, np.arange(len(slot)) - starts[target])
         self._slot, self._key = slot, graph.key[data]
+        columns = graph.source[data], plain[self._key], starts
         # Memory views give plain ints, in a fifth of the time.
-        self._source, self._position, self._starts = map(memoryview, (graph.source[data], plain[self._key], starts))
+        self._source, self._position, self._starts = (memoryview(each) for each in columns)  # type: ignore[arg-type,unused-ignore]
 
     def input_sources(self, node: int) -> list[OutputRef | None]:
         """Return the outputs that a node takes, by slot; None for an input that names nothing."""

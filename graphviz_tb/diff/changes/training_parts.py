@@ -35,11 +35,14 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight d
 AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
-NESTEROV, TRUST_RATIO = "Nesterov momentum", "trust ratio"
+MOMENTUM, NESTEROV, TRUST_RATIO = "momentum", "Nesterov momentum", "trust ratio"
+ADAPTIVE_RATES, OF_ADAM = "adaptive learning rates", " (Adam)"
 RATE_INPUT = "learning_rate"
-NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
+ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
+NORM_OPS = ROOT_OPS | {"L2Loss"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
-LINEAR_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "Neg"}
+SUM_OPS = ADD_OPS | {"Sub"}
+LINEAR_OPS = SUM_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Neg"}
 
 
 class TrainingParts:
@@ -104,7 +107,7 @@ class TrainingParts:
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
         if self.behind[leading].any():
             clips = {self._clips[node] for node in leading if node in self._clips}
-            return f"{CLIPPING} {_widest_clip(clips)}" if clips else NESTEROV if self.ahead[leading].any() else ""
+            return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(nodes)
         if self._feed_rate(leading):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
@@ -135,22 +138,71 @@ class TrainingParts:
                 found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
         return found
 
+    def _direction_of(self, nodes: Sequence[int]) -> str:
+        """Return how ops make the direction of an update from averages of gradients; "" if they do not."""
+        if self._roots[nodes].any():
+            return f"{ADAPTIVE_RATES}{OF_ADAM if self._averages - self._squares else ''}"
+        if self.ahead[nodes].any():
+            return NESTEROV
+        scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
+        return MOMENTUM if scales and self._written_by(nodes) & (self._averages - self._squares) else ""
+
+    @cached_property
+    def _averages(self) -> set[int]:
+        """Return the variables, other than weights, that store what gradients gave, and on which updates depend."""
+        graph = self.side.graph
+        written = self._written_by(np.flatnonzero(self.behind & graph.meaning.writes).tolist())
+        taken = ~graph.control & self.bodies.outside[graph.source]
+        taken &= self.updates[graph.target] | ~graph.meaning.writes[graph.target]
+        used = graph.meaning.origin[reachable_mask(self.updates, graph.target[taken], graph.source[taken])]
+        return written & set(used.tolist()) - self.training.trained
+
+    def _linear_from(self, variables: Collection[int]) -> Bools:
+        """Return the reads of variables, and what linear ops make of them."""
+        graph = self.side.graph
+        inner = ~graph.control & self._linear[graph.target]
+        return reachable_mask(np.isin(graph.meaning.origin, list(variables)), graph.source[inner], graph.target[inner])
+
+    @cached_property
+    def _linear(self) -> Bools:
+        graph = self.side.graph
+        return graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
+
+    @cached_property
+    def _roots(self) -> Bools:
+        """Return the roots of averages before an update, by which it is divided."""
+        graph = self.side.graph
+        roots = graph.nodes_of_types(ROOT_OPS.__contains__) & self.before
+        averaged = np.zeros(len(graph), bool)
+        averaged[graph.target[~graph.control & self._linear_from(self._averages)[graph.source]]] = True
+        return roots & averaged
+
+    @cached_property
+    def _squares(self) -> set[int]:
+        """Return the averages of which a root is taken."""
+        graph = self.side.graph
+        inner = ~graph.control & (self._roots | self._linear)[graph.target]
+        under = reachable_mask(self._roots, graph.target[inner], graph.source[inner])
+        return self._averages & set(graph.meaning.origin[under].tolist())
+
     @cached_property
     def ahead(self) -> Bools:
-        """Mark the ops that look ahead: sums of a stored momentum and a gradient that go into weights."""
-        side = self.side
-        graph = side.graph
-        linear = graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
-        data = ~graph.control & (
-            linear[graph.source] | graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)[graph.source]
+        """Mark the ops that look ahead: sums of a stored momentum and a gradient that go into weights, and are not
+        stored themselves."""
+        graph, linear = self.side.graph, self._linear
+        data = ~graph.control
+        momenta = self._linear_from(self._averages)
+        fresh = (self.behind | self.bodies.gradient) & ~momenta
+        sums = graph.nodes_of_types(SUM_OPS.__contains__) & momenta & self.behind
+        with_gradient = np.zeros(len(graph), bool)
+        with_gradient[graph.target[data & fresh[graph.source]]] = True
+        taken = data & linear[graph.source]
+        taken &= linear[graph.target] | graph.meaning.writes[graph.target]
+        stores = graph.meaning.writes & ~self.updates
+        of_weights, stored = (
+            reachable_mask(ends, graph.target[taken], graph.source[taken]) for ends in (self.updates, stores)
         )
-        stored = set(self._written_by(np.flatnonzero(self.behind & graph.meaning.writes).tolist()))
-        momenta = np.isin(graph.meaning.origin, list(stored - self.training.trained))
-        inner = data & linear[graph.target]
-        added: Bools = reachable_mask(momenta, graph.source[inner], graph.target[inner])
-        taken = data & (linear[graph.target] | self.updates[graph.target])
-        last: Bools = reachable_mask(self.updates, graph.target[taken], graph.source[taken])
-        return added & last & self.behind & linear
+        return sums & with_gradient & of_weights & ~stored
 
     @cached_property
     def settings(self) -> Bools:
