@@ -166,13 +166,13 @@ def training_changes(m: Matching) -> list[Change]:
     """Return the changes of the optimizer, of loss scaling and accumulation, and of the trained variables."""
     old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
-    if old.optimizers and new.optimizers and {*old.optimizers} != {*new.optimizers}:
-        pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
-        # Of several optimizers those that only one side has; if there are such on one side only, all.
-        words = [[word for word in mine if word not in other] for mine, other in pairs]
-        words = words if all(words) else [list(each.optimizers) for each in (old, new)]
+    pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
+    # Of several optimizers those that were replaced; if there are such on one side only, the one with the most updates.
+    words = [[word for word in mine if word not in other] for mine, other in pairs]
+    words = words if all(words) else [list(each.optimizers[:1]) for each in (old, new)]
+    if all(words) and words[0] != words[1]:
         names = [word.removesuffix(f" {IN_BRANCH}") for word, *_ in words]
-        content = Setting("optimizer", *(", ".join(sorted(each)) for each in words))
+        content = Setting("optimizer", ", ".join(sorted(words[0])), ", ".join(sorted(words[1])))
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
     for key, before, after in steps:
