@@ -107,7 +107,7 @@ class TrainingParts:
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
         if self.behind[leading].any():
             clips = {self._clips[node] for node in leading if node in self._clips}
-            return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(nodes)
+            return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(list(nodes))
         if self._feed_rate(leading):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
@@ -138,30 +138,33 @@ class TrainingParts:
                 found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
         return found
 
-    def _direction_of(self, nodes: Sequence[int]) -> str:
+    def _direction_of(self, nodes: list[int]) -> str:
         """Return how ops make the direction of an update from averages of gradients; "" if they do not."""
+        momenta = self._averages - self._squares
         if self._roots[nodes].any():
-            return f"{ADAPTIVE_RATES}{OF_ADAM if self._averages - self._squares else ''}"
+            return f"{ADAPTIVE_RATES}{OF_ADAM if momenta else ''}"
         if self.ahead[nodes].any():
             return NESTEROV
         scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
-        return MOMENTUM if scales and self._written_by(nodes) & (self._averages - self._squares) else ""
+        return MOMENTUM if scales and self._written_by(nodes) & momenta else ""
 
     @cached_property
     def _averages(self) -> set[int]:
-        """Return the variables, other than weights, that store what gradients gave, and on which updates depend."""
-        graph = self.side.graph
-        written = self._written_by(np.flatnonzero(self.behind & graph.meaning.writes).tolist())
-        taken = ~graph.control & self.bodies.outside[graph.source]
-        taken &= self.updates[graph.target] | ~graph.meaning.writes[graph.target]
-        used = graph.meaning.origin[reachable_mask(self.updates, graph.target[taken], graph.source[taken])]
-        return written & set(used.tolist()) - self.training.trained
+        """The variables, other than weights, that store what gradients gave, and on which updates depend."""
+        writes = self.side.graph.meaning.writes
+        written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
+        return written & self._variables_before(self.updates, self.bodies.outside & ~writes)
 
-    def _linear_from(self, variables: Collection[int]) -> Bools:
-        """Return the reads of variables, and what linear ops make of them."""
+    @cached_property
+    def _squares(self) -> set[int]:
+        """The averages of which a root is taken."""
+        return self._averages & self._variables_before(self._roots, self._linear)
+
+    def _variables_before(self, ends: Bools, through: Bools) -> set[int]:
+        """Return the variables whose values lead to `ends`, directly or through some nodes."""
         graph = self.side.graph
-        inner = ~graph.control & self._linear[graph.target]
-        return reachable_mask(np.isin(graph.meaning.origin, list(variables)), graph.source[inner], graph.target[inner])
+        edges = ~graph.control & (ends | through)[graph.target]
+        return set(graph.meaning.origin[reachable_mask(ends, graph.target[edges], graph.source[edges])].tolist())
 
     @cached_property
     def _linear(self) -> Bools:
@@ -169,40 +172,37 @@ class TrainingParts:
         return graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
 
     @cached_property
-    def _roots(self) -> Bools:
-        """Return the roots of averages before an update, by which it is divided."""
+    def _averaged(self) -> Bools:
+        """Which nodes read averages, or are linear in them."""
         graph = self.side.graph
-        roots = graph.nodes_of_types(ROOT_OPS.__contains__) & self.before
-        averaged = np.zeros(len(graph), bool)
-        averaged[graph.target[~graph.control & self._linear_from(self._averages)[graph.source]]] = True
-        return roots & averaged
+        reads, into = np.isin(graph.meaning.origin, list(self._averages)), ~graph.control & self._linear[graph.target]
+        return reachable_mask(reads, graph.source[into], graph.target[into])
+
+    def _users_of(self, nodes: Bools) -> Bools:
+        graph = self.side.graph
+        users = np.zeros(len(graph), bool)
+        users[graph.target[~graph.control & nodes[graph.source]]] = True
+        return users
 
     @cached_property
-    def _squares(self) -> set[int]:
-        """Return the averages of which a root is taken."""
-        graph = self.side.graph
-        inner = ~graph.control & (self._roots | self._linear)[graph.target]
-        under = reachable_mask(self._roots, graph.target[inner], graph.source[inner])
-        return self._averages & set(graph.meaning.origin[under].tolist())
+    def _roots(self) -> Bools:
+        """Which ops before an update are roots of averages, by which it is divided."""
+        roots = self.before & self.side.graph.nodes_of_types(ROOT_OPS.__contains__)
+        return roots & self._users_of(self._averaged)
 
     @cached_property
     def ahead(self) -> Bools:
-        """Mark the ops that look ahead: sums of a stored momentum and a gradient that go into weights, and are not
-        stored themselves."""
-        graph, linear = self.side.graph, self._linear
-        data = ~graph.control
-        momenta = self._linear_from(self._averages)
-        fresh = (self.behind | self.bodies.gradient) & ~momenta
-        sums = graph.nodes_of_types(SUM_OPS.__contains__) & momenta & self.behind
-        with_gradient = np.zeros(len(graph), bool)
-        with_gradient[graph.target[data & fresh[graph.source]]] = True
-        taken = data & linear[graph.source]
-        taken &= linear[graph.target] | graph.meaning.writes[graph.target]
-        stores = graph.meaning.writes & ~self.updates
-        of_weights, stored = (
-            reachable_mask(ends, graph.target[taken], graph.source[taken]) for ends in (self.updates, stores)
+        """Which ops look ahead: sums of a stored momentum and a gradient that go into weights, but are not stored."""
+        graph = self.side.graph
+        sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._averaged & self.behind
+        sums &= self._users_of((self.behind | self.bodies.gradient) & ~self._averaged)
+        writes = graph.meaning.writes
+        edges = ~graph.control & self._linear[graph.source] & (self._linear | writes)[graph.target]
+        given, kept = (
+            reachable_mask(ends, graph.target[edges], graph.source[edges])
+            for ends in (self.updates, writes & ~self.updates)
         )
-        return sums & with_gradient & of_weights & ~stored
+        return sums & given & ~kept
 
     @cached_property
     def settings(self) -> Bools:
