@@ -64,8 +64,9 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
 
 
 def _programs(names: Sequence[str]) -> dict[str, str]:
-    found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
-    old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
+    listed = [name for name in names if name.endswith(".json")]  # most members are weights
+    found = {match["name"]: name for name in listed if (match := PROGRAM_NAME.fullmatch(name))}
+    old = next((name for name in listed if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
     return found or ({"model": old} if old is not None else {})
 
 
