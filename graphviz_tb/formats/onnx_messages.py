@@ -8,7 +8,7 @@ too. External data is noted and never opened.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import field
 from enum import Enum
 from functools import cache
@@ -368,6 +368,8 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
 # bytes.
 TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue, TensorValue)
 OnnxMessageT = TypeVar("OnnxMessageT")
+ListT = TypeVar("ListT", bound=Sized)
+MESSAGES_PER_BATCH = 256  # messages whose fields are taken together: the fields of one stay near in memory
 MAX_REMEMBERED_BYTES = 2048  # largest message that is cached for equal ones
 
 
@@ -482,36 +484,45 @@ class MessageDecoder:
         rules = {rule.name: rule for rule in FIELDS[kind].values()}
         names, listed = vars(kind)["__match_args__"], list(messages)
         self.depth += 1  # checked where the next message is decoded
-        columns = [self._column(rules[name], list(map(attrgetter(name), listed))) for name in names]
+        values: list[OnnxMessageT] = []
+        for first in range(0, len(listed), MESSAGES_PER_BATCH):
+            batch = listed[first : first + MESSAGES_PER_BATCH]
+            values += map(kind, *[self._column(rules[name], map(attrgetter(name), batch)) for name in names])
         self.depth -= 1
-        return tuple(map(kind, *columns))
+        return tuple(values)
 
-    def _column(self, rule: FieldRule, contents: Sequence[Any]) -> Iterable[Any]:
-        """Return the values of a field by its contents in several messages of protobuf."""
+    def _column(self, rule: FieldRule, contents: Iterable[Any]) -> Sequence[Any]:
+        """Return the values of a field by its contents in several messages of protobuf. Each content is made and freed
+        in turn: thousands of them at once would take longer."""
         kind: Any = rule.kind
+        if kind is dict:
+            return list(map(self._count_memory, contents))  # protobuf's own: those of a node are few and read once
+        if rule.many and kind in TYPED_KINDS:
+            return [self._values(kind, self._count_memory(listed)) for listed in contents]
         if rule.many:
-            entries = sum([count for count in map(len, contents) if count > MAX_UNCOUNTED_ENTRIES])
-            self.budget.take(BYTES_OF_LISTED * entries)
-            return self._list_column(kind, contents)
+            # Slices, because an iterator of protobuf ends with a slow, formatted IndexError.
+            lists = [
+                tuple((listed if len(listed) <= MAX_UNCOUNTED_ENTRIES else self._count_memory(listed))[:])
+                for listed in contents
+            ]
+            if kind in FIELDS:
+                return [self._inner(kind, listed) if listed else () for listed in lists]
+            damaged = kind is Scalar.TEXT and bytes in map(type, chain.from_iterable(lists))
+            return [tuple(map(text_of, texts)) for texts in lists] if damaged else lists
         if kind in TYPED_KINDS:
             return [self._values(kind, [message])[0] for message in contents]
         if kind in FIELDS:
             return self._inner(kind, contents)
-        return map(text_of, contents) if kind is Scalar.TEXT and bytes in map(type, contents) else contents
+        values = list(contents)
+        return list(map(text_of, values)) if kind is Scalar.TEXT and bytes in map(type, values) else values
 
-    def _list_column(self, kind: Any, contents: Sequence[Sequence[Any]]) -> Iterable[Any]:
-        if kind is dict:
-            return contents  # protobuf's own mappings: those of a node are few and read once
-        if kind in TYPED_KINDS:
-            return [self._values(kind, listed) for listed in contents]
-        # Slices, because an iterator of protobuf ends with a slow, formatted IndexError.
-        lists = [tuple(listed[:]) if listed else () for listed in contents]
-        if kind in FIELDS:
-            return [self._inner(kind, listed) if listed else () for listed in lists]
-        damaged = kind is Scalar.TEXT and bytes in map(type, chain.from_iterable(lists))
-        return [tuple(map(text_of, texts)) for texts in lists] if damaged else lists
+    def _count_memory(self, listed: ListT) -> ListT:
+        """Count the memory of the entries of a list, and return it."""
+        if len(listed) > MAX_UNCOUNTED_ENTRIES:
+            self.budget.take(BYTES_OF_LISTED * len(listed))
+        return listed
 
-    def _inner(self, kind: type[OnnxMessageT], listed: Sequence[bytes]) -> tuple[OnnxMessageT, ...]:
+    def _inner(self, kind: type[OnnxMessageT], listed: Iterable[bytes]) -> tuple[OnnxMessageT, ...]:
         """Return inner messages, decoded once per distinct bytes."""
         known: dict[bytes, OnnxMessageT] = self._decoded[kind]
         return tuple([known.get(data) or self._decode_once(kind, data) for data in listed])

@@ -91,7 +91,7 @@ def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, n
 def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
     """Return the list of weights without weights that have no values: those of the device `meta`, and fake tensors. All
     of these share one empty file, tied or not; that of fake tensors has weights of different sizes."""
-    if not isinstance(listed, dict):
+    if not isinstance(listed, dict) or all(info.file_size for info in archive.NameToInfo.values()):
         return listed
     files: dict[str, set[str]] = {}  # kinds of the weights in each empty file
     places: dict[str, str] = {}
