@@ -10,6 +10,7 @@ from graphviz_tb import load
 from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import (
+    WholeRepeat,
     _extend_to_first,
     _fold_repetitions,
     _fold_single_units,
@@ -172,8 +173,8 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
         return found
 
     kit = context()
-    assert _fold_repetitions(line("SS"), 1, kit) is None
-    assert _fold_repetitions(line("SSS"), 1, kit) is not None
+    assert _fold_repetitions(WholeRepeat(line("SS"), 1), kit) is None
+    assert _fold_repetitions(WholeRepeat(line("SSS"), 1), kit) is not None
     assert len(fold_repeats(line("xSSy"), context())) == 4
     assert len(fold_repeats(line("SStSSt"), context())) == 6  # two that count stay apart, whatever is beside them
     assert len(fold_repeats(line("SSt" * 3), context())) == 1
@@ -212,9 +213,9 @@ def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
     kit = context()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
-    [made] = _fold_repetitions(line[:3], 1, kit) or []
+    [made] = _fold_repetitions(WholeRepeat(line[:3], 1), kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
-    [made] = _fold_repetitions(line[3:], 2, kit) or []
+    [made] = _fold_repetitions(WholeRepeat(line[3:], 2), kit) or []
     assert (made.cut, made.fork) == (6, False)
     assert made.box.unit == made.box.members[0].symbol != ord("b")
     assert made.word == ("stack", made.box.unit)
@@ -226,7 +227,7 @@ def test_repetitions_that_differ_in_height_are_stages() -> None:
     for number, height in enumerate((0, 2, 0, 3)):
         tall = make_stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
         line.append(SequenceElement(tall, tall.symbol, ("stack", 5) if height else 1, number))
-    found = _fold_repetitions(line, 2, kit) or []
+    found = _fold_repetitions(WholeRepeat(line, 2), kit) or []
     assert [(each.cut, each.stage, each.box.how) for each in found] == [
         (1, True, GroupOrigin.STAGE),
         (3, True, GroupOrigin.STAGE),
