@@ -11,14 +11,12 @@ from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import (
     WholeRepeat,
-    _extend_to_first,
     _fold_repetitions,
     _fold_single_units,
     _has_smaller_period,
     _is_worth_folding,
     _shows_stack,
     fold_repeats,
-    has_same_content,
     holds_stack,
 )
 from graphviz_tb.fold.flow.sequence import SequenceElement
@@ -180,24 +178,6 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
     assert len(fold_repeats(line("SSt" * 3), context())) == 1
 
 
-def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
-    def block(symbol: int, inside: int, ops: int = 3) -> SequenceElement:
-        made = FlowBox("b", symbol, ops, 1, inside=inside)
-        return SequenceElement(made, symbol, symbol)
-
-    line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    before, run = _extend_to_first(line[:4], line[4:], context())
-    assert [each.symbol for each in before] == [1, 2]
-    assert [each.symbol for each in run] == [5, 5, 5, 5]
-    line = [block(2, 7), block(5, 7), block(5, 7)]
-    line[0].box.unit = 9  # a stack
-    assert len(_extend_to_first(line[:1], line[1:], context())[1]) == 2
-    line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(_extend_to_first(line[:1], line[1:], context())[1]) == 2  # two ops are accidents
-    assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
-    assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
-
-
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = context()
     found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): 0}, kit)
@@ -241,7 +221,8 @@ def test_heads_of_repeated_blocks_are_blocks() -> None:
         found: list[SequenceElement] = []
         for number, letter in enumerate(text):
             each = element(letter, ord(letter), 4, cut=number)
-            each.held = (1, 2, 3, 4, 9) if letter == "B" else {"c": (1, 2), "b": (3, 4), "p": (7,), "+": (9,)}[letter]
+            symbols = (1, 2, 3, 4, 9) if letter == "B" else {"c": (1, 2), "b": (3, 4), "p": (7,), "+": (9,)}[letter]
+            each.boxes = [FlowBox("", symbol, 1, 1) for symbol in symbols]
             each.shortcut = letter == "B"
             found.append(each)
         return fold_heads(found, kit)

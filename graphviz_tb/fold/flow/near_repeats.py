@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
+from graphviz_tb.fold.flow.box import FlowBox, walk_boxes, walk_groups
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import FlowElements, Repeat, SequenceElement
@@ -126,6 +126,20 @@ def near_repetition_start(
         if _are_named_scopes(sequence[start], repetition):
             return start  # the name says that it belongs to them
     return start if _begins_stage(sequence, start, stop, repetition, context) else stop
+
+
+def near_blocks_before(
+    sequence: FlowElements, earliest: int, repetition: FlowElements, stop: int, context: FoldContext
+) -> list[FlowElements]:
+    """Return the near repetitions right before `stop`: those that differ only in inputs, and one that differs more."""
+    blocks: list[FlowElements] = []
+    ops, strides = _op_counts(repetition, context.types), context.widths.has_downsampling(_boxes_of(repetition))
+    while (start := near_repetition_start(sequence, earliest, repetition, stop, context)) < stop:
+        block, stop = sequence[start:stop], start
+        blocks.insert(0, block)
+        if _op_counts(block, context.types) != ops or context.widths.has_downsampling(_boxes_of(block)) != strides:
+            break
+    return blocks
 
 
 def _start_of_like_ops(
@@ -266,7 +280,7 @@ def _best_start_before(
     """
     ops: Counter[str] = Counter()
     best, least, larger = stop, profile.size, stop
-    has_stack = any(element.box.is_repetition for element in profile.elements)
+    has_stack = any(box.is_repetition for box in walk_groups(_boxes_of(profile.elements)))
     for start in range(stop - 1, earliest - 1, -1):
         element = sequence[start]
         held = types.type_counts(element.box)
@@ -383,6 +397,16 @@ def _best_end_after(
 
 def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
     return context.types.type_counts(element.box.last_row())
+
+
+def count_near_ends(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> tuple[int, int]:
+    """Return how many of the two stretches beside a repeat have its ops, and how many are near repetitions."""
+    once = sequence[repeat.start : repeat.start + repeat.period]
+    start = near_repetition_start(sequence, 0, once, repeat.start, context)
+    stop = near_repetition_end(sequence, once, repeat.stop, len(sequence), context)
+    ends = [end for end in (sequence[start : repeat.start], sequence[repeat.stop : stop]) if end]
+    ops = _op_counts(once, context.types) if ends else None
+    return sum(_op_counts(end, context.types) == ops for end in ends), len(ends)
 
 
 def first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range:

@@ -19,7 +19,9 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_blocks_of_one_stage,
     are_numbered_in_order,
     begins_next_stage,
+    count_near_ends,
     first_block_of_pair,
+    near_blocks_before,
     near_repetition_end,
     near_repetition_start,
     second_block_start,
@@ -29,10 +31,6 @@ from graphviz_tb.fold.flow.sequence import (
     Repeat,
     SequenceElement,
     candidate_periods,
-    covering_stretch,
-    extend_with_matching_ends,
-    find_matching_ends,
-    has_same_content,
     number_words,
     periodic_stretches,
     tapering_stretches,
@@ -86,7 +84,7 @@ def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext
 def _stack_of_stage(run: FlowElements, context: FoldContext) -> SequenceElement:
     last = run[-1]
     made = make_stack(context.symbols, [element.box for element in run], last.symbol)
-    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
+    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut)
 
 
 def _fold_repeats_once(
@@ -250,13 +248,12 @@ def _best_alignment(
         def key(repeat: Repeat) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = not more and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
+            near = count_near_ends(sequence, repeat, context) if context.budget.take(period) else (0, 0)
             once = sequence[repeat.start : repeat.start + period]
             paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
+            return not uneven, -wide, template(repeat) == known, bool(paired), near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
@@ -302,13 +299,13 @@ def _alignment_key(sequence: list[SequenceElement], repeat: Repeat, context: Fol
 class WholeRepeat:
     """Equal repetitions of `period` elements, and the near repetitions right before and behind them.
 
-    first  elements  last      A' | A A A | A"; `first` and `last` are empty if there are none
-    half   where a repetition splits into two blocks; 0 if it is one block
+    A' | A A A | A"   `first` are the blocks before, in most stages one; `last` is empty if there is none
+    half              where a repetition splits into two blocks; 0 if it is one block
     """
 
     elements: list[SequenceElement]
     period: int
-    first: FlowElements = ()
+    first: Sequence[FlowElements] = ()
     last: FlowElements = ()
     half: int = 0
 
@@ -353,19 +350,13 @@ def _complete_repeat(
 
     It stops at `limit` at the latest.
     """
-    period, stop = repeat.period, repeat.stop
-    before, elements = sequence[done : repeat.start], sequence[repeat.start : stop]
-    if period == 1 and not elements[0].fork:
-        before, elements = _extend_to_first(before, elements, context)
-    else:
-        before, elements, stop = extend_with_matching_ends(sequence, done, limit, repeat)
+    period = repeat.period
+    elements = sequence[repeat.start : repeat.stop]
     half = second_block_start(elements[:period], context)
-    start = end = done + len(before)
-    if before == sequence[done:end]:
-        start = near_repetition_start(sequence, done, elements[half:period], end, context)
-        before = sequence[done:start]
-    behind = near_repetition_end(sequence, elements[-period:][: half or None], stop, limit, context)
-    return before, WholeRepeat(elements, period, sequence[start:end], sequence[stop:behind], half), behind
+    first = near_blocks_before(sequence, done, elements[half:period], repeat.start, context)
+    stop = near_repetition_end(sequence, elements[-period:][: half or None], repeat.stop, limit, context)
+    before = sequence[done : repeat.start - sum(map(len, first))]
+    return before, WholeRepeat(elements, period, first, sequence[repeat.stop : stop], half), stop
 
 
 def _start_of_next_repeat(sequence: FlowElements, repeats: Sequence[Repeat], number: int, context: FoldContext) -> int:
@@ -437,8 +428,7 @@ def _are_of_same_stage(
 def _stack_of_blocks(boxes: Sequence[FlowBox], unit: int, whole: FlowElements, context: FoldContext) -> SequenceElement:
     """Return a stack of blocks of the kind `unit`, made of the elements `whole`; a single block is none."""
     box = boxes[0] if len(boxes) == 1 else make_stack(context.symbols, boxes, unit)
-    place = covering_stretch(whole)
-    return SequenceElement(box, box.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=place)
+    return SequenceElement(box, box.symbol, ("stack", unit), whole[-1].cut, whole[0].fork)
 
 
 def _blocks_of(element: SequenceElement) -> list[FlowBox]:
@@ -467,47 +457,17 @@ def _fold_single_units(
             if half:
                 unit, blocks = box.symbol, [_as_block(part, context) for part in (repetition[:half], repetition[half:])]
                 box, word = make_stack(context.symbols, blocks, unit), ("stack", unit)
-            repetition = [
-                SequenceElement(
-                    box, box.symbol, word, repetition[-1].cut, repetition[0].fork, place=covering_stretch(repetition)
-                )
-            ]
+            repetition = [SequenceElement(box, box.symbol, word, repetition[-1].cut, repetition[0].fork)]
             place += period - 1
         folded.append(repetition[0])
         place += 1
     return folded
 
 
-def _extend_to_first(
-    before: list[SequenceElement], run: list[SequenceElement], context: FoldContext
-) -> tuple[list[SequenceElement], list[SequenceElement]]:
-    """Move boxes right before a run of equal boxes into it if they have equal content but different inputs."""
-    first = run[0]
-    if first.box.ops < MIN_STACK_OPS:
-        return before, run
-    count = len(before)
-    kernels = context.widths.kernels([first.box])
-    while (
-        count
-        and before[count - 1].is_single_box
-        and has_same_content(before[count - 1].box, first.box)
-        and context.widths.kernels([before[count - 1].box]) == kernels
-    ):
-        count -= 1
-    # With the symbol of the run they can be stacked.
-    return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
-
-
-def _near_repetition_count(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> int:
-    """Return how many of the two stretches beside a repeat are near repetitions."""
-    once = sequence[repeat.start : repeat.start + repeat.period]
-    before = near_repetition_start(sequence, 0, once, repeat.start, context) < repeat.start
-    return before + (near_repetition_end(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
-
-
 def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement] | None:
     """Return a repeat as one stack, a stack for each stage, or stages; None if it stays as it is."""
-    first, last, period = whole.first, whole.last, whole.period
+    last, period = whole.last, whole.period
+    first = [element for block in whole.first for element in block]
     if period > 1 and are_numbered_in_order(whole.elements, context):
         return _stack_blocks(
             [[element] for element in [*first, *whole.elements, *last]], whole.elements[0].symbol, context
@@ -523,9 +483,9 @@ def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[Sequence
         return [*first, *stages, *last]
     unit = repetitions[0][0].symbol if period == 1 else make_block(context, repetitions[0]).symbol
     if not whole.half:
-        return _stack_blocks([part for part in (first, *repetitions, last) if part], unit, context)
+        return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
     halves = [part for each in repetitions for part in (each[: whole.half], each[whole.half :])]
-    boxes = [_as_block(part, context) for part in (first, *halves, last) if part]
+    boxes = [_as_block(block, context) for block in (*whole.first, *halves, last) if block]
     return [_stack_of_blocks(boxes, unit, [*first, *whole.elements, *last], context)]
 
 
