@@ -281,13 +281,17 @@ def _best_start_before(
     ops: Counter[str] = Counter()
     best, least, larger = stop, profile.size, stop
     has_stack = any(box.is_repetition for box in walk_groups(_boxes_of(profile.elements)))
+    words = [element.word for element in profile.elements]
     for start in range(stop - 1, earliest - 1, -1):
         element = sequence[start]
         held = types.type_counts(element.box)
-        if element.stage or element.memory or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
+        given = element.memory and element.word not in words  # the result of an encoder
+        if element.stage or given or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
             break
         if not has_stack and _is_stack_of_blocks(element.box):
             break  # another stage
+        if [element.word] == words:
+            break  # an equal block, not a part of one
         ops.update(held)
         unlike = profile.unlike_op_count(ops)
         if 0 <= unlike < least:
@@ -399,14 +403,15 @@ def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
     return context.types.type_counts(element.box.last_row())
 
 
-def count_near_ends(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> tuple[int, int]:
-    """Return how many of the two stretches beside a repeat have its ops, and how many are near repetitions."""
+def count_near_blocks(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> tuple[int, int]:
+    """Return how many blocks beside a repeat have its ops; if none, how many are near repetitions."""
     once = sequence[repeat.start : repeat.start + repeat.period]
-    start = near_repetition_start(sequence, 0, once, repeat.start, context)
     stop = near_repetition_end(sequence, once, repeat.stop, len(sequence), context)
-    ends = [end for end in (sequence[start : repeat.start], sequence[repeat.stop : stop]) if end]
-    ops = _op_counts(once, context.types) if ends else None
-    return sum(_op_counts(end, context.types) == ops for end in ends), len(ends)
+    blocks = near_blocks_before(sequence, 0, once, repeat.start, context)
+    blocks += [sequence[repeat.stop : stop]] if stop > repeat.stop else []
+    ops = _op_counts(once, context.types) if blocks else None
+    equal = sum(_op_counts(block, context.types) == ops for block in blocks)
+    return equal, 0 if equal else len(blocks)
 
 
 def first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range:

@@ -19,7 +19,7 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_blocks_of_one_stage,
     are_numbered_in_order,
     begins_next_stage,
-    count_near_ends,
+    count_near_blocks,
     first_block_of_pair,
     near_blocks_before,
     near_repetition_end,
@@ -248,7 +248,7 @@ def _best_alignment(
         def key(repeat: Repeat) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            near = count_near_ends(sequence, repeat, context) if context.budget.take(period) else (0, 0)
+            near = count_near_blocks(sequence, repeat, context) if context.budget.take(period) else (0, 0)
             once = sequence[repeat.start : repeat.start + period]
             paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
