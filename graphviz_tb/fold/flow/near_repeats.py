@@ -1,10 +1,11 @@
 """Near repetitions: the first and the last block of a stage are rarely equal to the blocks between them.
 
-A' A A A A"        one stack of five
+A' a A A A A"      one stack of six
 
 A'  a head         the block without its sum: its elements were joined by `stages.fold_heads`
     more ops       it projects its shortcut, downsamples, or computes a value for all blocks
     fewer ops      it pads less, or has no shortcut
+a   equal ops      other inputs, so that it equals no other block; there may be several
 A"  fewer ops      what would follow them is part of the next stage
 
 A stretch beside equal repetitions is such a block if it has nearly their ops (at most a tenth differ, or it is one of
@@ -18,7 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from graphviz_tb.fold.flow.box import FlowBox, walk_boxes, walk_groups
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes, walk_groups
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import FlowElements, Repeat, SequenceElement
@@ -45,16 +46,20 @@ ARRANGING_OPS = REARRANGE_OPS | ALIAS_OPS | INDEX_OPS
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # ops of each of two blocks that form one repetition
 MAX_WEIGHTLESS_ELEMENTS = 6  # norms, activations and paddings before the first weights of a block
-MIN_REPETITION_OPS = 5  # shorter stretches are often alike by chance
+MIN_COMPARED_OPS = 5  # shorter stretches are often nearly alike by chance
 
 
 @dataclass(frozen=True, slots=True)
 class RepetitionProfile:
-    """One of several equal repetitions, the number of its ops of each type, and their sum."""
+    """One of several equal repetitions, the number of its ops of each type, and their sum.
+
+    Small ones without layers (`is_small`) are compared for equality alone.
+    """
 
     elements: FlowElements
     ops: Counter[str]
     size: int
+    is_small: bool = False
 
     def unlike_op_count(self, ops: Counter[str]) -> int:
         """Return the number of surplus and missing ops of a stretch; -1 if that is more than a tenth."""
@@ -99,9 +104,10 @@ def _op_counts(elements: FlowElements, types: OpTypes) -> Counter[str]:
 def _repetition_profile(repetition: FlowElements, context: FoldContext) -> RepetitionProfile | None:
     """Return the profile of a repetition; None if it is too small to compare and has no layers."""
     ops = _op_counts(repetition, context.types)
-    if (size := ops.total()) < MIN_REPETITION_OPS and not context.widths.holds_layer(walk_boxes(_boxes_of(repetition))):
-        return None
-    return RepetitionProfile(repetition, ops, size)
+    is_small = ops.total() < MIN_COMPARED_OPS and not context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
+    return (
+        None if is_small and ops.total() < MIN_STACK_OPS else RepetitionProfile(repetition, ops, ops.total(), is_small)
+    )
 
 
 # The first block.
@@ -155,8 +161,11 @@ def _start_of_like_ops(
         ops = context.types.type_counts(last)
         plain = profile.is_part_of_repetition(ops) and not any(map(is_layer_type, profile.ops - ops))
         shorter = plain and are_numbered([last, end])  # e.g. without a shortcut
-        return stop - (profile.is_extended(ops, 0) or profile.unlike_op_count(ops) >= 0 or shorter)
+        alike = profile.unlike_op_count(ops) >= 0
+        return stop - (alike if profile.is_small else profile.is_extended(ops, 0) or alike or shorter)
     start = _best_start_before(sequence, earliest, profile, stop, context.types)
+    if profile.is_small and _op_counts(sequence[start:stop], context.types) != profile.ops:
+        return stop
     # A stretch with the ends of two repetitions is two smaller ones.
     ends, own_ends = (
         sum(element.word == repetition[-1].word for element in part) for part in (sequence[start:stop], repetition)
@@ -328,7 +337,11 @@ def near_repetition_end(
     if _are_named_scopes(sequence[start], repetition):
         limit = start + 1  # a named scope is one block
     stop, is_complete = _best_end_after(sequence, profile, range(start, limit), context)
-    if stop == start or (stop < len(sequence) and sequence[stop].word == repetition[0].word):
+    if (
+        stop == start
+        or (profile.is_small and not is_complete)
+        or (stop < len(sequence) and sequence[stop].word == repetition[0].word)
+    ):
         return start
     return stop if _ends_stage(sequence, start, stop, repetition, is_complete, context) else start
 
@@ -498,6 +511,7 @@ def are_blocks_of_one_stage(pair: FlowElements, context: FoldContext) -> bool:
     first = context.types.type_counts(boxes[0])
     return (
         profile is not None
+        and profile.size >= MIN_COMPARED_OPS
         and bool(context.widths.output_channels(boxes) or context.widths.has_downsampling(boxes[:1]))
         and (profile.unlike_op_count(first) >= 0 or profile.is_extended(first, first.total()))
         and _may_share_stage(boxes[:1], boxes[1:], context)
