@@ -178,6 +178,13 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
     assert len(fold_repeats(line("SSt" * 3), context())) == 1
 
 
+@each(("ops", "folded"), [(5, "x 5×(a) y"), (3, "x 5×(a) y"), (2, "x a a 3×(a) y")])
+def test_blocks_that_differ_only_in_their_inputs_are_of_the_stack_behind_them(ops: int, folded: str) -> None:
+    # Two ops are accidents.
+    blocks = [SequenceElement(FlowBox("a", 97, ops, 1), word, word) for word in (1, 2, 3, 3, 3)]
+    assert shown(fold_repeats([*sequence("x"), *blocks, *sequence("y")], context())) == folded
+
+
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = context()
     found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): 0}, kit)
