@@ -104,10 +104,9 @@ def _op_counts(elements: FlowElements, types: OpTypes) -> Counter[str]:
 def _repetition_profile(repetition: FlowElements, context: FoldContext) -> RepetitionProfile | None:
     """Return the profile of a repetition; None if it is too small to compare and has no layers."""
     ops = _op_counts(repetition, context.types)
-    is_small = ops.total() < MIN_COMPARED_OPS and not context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
-    return (
-        None if is_small and ops.total() < MIN_STACK_OPS else RepetitionProfile(repetition, ops, ops.total(), is_small)
-    )
+    size = ops.total()
+    is_small = size < MIN_COMPARED_OPS and not context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
+    return None if is_small and size < MIN_STACK_OPS else RepetitionProfile(repetition, ops, size, is_small)
 
 
 # The first block.
@@ -139,13 +138,16 @@ def near_blocks_before(
 ) -> list[FlowElements]:
     """Return the near repetitions right before `stop`: those that differ only in inputs, and one that differs more."""
     blocks: list[FlowElements] = []
-    ops, strides = _op_counts(repetition, context.types), context.widths.has_downsampling(_boxes_of(repetition))
+    types, has_downsampling = context.types, context.widths.has_downsampling
     while (start := near_repetition_start(sequence, earliest, repetition, stop, context)) < stop:
         block, stop = sequence[start:stop], start
-        blocks.insert(0, block)
-        if _op_counts(block, context.types) != ops or context.widths.has_downsampling(_boxes_of(block)) != strides:
+        blocks.append(block)
+        is_equal = _op_counts(block, types) == _op_counts(repetition, types)
+        if not is_equal or has_downsampling(_boxes_of(block)) != has_downsampling(_boxes_of(repetition)):
+            break  # the first one
+        if not context.budget.take(len(sequence)):  # each search looks for its blocks in all of it
             break
-    return blocks
+    return blocks[::-1]
 
 
 def _start_of_like_ops(
