@@ -295,7 +295,9 @@ def near_repetition_end(
     stop, is_complete = _best_end_after(sequence, repetition, profile, range(start, limit), context)
     if stop == start or (stop < len(sequence) and sequence[stop].word == repetition[0].word):
         return start
-    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
+    # A side output belongs to no block.
+    main = [element for element in sequence[start:stop] if not element.side]
+    stretch, other, widths = _boxes_of(main), _boxes_of(repetition), context.widths
     given = widths.output_channels(stretch)
     if given != widths.output_channels(other) or widths.has_downsampling(other):
         return start
