@@ -1,6 +1,6 @@
 """Order a level of two streams block by block.
 
-In two-stream networks (image and text tokens, fine and coarse maps, nodes and edges) each block maps a pair of values to
+In two-stream networks (image and text tokens, nodes and edges) each block maps a pair of values to
 the next pair, and no single box is the only way from block to block. The order of demand follows one stream into the
 next block before it ends the other in this one:
 
