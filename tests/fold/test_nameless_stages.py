@@ -45,6 +45,19 @@ def test_layers_that_are_each_given_the_result_of_a_mirrored_one_are_one_stack()
     assert score(made.model(), [5, 5]) == (2, 2)
 
 
+def test_a_block_that_mixes_positions_and_then_channels_is_one_also_with_gates() -> None:
+    # As PatchTSMixer (Ekambaram et al. 2023): both halves have a gate of a softmax, the first also transposes.
+    made = Network()
+    x = made.chain(made.op("Placeholder"), ("Conv2D", "Reshape"))
+    for _ in range(5):
+        for ends in (("Transpose",), ()):
+            y = made.chain(made.op("Rsqrt", x), (*ends, "MatMul", "BiasAdd", "Relu", "MatMul", "BiasAdd"))
+            gated = made.op("Mul", y, made.chain(y, ("MatMul", "BiasAdd", "Softmax")))
+            x = made.op("AddV2", made.chain(gated, ends), x)
+    made.chain(x, ("Mean", "MatMul"))
+    assert score(made.model(), [5]) == (1, 1)
+
+
 def test_a_layer_of_another_kind_after_every_few_is_of_their_stack() -> None:
     # As the global attention of ModernBERT (Warner et al. 2024) after two layers of local attention.
     w = Writer("nameless", random.Random(3))

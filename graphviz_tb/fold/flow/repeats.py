@@ -250,12 +250,12 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = more < 2 and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
+            near = not more and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
             once = sequence[repeat.start : repeat.start + period]
             paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, max(more, near), bool(paired), more, *borders
+            return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
