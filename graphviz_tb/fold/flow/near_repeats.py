@@ -389,9 +389,9 @@ def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
             return 0
         behind = whole - before
         profile = RepetitionProfile(before, size, repetition[0], repetition[place])
-        # Two halves that only multiply, or of which one alone transposes, are one block (MLP-Mixer).
-        mixes = any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in before) and (
-            _transpose_count(before) == _transpose_count(behind)
+        # Two halves that only multiply are one block (MLP-Mixer), also with gates, if one alone transposes.
+        mixes = any(kind in MIXING_OPS for kind in before) or (
+            any("softmax" in kind.lower() for kind in before) and _transpose_count(before) == _transpose_count(behind)
         )
         if size >= MIN_BLOCK_OPS and profile.unlike_op_count(behind) >= 0 and mixes:
             kernels = [context.widths.kernels(_boxes_of(half)) for half in (repetition[:place], repetition[place:])]

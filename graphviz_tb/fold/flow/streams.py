@@ -23,7 +23,6 @@ from graphviz_tb.model.frozen import dataclass
 STREAMS = 2  # values that cross the border of a block
 MAX_OPEN_VALUES = 6  # values of the other stream that the rest of its block uses
 MAX_LEAD = 128  # places of the line by which one stream leads
-MAX_BLOCK_SHARE = 0.5  # of the stretch of two streams in one block
 MIN_BORDERS = 3  # places that equal pairs cross; fewer are no blocks
 
 
@@ -109,7 +108,7 @@ def _borders_of_blocks(dag: Dag, borders: dict[int, frozenset[int]], length: int
     """Return the places that one value crosses, and in the longest stretch between them those of equal pairs.
 
     Elsewhere a box and its norm are such a pair. Before the first equal pairs, in the stem, all places count. There are
-    no places if there are too few equal pairs, or if most of the stretch is between two of them.
+    no places if there are too few equal pairs.
     """
     single = [0, *(border for border, live in borders.items() if len(live) < STREAMS), length]
     start, stop = max(pairwise(single), key=lambda pair: pair[1] - pair[0])
@@ -127,8 +126,7 @@ def _borders_of_blocks(dag: Dag, borders: dict[int, frozenset[int]], length: int
     equal, *last = by_ended.values()
     equal = [*equal, *(border for ends in last for border in [end for end in ends if equal and end > equal[-1]][:1])]
     first = min(equal, default=stop)
-    apart = max(two - one for one, two in pairwise([start, *sorted(equal), stop]))
-    if not equal or apart > MAX_BLOCK_SHARE * (stop - start):
+    if not equal:
         return []
     return [
         border for border, live in borders.items() if len(live) < STREAMS or border in equal or start < border < first
