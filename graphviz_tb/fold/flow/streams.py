@@ -1,7 +1,7 @@
 """Order a level of two streams block by block.
 
-In two-stream networks (image and text tokens, nodes and edges) each block maps a pair of values to
-the next pair, and no single box is the only way from block to block. The order of demand follows one stream into the
+In two-stream networks (image and text tokens, nodes and edges) each block maps a pair of values to the next pair, and
+no single box is the only way from block to block. The order of demand follows one stream into the
 next block before it ends the other in this one:
 
 x ─▶ a1 ─┬─▶ x1 ─▶ a2 ─┬─▶ x2        demand: a1 c1 m1 x1 a2 y1 c2 m2 x2 …, at least three values cross each place
