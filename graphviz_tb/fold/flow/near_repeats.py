@@ -98,7 +98,10 @@ class RepetitionProfile:
 
 
 def _op_counts(elements: FlowElements, types: OpTypes) -> Counter[str]:
-    return sum((types.type_counts(element.box) for element in elements), Counter[str]())
+    ops: Counter[str] = Counter()
+    for element in elements:  # a sum of counters would walk all types for each element
+        ops.update(types.type_counts(element.box))
+    return ops
 
 
 def _repetition_profile(repetition: FlowElements, context: FoldContext) -> RepetitionProfile | None:
