@@ -53,7 +53,7 @@ MIN_COMPARED_OPS = 5  # shorter stretches are often nearly alike by chance
 class RepetitionProfile:
     """One of several equal repetitions, the number of its ops of each type, and their sum.
 
-    Small ones without layers (`is_small`) are compared for equality alone.
+    Before small ones without layers (`is_small`) only equal ones count, and none behind them.
     """
 
     elements: FlowElements
@@ -98,7 +98,10 @@ class RepetitionProfile:
 
 
 def _op_counts(elements: FlowElements, types: OpTypes) -> Counter[str]:
-    return sum((types.type_counts(element.box) for element in elements), Counter[str]())
+    ops: Counter[str] = Counter()
+    for element in elements:  # a sum of counters would walk all types for each element
+        ops.update(types.type_counts(element.box))
+    return ops
 
 
 def _repetition_profile(repetition: FlowElements, context: FoldContext) -> RepetitionProfile | None:
@@ -330,7 +333,7 @@ def near_repetition_end(
 ) -> int:
     """Return the end, up to `limit`, of a near repetition that begins at `start`; `start` if there is none."""
     profile = _repetition_profile(repetition, context)
-    if profile is None or start >= limit:
+    if profile is None or profile.is_small or start >= limit:
         return start
     box, first = sequence[start].box, repetition[0].box
     forks = sequence[start].fork and not _is_named_scope(first)  # before a projected shortcut
@@ -339,11 +342,7 @@ def near_repetition_end(
     if _are_named_scopes(sequence[start], repetition):
         limit = start + 1  # a named scope is one block
     stop, is_complete = _best_end_after(sequence, profile, range(start, limit), context)
-    if (
-        stop == start
-        or (profile.is_small and not is_complete)
-        or (stop < len(sequence) and sequence[stop].word == repetition[0].word)
-    ):
+    if stop == start or (stop < len(sequence) and sequence[stop].word == repetition[0].word):
         return start
     return stop if _ends_stage(sequence, start, stop, repetition, is_complete, context) else start
 

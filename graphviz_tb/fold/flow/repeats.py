@@ -248,7 +248,7 @@ def _best_alignment(
         def key(repeat: Repeat) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            near = count_near_blocks(sequence, repeat, context) if context.budget.take(period) else (0, 0)
+            near = count_near_blocks(sequence, repeat, context) if context.budget.take(2 * period) else (0, 0)
             once = sequence[repeat.start : repeat.start + period]
             paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
