@@ -11,28 +11,27 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.api.sheet_columns import SheetTarget, choose_columns, covered_percent
+from graphviz_tb.api.sheet_columns import Layout, SheetTarget, choose_columns, covered_percent
 from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
 from graphviz_tb.color.kinds import ATTENTION, group_kinds, op_kinds
 from graphviz_tb.expand.extract import drop_hidden_children, loose_rows
 from graphviz_tb.graphs.layer_rows import rows_with_parameters
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import RowPath, child_path, is_stack, sole_stack, usual_member
-from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.scene import Scene, Size
 from graphviz_tb.model.skeleton import first_tie
-from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS, View
+from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS
 from graphviz_tb.open.first_picture import (
     MAX_REPEAT_BOXES,
     MIN_PICTURE_BOXES,
@@ -49,7 +48,6 @@ from graphviz_tb.open.groups import (
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
 from graphviz_tb.place.frames import list_open_groups
-from graphviz_tb.render.close_frame import drawn_size
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
@@ -67,18 +65,6 @@ EASY_NAME_PX, LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 9, 8, 7, 6
 TRAINING_LEFT_OUT = Notice("no-training", "the figure has no room for what trains the model", strict=False)
 
 SecondLine = Callable[[RowPath], str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A picture without colours. `notices` report what was odd on the way, `columns` say which levels are broken into
-    columns."""
-
-    opened: OpenSet
-    view: View
-    scene: Scene
-    notices: tuple[Notice, ...]
-    columns: ColumnBreaks = field(default_factory=dict)
 
 
 def lay_out_picture(model: BaseModel, options: PictureOptions, second: SecondLine) -> Layout:
@@ -146,11 +132,11 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
         if narrow >= MIXED_TRAINING and best:
             break
         layout = lay_out(tried, narrow)
-        if drawn_size(layout.scene)[0] + PAPER_ROOM[0] > target.size[0]:
+        if layout.size[0] + PAPER_ROOM[0] > target.size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
-        shown = _is_legible(layout.scene, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
+        shown = _is_legible(layout.size, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
         if best is None or shown > most:
             best, most = layout, shown
     return best or layout
@@ -192,12 +178,11 @@ def _break_into_columns(
     if not options.wrap:
         return layout
 
-    def lay(columns: ColumnBreaks) -> tuple[View, Scene]:
+    def lay(columns: ColumnBreaks) -> Layout:
         made = _lay_out_open_groups(model, options, second, layout.opened, frames, columns, labels)
-        return made.view, made.scene
+        return replace(made, notices=layout.notices)
 
-    view, scene, columns = choose_columns(lay, layout.view, layout.scene, frames, _sheet_target(options))
-    return replace(layout, view=view, scene=scene, columns=columns)
+    return choose_columns(lay, layout, frames, _sheet_target(options))
 
 
 def _is_opening_automatic(options: PictureOptions) -> bool:
@@ -303,7 +288,7 @@ def _open_on_white_sheet(
     """Return a first picture with the largest attention open too (its closed box names only its heads), if much of the
     screen is empty, boxes stay few and names easy to read."""
     target = _sheet_target(options)
-    if covered_percent(layout.scene, target) >= FULL_SHEET_PERCENT:
+    if covered_percent(layout.size, target) >= FULL_SHEET_PERCENT:
         return layout
     attention = _closed_attention(model.hierarchy, _metagraph_function(model, options), layout)
     if not attention:
@@ -313,7 +298,7 @@ def _open_on_white_sheet(
     if _count_closed_boxes(more.scene) > MAX_REPEAT_BOXES:
         return layout
     more = _break_into_columns(model, options, second, more, frames, labels)
-    return more if _is_legible(more.scene, EASY_NAME_PX, target) else layout
+    return more if _is_legible(more.size, EASY_NAME_PX, target) else layout
 
 
 def _closed_attention(hierarchy: Hierarchy, metagraph: ExpandPath, layout: Layout) -> list[RowPath]:
@@ -452,14 +437,14 @@ def _largest_legible_layout(
 
     `layout` has all `count` groups open; `first(n)` lays out with the first n.
     """
-    if _is_legible(layout.scene, least, target):
+    if _is_legible(layout.size, least, target):
         return layout
     best, low, high = layout, least_open, count - 1  # the answer is between low and high
     while low <= high:
         # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
         count = (low + high + 1) // 2
         tried = first(count)
-        if _is_legible(tried.scene, least, target) or count == least_open:
+        if _is_legible(tried.size, least, target) or count == least_open:
             best, low = tried, count + 1
         else:
             high = count - 1
@@ -471,10 +456,10 @@ def _close_what_shrinks_names(
 ) -> Layout:
     """Return the layout without the last of its `count` open groups while closing one enlarges names below
     `LEGIBLE_NAME_PX` and leaves `members` of stacks shown."""
-    while count > MIN_OPEN_UNITS and not _is_legible(layout.scene, LEGIBLE_NAME_PX, target):
+    while count > MIN_OPEN_UNITS and not _is_legible(layout.size, LEGIBLE_NAME_PX, target):
         count -= 1
         fewer = first(count)
-        scale, larger = (target.scale(*drawn_size(each.scene)) for each in (layout, fewer))
+        scale, larger = (target.scale(*each.size) for each in (layout, fewer))
         if larger <= scale or not _shows_enough(fewer.scene, 0, members):
             break
         layout = fewer
@@ -495,10 +480,10 @@ def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOption
     return units
 
 
-def _is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
+def _is_legible(size: Size, least: int, target: SheetTarget) -> bool:
     """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
     fits."""
-    scale = target.scale(*drawn_size(scene))
+    scale = target.scale(*size)
     return scale >= target.largest if target.is_page else OP_FONT_PX * scale >= 1000 * least
 
 

@@ -6,7 +6,8 @@ The sizes of the first picture decide, once for each level: groups that are open
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from functools import cached_property
 
 from graphviz_tb.arrange.cache import CacheKey, ColumnBreaks, level_key, rank_counts
 from graphviz_tb.arrange.lanes import (
@@ -18,8 +19,10 @@ from graphviz_tb.arrange.lanes import (
     longest_part,
 )
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.scene import Direction, Scene
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.scene import Direction, Scene, Size
 from graphviz_tb.model.view import View
+from graphviz_tb.open.groups import OpenSet
 from graphviz_tb.place.frames import FRAME_PADDING, GroupLayout, OpenGroup, list_open_groups
 from graphviz_tb.place.picture import FrameCache
 from graphviz_tb.render.close_frame import drawn_size
@@ -38,42 +41,53 @@ PASSING_LINE_PX = 12  # room for a line that passes the boxes of a rank
 USUAL_GAP_PX = 36  # between two ranks that were in different columns
 
 PartBreaks = tuple[tuple[int, ...], ...]
-LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
+LayOutAgain = Callable[[ColumnBreaks], "Layout"]
 
 
-def choose_columns(
-    lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
-) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture with some levels in columns, if that shows it larger, and these columns.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A picture without colours. `notices` report what was odd on the way, `columns` say which levels are broken into
+    columns."""
+
+    opened: OpenSet
+    view: View
+    scene: Scene
+    notices: tuple[Notice, ...]
+    columns: ColumnBreaks = field(default_factory=dict)
+
+    @cached_property
+    def size(self) -> Size:
+        """The width and height, as drawn."""
+        return drawn_size(self.scene)
+
+
+def choose_columns(lay: LayOutAgain, layout: Layout, frames: FrameCache, target: SheetTarget) -> Layout:
+    """Return a picture with some levels in columns, if that shows it larger.
 
     `lay` lays the picture out again with given columns. If a picture with levels in the form of a U must be reduced, it
     is tried without the U too: columns may show it larger.
     """
-    chosen = _choose_breaks(lay, view, scene, {}, frames, target)
-    bent = [group.view for group in list_open_groups(chosen[0]) if group.view.skeleton.falling]
-    if not bent or (was := _own_scale(chosen[1], target)) >= 1000:
+    chosen = _choose_breaks(lay, layout, frames, target)
+    bent = [group.view for group in list_open_groups(chosen.view) if group.view.skeleton.falling]
+    if not bent or (was := _own_scale(chosen, target)) >= 1000:
         return chosen
     straight: ColumnBreaks = {level_key(level.metagraph): (rank_counts(level.skeleton), ()) for level in bent}
-    other = _choose_breaks(lay, *lay(straight), straight, frames, target)
-    return other if 100 * _own_scale(other[1], target) >= MIN_GAIN_PERCENT * was else chosen
+    other = _choose_breaks(lay, lay(straight), frames, target)
+    return other if 100 * _own_scale(other, target) >= MIN_GAIN_PERCENT * was else chosen
 
 
-def _own_scale(scene: Scene, target: SheetTarget) -> int:
+def _own_scale(layout: Layout, target: SheetTarget) -> int:
     """Return the scale of a picture in thousandths, at most 1000."""
-    return min(1000, _shown_scale(*_flow_extent(scene), scene.direction, target))
+    return min(1000, _shown_scale(*_flow_extent(layout), layout.scene.direction, target))
 
 
-def _choose_breaks(
-    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
-) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture, laid out with `columns`, with further columns: one level after the other, the best gain
-    first."""
-    direction, extent = scene.direction, _flow_extent(scene)
+def _choose_breaks(lay: LayOutAgain, layout: Layout, frames: FrameCache, target: SheetTarget) -> Layout:
+    """Return a picture with further columns: one level after the other, the best gain first."""
+    direction = layout.scene.direction
     used: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
-        groups = list_open_groups(view)
+        groups, columns, extent = list_open_groups(layout.view), layout.columns, _flow_extent(layout)
         made = [frames.known[group.view.path].frame for group in groups]
-        tried = None
         ranked = sorted(
             _column_offers(groups, made, extent, direction, target),
             key=lambda offer: (offer.resort, -offer.scale),
@@ -86,22 +100,19 @@ def _choose_breaks(
             if key in columns and columns[key][0] != rank_counts(skeleton):
                 continue  # inputs were moved to columns: `breaks` are of other ranks
             used.add((key, offer.resort))  # tried once, whatever the result
-            tried = {**columns, key: (rank_counts(skeleton), offer.breaks)}
-            fresh = lay(tried)
-            was, fresh_extent = _shown_scale(*extent, direction, target), _flow_extent(fresh[1])
-            if 100 * _shown_scale(*fresh_extent, direction, target) >= MIN_GAIN_PERCENT * was:
-                (view, scene), columns, extent = fresh, tried, fresh_extent
+            fresh = lay({**columns, key: (rank_counts(skeleton), offer.breaks)})
+            was, gained = (_shown_scale(*_flow_extent(each), direction, target) for each in (layout, fresh))
+            if 100 * gained >= MIN_GAIN_PERCENT * was:
+                layout = fresh
                 break
-            tried = None
-        if tried is None:
+        else:
             break
-    return view, scene, columns
+    return layout
 
 
-def _flow_extent(scene: Scene) -> tuple[int, int]:
+def _flow_extent(layout: Layout) -> tuple[int, int]:
     """Return the extent of a picture across the flow, and along it."""
-    size = drawn_size(scene)
-    return size if scene.direction in ("BT", "TB") else size[::-1]
+    return layout.size if layout.scene.direction in ("BT", "TB") else layout.size[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +135,9 @@ class SheetTarget:
         return min(1000 * self.size[0] // wide, 1000 * self.size[1] // tall, self.largest)
 
 
-def covered_percent(scene: Scene, target: SheetTarget) -> int:
+def covered_percent(size: Size, target: SheetTarget) -> int:
     """Return the share of the target that a picture covers, in percent, when it is not enlarged."""
-    wide, tall = drawn_size(scene)
+    wide, tall = size
     scale = min(1000, target.scale(wide, tall))
     covered = (wide + target.room[0]) * (tall + target.room[1]) * scale**2
     return 100 * covered // (target.size[0] * target.size[1] * 1000**2)
