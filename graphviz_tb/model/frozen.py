@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
 FIELD = dataclasses._FIELD  # type: ignore[attr-defined]  # marks a field that is not a `ClassVar` nor an `InitVar`
-MAX_UNCOMPILED_OBJECTS = 30  # compiling `__init__` takes as long as making so many objects without it
+MAX_UNCOMPILED_OBJECTS = 8  # compiling `__init__` takes as long as making a hundred objects without it
 
 
 def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = True) -> type[AnyClass]:
