@@ -28,7 +28,7 @@ SWAPPED = [
         "= open_groups(model.hierarchy, _metagraph_function(model, options),",
         "= open_groups(_metagraph_function(model, options), model.hierarchy,",
     ),
-    ("api/layout.py", "place(view, options, frames)", "place(options, view, frames)"),
+    ("api/layout.py", "place(view, options, self.frames)", "place(options, view, self.frames)"),
     (
         "api/picture.py",
         "compose(self.scene, self.paint, self.caption,",

@@ -10,7 +10,7 @@ memory    bytes in use over the step, if the trace has allocations
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
@@ -266,19 +266,18 @@ def _op_type_table(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
 def _group_table(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[RowPath, Sample]) -> list[OpTime]:
     """Return a row for each scope, call and function with measurements; its self time is that of the ops directly in
     it."""
-    self_times: dict[RowPath, list[int]] = {}
+    self_times: Counter[RowPath] = Counter()
     for path, sample in samples.items():
         group = path if path[-1] in hierarchy.calls else _group_around(hierarchy, path) or (0,)
-        known = self_times.setdefault(group, [0])
-        known[0] += sample.time
+        self_times[group] += sample.time
     for group in list(self_times):
         # Walk outwards to the first known group, so that each group is visited once.
         around = _group_around(hierarchy, group)
         while around is not None and around not in self_times:
-            self_times[around] = [0]
+            self_times[around] = 0
             around = _group_around(hierarchy, around)
     rows = []
-    for group, (time,) in self_times.items():
+    for group, time in self_times.items():
         total, count, size = sums.total_under(group)
         rows.append(
             OpTime(

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cache
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
 from graphviz_tb.color.kinds import ATTENTION, group_kinds, op_kinds
 from graphviz_tb.expand.extract import drop_hidden_children, loose_rows
 from graphviz_tb.graphs.layer_rows import rows_with_parameters
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
@@ -94,34 +94,90 @@ def _metagraph_function(model: BaseModel, options: PictureOptions) -> ExpandPath
     return model.member_metagraph if shows_one_member(options) else model.metagraph
 
 
+@dataclass(frozen=True, slots=True)
+class _PictureDraft:
+    """One picture, to be laid out with different groups open: boxes keep their `labels`, and groups that look as in an
+    earlier layout their frame in `frames`."""
+
+    model: BaseModel
+    options: PictureOptions
+    labels: NodeLabels
+    frames: FrameCache = field(default_factory=FrameCache)
+
+    def lay_out(self, opened: OpenSet, columns: ColumnBreaks | None = None) -> Layout:
+        """Lay out with these groups open. Levels are broken into `columns`, by default into those of the first
+        picture."""
+        model, options, odd = self.model, self.options, dict[Notice, None]()
+        hierarchy, report = model.hierarchy, model.report
+        columns = first_picture_columns(model, options, self.labels.second) if columns is None else columns
+        alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
+        metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
+        if options.paper:
+            training = {level.children[at] for level in map(metagraph, opened) for at in level.training}
+            without = training if self.labels.narrow >= NO_TRAINING else set[int]()
+            odd.update(dict.fromkeys([TRAINING_LEFT_OUT] if without else []))
+            metagraph = _drop_rows(metagraph, without | _rows_left_out(hierarchy, metagraph, opened, contents))
+        with report.stage("arrange"):
+            arranged = ArrangeOptions(options.engine, wrap=options.wrap)
+            if options.paper:
+                room = _sheet_target(options).size[0] * NOMINAL_PERCENT // 100
+                arranged = replace(arranged, width=min(arranged.width, room))
+            lay = LevelArranger(arranged, model.arrangements, columns)
+            skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
+        with report.stage("view"):
+            view = build_view(hierarchy, metagraph, opened, skeletons, self.labels, options.max_annotations, contents)
+        with report.stage("place"):
+            scene = place(view, options, self.frames)
+        # Equal metagraphs share one skeleton, so its notices occur several times.
+        odd.update(dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices))
+        return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
+
+    def break_into_columns(self, layout: Layout) -> Layout:
+        """Return a first picture in the columns that show it largest; `layout` has none."""
+        if not self.options.wrap:
+            return layout
+
+        def lay(columns: ColumnBreaks) -> Layout:
+            return replace(self.lay_out(layout.opened, columns), notices=layout.notices)
+
+        return choose_columns(lay, layout, self.frames, _sheet_target(self.options))
+
+
+def _draft_picture(
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
+) -> _PictureDraft:
+    """Return the draft of a picture with at most these groups open."""
+    alone = lone_members(model.hierarchy, opened, options) is not None
+    labels = NodeLabels(model.hierarchy, second, alone=alone, printed=options.paper, narrow=narrow)
+    return _PictureDraft(model, options, labels)
+
+
 def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet) -> Layout:
     """Lay out with these groups open, or fewer if the user did not say which to open."""
-    chosen = not _is_opening_automatic(options)
+    automatic = _is_opening_automatic(options)
 
     def lay_out(tried: PictureOptions, narrow: int) -> Layout:
-        if chosen:
-            labels = _node_labels(model, tried, second, opened, narrow)
-            return _lay_out_open_groups(model, tried, second, opened, labels=labels)
-        frames, labels = FrameCache(), _node_labels(model, tried, second, opened, narrow)
-        closed = _close_until_legible(model, tried, second, opened, frames, labels)
-        return closed if tried.paper else _open_on_white_sheet(model, tried, second, closed, frames, labels)
+        draft = _draft_picture(model, tried, second, opened, narrow)
+        if not automatic:
+            return draft.lay_out(opened)
+        closed = _close_until_legible(draft, opened)
+        return closed if tried.paper else _open_on_white_sheet(draft, closed)
 
     layout = _lay_out_to_print(options, lay_out) if options.paper else lay_out(options, 0)
-    if chosen:
-        return layout
-    model.columns[_first_picture_options(options)] = layout.columns
+    if automatic:
+        model.columns[_first_picture_options(options)] = layout.columns
     return layout
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
-    """Lay out a figure that fits the width of its page: the first that fits its length too, shows a U, a member of a
-    stack, and the most stacks.
+    """Lay out a figure that fits the width of its page.
 
     Smaller forms are tried one after the other: small gaps; short names in boxes and none beside them; no columns, and
-    training ops among the others; no training ops.
+    training ops among the others; no training ops. Of those that fit, the best fits the length of the page too, shows a
+    U, shows a member of a stack, has the most stacks, in this order; of equal ones, the first.
     """
     unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
-    best, most = None, (False, False, 0, 0)
+    best, merits = None, (False, False, 0, 0)
     for tried, narrow in (
         (options, 0),
         (options, SMALL_GAPS),
@@ -137,8 +193,8 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
         shown = _is_legible(layout.size, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
-        if best is None or shown > most:
-            best, most = layout, shown
+        if best is None or shown > merits:
+            best, merits = layout, shown
     return best or layout
 
 
@@ -166,68 +222,9 @@ def _sheet_target(options: PictureOptions) -> SheetTarget:
     return SheetTarget(paper_units(options), PAPER_ROOM, PAPER_LARGEST)
 
 
-def _break_into_columns(
-    model: BaseModel,
-    options: PictureOptions,
-    second: SecondLine,
-    layout: Layout,
-    frames: FrameCache,
-    labels: NodeLabels,
-) -> Layout:
-    """Return a first picture in the columns that show it largest; `layout` has none."""
-    if not options.wrap:
-        return layout
-
-    def lay(columns: ColumnBreaks) -> Layout:
-        made = _lay_out_open_groups(model, options, second, layout.opened, frames, columns, labels)
-        return replace(made, notices=layout.notices)
-
-    return choose_columns(lay, layout, frames, _sheet_target(options))
-
-
 def _is_opening_automatic(options: PictureOptions) -> bool:
     """Return whether the user chose no groups to open."""
     return not options.open and not options.open_all and options.depth == "auto"
-
-
-def _lay_out_open_groups(
-    model: BaseModel,
-    options: PictureOptions,
-    second: SecondLine,
-    opened: OpenSet,
-    frames: FrameCache | None = None,
-    columns: ColumnBreaks | None = None,
-    labels: NodeLabels | None = None,
-) -> Layout:
-    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`, and boxes
-    their `labels`.
-
-    Levels are broken into `columns`, by default into those of the first picture.
-    """
-    hierarchy, report = model.hierarchy, model.report
-    columns = first_picture_columns(model, options, second) if columns is None else columns
-    alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
-    metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
-    labels, odd = labels or _node_labels(model, options, second, opened), dict[Notice, None]()
-    if options.paper:
-        training = {level.children[at] for level in map(metagraph, opened) for at in level.training}
-        without = training if labels.narrow >= NO_TRAINING else set[int]()
-        odd.update(dict.fromkeys([TRAINING_LEFT_OUT] if without else []))
-        metagraph = _drop_rows(metagraph, without | _rows_left_out(hierarchy, metagraph, opened, contents))
-    with report.stage("arrange"):
-        arranged = ArrangeOptions(options.engine, wrap=options.wrap)
-        if options.paper:
-            room = _sheet_target(options).size[0] * NOMINAL_PERCENT // 100
-            arranged = replace(arranged, width=min(arranged.width, room))
-        lay = LevelArranger(arranged, model.arrangements, columns)
-        skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
-    with report.stage("view"):
-        view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, contents)
-    with report.stage("place"):
-        scene = place(view, options, frames)
-    # Equal metagraphs share one skeleton, so its notices occur several times.
-    odd.update(dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices))
-    return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
 
 
 def _rows_left_out(
@@ -269,35 +266,19 @@ def _has_line_to(level: Metagraph, row: int) -> bool:
     return any(level.bridges[index].other == row for index in level.core_bridges())
 
 
-def _node_labels(
-    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
-) -> NodeLabels:
-    """Return the labels of a picture with at most these groups open."""
-    alone = lone_members(model.hierarchy, opened, options) is not None
-    return NodeLabels(model.hierarchy, second, alone=alone, printed=options.paper, narrow=narrow)
-
-
-def _open_on_white_sheet(
-    model: BaseModel,
-    options: PictureOptions,
-    second: SecondLine,
-    layout: Layout,
-    frames: FrameCache,
-    labels: NodeLabels,
-) -> Layout:
+def _open_on_white_sheet(draft: _PictureDraft, layout: Layout) -> Layout:
     """Return a first picture with the largest attention open too (its closed box names only its heads), if much of the
     screen is empty, boxes stay few and names easy to read."""
-    target = _sheet_target(options)
+    model, target = draft.model, _sheet_target(draft.options)
     if covered_percent(layout.size, target) >= FULL_SHEET_PERCENT:
         return layout
-    attention = _closed_attention(model.hierarchy, _metagraph_function(model, options), layout)
+    attention = _closed_attention(model.hierarchy, _metagraph_function(model, draft.options), layout)
     if not attention:
         return layout
-    opened = {**layout.opened, **dict.fromkeys(attention)}
-    more = _lay_out_open_groups(model, options, second, opened, frames, {}, labels)
+    more = draft.lay_out({**layout.opened, **dict.fromkeys(attention)}, {})
     if _count_closed_boxes(more.scene) > MAX_REPEAT_BOXES:
         return layout
-    more = _break_into_columns(model, options, second, more, frames, labels)
+    more = draft.break_into_columns(more)
     return more if _is_legible(more.size, EASY_NAME_PX, target) else layout
 
 
@@ -338,14 +319,7 @@ def _consists_of_groups(hierarchy: Hierarchy, level: Metagraph) -> bool:
     return all(hierarchy.kind[level.children[child]] != OP_ROW for child in level.core_children())
 
 
-def _close_until_legible(
-    model: BaseModel,
-    options: PictureOptions,
-    second: SecondLine,
-    opened: OpenSet,
-    frames: FrameCache,
-    labels: NodeLabels,
-) -> Layout:
+def _close_until_legible(draft: _PictureDraft, opened: OpenSet) -> Layout:
     """Lay out with the groups that were opened last closed, as few as make the names legible; a figure for print must
     fit its page instead.
 
@@ -354,27 +328,15 @@ def _close_until_legible(
     member and enough boxes must remain. Groups that make small names still smaller are closed at the end. If nothing
     helps, all groups stay open.
     """
-
-    def lay_out_groups(groups: OpenSet) -> Layout:
-        return _lay_out_open_groups(model, options, second, groups, frames, {}, labels)
-
-    layout = lay_out_groups(_without_repeats(model.hierarchy, opened) if options.paper else opened)
-    closed = _without_stages(model.hierarchy, layout)
+    hierarchy, is_page = draft.model.hierarchy, draft.options.paper
+    layout = draft.lay_out(_without_repeats(hierarchy, opened) if is_page else opened, {})
+    closed = _without_stages(hierarchy, layout)
     if len(closed) < len(layout.opened):
-        layout = lay_out_groups(closed)
-    layout = _break_into_columns(model, options, second, layout, frames, labels)
-    # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
-    # open as one unit.
-    units = list(_opening_units(model.hierarchy, layout.opened, options).values())
-
-    @cache  # every bisection starts in the middle
-    def lay_out_first(count: int) -> Layout:
-        fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
-        return _break_into_columns(model, options, second, lay_out_groups(fewer), frames, labels)
-
-    target = _sheet_target(options)
-    if options.paper:
-        return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target, least_open=1)
+        layout = draft.lay_out(closed, {})
+    layout = draft.break_into_columns(layout)
+    closer = _GroupCloser(draft, layout)
+    if is_page:
+        return closer.largest_legible(LEGIBLE_NAME_PX, least_open=1)
     stacks, open_stacks = _count_drawn_stacks(layout.scene)
     members = min(1, open_stacks)
     for min_name_px, min_stacks in (
@@ -383,13 +345,57 @@ def _close_until_legible(
         (SMALLER_NAME_PX, stacks),
         (SMALLEST_NAME_PX, 0),
     ):
-        fewer = _largest_legible_layout(layout, lay_out_first, len(units), min_name_px, target)
+        fewer = closer.largest_legible(min_name_px)
         if _shows_enough(fewer.scene, min_stacks, members):
-            break
-    else:
+            return closer.close_what_shrinks_names(fewer, members)
+    return layout
+
+
+class _GroupCloser:
+    """Lays out a picture with the last of its open groups closed."""
+
+    def __init__(self, draft: _PictureDraft, layout: Layout) -> None:
+        self._draft, self._all_open, self._target = draft, layout, _sheet_target(draft.options)
+        # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown
+        # member open as one unit.
+        self._units = list(_opening_units(draft.model.hierarchy, layout.opened, draft.options).values())
+        self._known: dict[int, Layout] = {}  # every bisection starts in the middle
+
+    def lay_out_first(self, count: int) -> Layout:
+        """Lay out with only the first `count` units open."""
+        if count not in self._known:
+            fewer = dict.fromkeys(path for unit in self._units[:count] for path in unit)
+            self._known[count] = self._draft.break_into_columns(self._draft.lay_out(fewer, {}))
+        return self._known[count]
+
+    def largest_legible(self, min_name_px: int, least_open: int = MIN_OPEN_UNITS) -> Layout:
+        """Return the layout with the most units open, and at least `least_open`, whose names have `min_name_px` on a
+        screen; with all open if there is none."""
+        if _is_legible(self._all_open.size, min_name_px, self._target):
+            return self._all_open
+        best, low, high = self._all_open, least_open, len(self._units) - 1  # the answer is between low and high
+        while low <= high:
+            # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
+            count = (low + high + 1) // 2
+            tried = self.lay_out_first(count)
+            if _is_legible(tried.size, min_name_px, self._target) or count == least_open:
+                best, low = tried, count + 1
+            else:
+                high = count - 1
+        return best
+
+    def close_what_shrinks_names(self, layout: Layout, members: int) -> Layout:
+        """Return the layout without its last open units while closing one enlarges names below `LEGIBLE_NAME_PX` and
+        leaves `members` of stacks shown."""
+        count = len(_opening_units(self._draft.model.hierarchy, layout.opened, self._draft.options))
+        while count > MIN_OPEN_UNITS and not _is_legible(layout.size, LEGIBLE_NAME_PX, self._target):
+            count -= 1
+            fewer = self.lay_out_first(count)
+            scale, larger = (self._target.scale(*each.size) for each in (layout, fewer))
+            if larger <= scale or not _shows_enough(fewer.scene, 0, members):
+                break
+            layout = fewer
         return layout
-    count = len(_opening_units(model.hierarchy, fewer.opened, options))
-    return _close_what_shrinks_names(fewer, lay_out_first, count, members, target)
 
 
 def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
@@ -397,7 +403,7 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
     opened = dict.fromkeys(layout.opened)
     for group in list_open_groups(layout.view):
         skeleton = group.view.skeleton
-        numbers = range(first_tie(skeleton), len(skeleton.wires))
+        numbers = range(first_tie(skeleton), len(skeleton.wires)) if skeleton.falling else range(0)
         skips = [skeleton.wires[wire].chain for wire in numbers if not group.view.line_of_wire(wire).training]
         for item in {end for chain in skips for end in (chain[0], chain[-1]) if end in group.below}:
             stage = child_path(hierarchy, group.view.path, group.view.node_labels[item].row)
@@ -423,47 +429,6 @@ def _without_group(hierarchy: Hierarchy, opened: OpenSet, group: RowPath) -> dic
     at, rows = len(group) - 1, range(group[-1], int(hierarchy.end[group[-1]]))
     inside = {path for path in opened if len(path) > at and path[:at] == group[:at] and path[at] in rows}
     return {path: None for path in opened if path not in inside}
-
-
-def _largest_legible_layout(
-    layout: Layout,
-    first: Callable[[int], Layout],
-    count: int,
-    least: int,
-    target: SheetTarget,
-    least_open: int = MIN_OPEN_UNITS,
-) -> Layout:
-    """Return the layout with the most groups open, and at least `least_open`, whose names have `least` px on a screen.
-
-    `layout` has all `count` groups open; `first(n)` lays out with the first n.
-    """
-    if _is_legible(layout.size, least, target):
-        return layout
-    best, low, high = layout, least_open, count - 1  # the answer is between low and high
-    while low <= high:
-        # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
-        count = (low + high + 1) // 2
-        tried = first(count)
-        if _is_legible(tried.size, least, target) or count == least_open:
-            best, low = tried, count + 1
-        else:
-            high = count - 1
-    return best
-
-
-def _close_what_shrinks_names(
-    layout: Layout, first: Callable[[int], Layout], count: int, members: int, target: SheetTarget
-) -> Layout:
-    """Return the layout without the last of its `count` open groups while closing one enlarges names below
-    `LEGIBLE_NAME_PX` and leaves `members` of stacks shown."""
-    while count > MIN_OPEN_UNITS and not _is_legible(layout.size, LEGIBLE_NAME_PX, target):
-        count -= 1
-        fewer = first(count)
-        scale, larger = (target.scale(*each.size) for each in (layout, fewer))
-        if larger <= scale or not _shows_enough(fewer.scene, 0, members):
-            break
-        layout = fewer
-    return layout
 
 
 def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[RowPath, list[RowPath]]:

@@ -82,31 +82,27 @@ def _own_scale(layout: Layout, target: SheetTarget) -> int:
 
 
 def _choose_breaks(lay: LayOutAgain, layout: Layout, frames: FrameCache, target: SheetTarget) -> Layout:
-    """Return a picture with further columns: one level after the other, the best gain first."""
+    """Return a picture with further columns: level by level, the largest gain first, until none is left."""
     direction = layout.scene.direction
-    used: set[tuple[CacheKey, int]] = set()
+    tried: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
         groups, columns, extent = list_open_groups(layout.view), layout.columns, _flow_extent(layout)
         made = [frames.known[group.view.path].frame for group in groups]
-        ranked = sorted(
-            _column_offers(groups, made, extent, direction, target),
-            key=lambda offer: (offer.resort, -offer.scale),
-        )
-        for offer in ranked[:MAX_LEVELS_TRIED]:
-            skeleton = offer.group.view.skeleton
-            key = level_key(offer.group.view.metagraph)
-            if (key, offer.resort) in used or (offer.resort == LAST_RESORT and columns):
+        scale = _shown_scale(*extent, direction, target)
+        offers = _column_offers(groups, made, extent, direction, target)
+        for offer in sorted(offers, key=lambda offer: (offer.resort, -offer.scale))[:MAX_LEVELS_TRIED]:
+            counts, key = rank_counts(offer.group.view.skeleton), level_key(offer.group.view.metagraph)
+            if (key, offer.resort) in tried or (offer.resort == LAST_RESORT and columns):
                 continue
-            if key in columns and columns[key][0] != rank_counts(skeleton):
+            if key in columns and columns[key][0] != counts:
                 continue  # inputs were moved to columns: `breaks` are of other ranks
-            used.add((key, offer.resort))  # tried once, whatever the result
-            fresh = lay({**columns, key: (rank_counts(skeleton), offer.breaks)})
-            was, gained = (_shown_scale(*_flow_extent(each), direction, target) for each in (layout, fresh))
-            if 100 * gained >= MIN_GAIN_PERCENT * was:
-                layout = fresh
+            tried.add((key, offer.resort))
+            more = lay({**columns, key: (counts, offer.breaks)})
+            if 100 * _shown_scale(*_flow_extent(more), direction, target) >= MIN_GAIN_PERCENT * scale:
+                layout = more
                 break
         else:
-            break
+            break  # no offer was a gain
     return layout
 
 

@@ -212,13 +212,11 @@ def _equal_ranks(part: Component, edges: Sequence[tuple[int, int]], same: dict[i
 
 def set_ties_last(skeleton: Skeleton) -> Skeleton:
     """Return a skeleton with the wires of ties, between children of one rank, after all others."""
-    if not skeleton.falling:
-        return skeleton
     rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    order = sorted(
-        range(len(skeleton.wires)),
-        key=lambda wire: rank[skeleton.wires[wire].chain[0]] == rank[skeleton.wires[wire].chain[-1]],
-    )
+    tied = [rank[wire.chain[0]] == rank[wire.chain[-1]] for wire in skeleton.wires]
+    order = sorted(range(len(tied)), key=tied.__getitem__)
+    if order == [*range(len(tied))]:
+        return skeleton
     number = {wire: place for place, wire in enumerate(order)}
     return replace(
         skeleton,

@@ -41,8 +41,8 @@ from graphviz_tb.arrange.lines import (
     level_lines,
 )
 from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
+from graphviz_tb.arrange.rank_neighbours import join_labels, join_written_weights
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
-from graphviz_tb.arrange.written_weights import join_written_weights
 from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.graphs.main_path import main_path, tributaries
@@ -226,7 +226,7 @@ def _arrange_core(
         broken = [() if number in bent else breaks for number, breaks in enumerate(broken)]
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
     skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken, options.width)
-    skeleton = join_written_weights(metagraph, skeleton)
+    skeleton = join_labels(metagraph, join_written_weights(metagraph, skeleton))
     skeleton = _set_loose_training(skeleton, apart, [line.training for line in drawn])
     falling = tuple(sorted(item for found in bent.values() for item in found.falling))
     return set_ties_last(replace(skeleton, notices=tuple(notices), falling=falling))

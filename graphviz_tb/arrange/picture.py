@@ -17,8 +17,8 @@ from graphviz_tb.arrange.level import (
     child_port_constraints,
 )
 from graphviz_tb.arrange.plain_rows import is_too_large
+from graphviz_tb.arrange.rank_neighbours import gather_training
 from graphviz_tb.arrange.wrap import carry_breaks
-from graphviz_tb.arrange.written_weights import gather_training
 from graphviz_tb.limits import MAX_PASSED_RANKS, MAX_TRIED_BENDS
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy

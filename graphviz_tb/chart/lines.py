@@ -363,27 +363,33 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
     wide = columns * (CARD_SIZE[0] + CARD_GAP) - CARD_GAP
     styles = {line.group or line.label: line.style for chart in charts for line in chart.lines}
     runs = list(dict.fromkeys(line.label for chart in charts for line in chart.lines))
-    ended = len(runs) <= MAX_END_LABELS
-    short = short_run_names(runs, MAX_END_LABEL_ROOM - 16, TICK_SIZE) if ended else []
-    names = dict(zip(runs, short, strict=True)) if ended else {}
-    legend, deep = ((), 0) if ended else _run_name_legend(styles, wide, theme)
-    top = SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0) + deep
+    # The names of a few runs are at the ends of their lines, those of many in a legend above all charts.
+    end_labels: dict[str, str] = {}
+    legend: tuple[Group, ...] = ()
+    legend_height = 0
+    if len(runs) <= MAX_END_LABELS:
+        short_names = short_run_names(runs, MAX_END_LABEL_ROOM - 16, TICK_SIZE)
+        end_labels = dict(zip(runs, short_names, strict=True))
+    else:
+        legend, legend_height = _run_name_legend(styles, wide, theme)
+    below_title = SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0)
+    top = below_title + legend_height
     cards = tuple(
         _chart_card(
             chart.title,
             chart.lines,
             look,
             theme,
-            (at % columns * (CARD_SIZE[0] + CARD_GAP), at // columns * (CARD_SIZE[1] + CARD_GAP)),
-            names,
+            (number % columns * (CARD_SIZE[0] + CARD_GAP), number // columns * (CARD_SIZE[1] + CARD_GAP)),
+            end_labels,
         )
-        for at, chart in enumerate(charts)
+        for number, chart in enumerate(charts)
     )
     rows = -(-len(charts) // columns)
     height = top + max(0, rows * (CARD_SIZE[1] + CARD_GAP) - CARD_GAP) + SHEET_MARGIN
     parts = (
         Section("title", (SHEET_MARGIN, SHEET_MARGIN), (Group(tuple(_sheet_title(title, wide, theme))),)),
-        Section("legend", (SHEET_MARGIN, SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0)), legend),
+        Section("legend", (SHEET_MARGIN, below_title), legend),
         Section("graph", (SHEET_MARGIN, top), cards),
     )
     summary = f"{len(charts)} charts of {len(runs)} runs: " + "; ".join(group.tooltip for group in cards)

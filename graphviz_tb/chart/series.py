@@ -38,14 +38,15 @@ def smooth_series(values: Floats, weight: float) -> Floats:
 
 
 def _moving_averages(values: Floats, weight: float) -> Floats:
-    """Return the recurrence from 0, without bias correction, for each value."""
+    """Return the recurrence for each value, begun at 0 and without division: first within blocks, each begun at 0, then
+    with the last result of the blocks before."""
     rows = -(-len(values) // SMOOTHING_BLOCK)
     padded = np.zeros(rows * SMOOTHING_BLOCK)
     padded[: len(values)] = values
     blocks = padded.reshape(rows, SMOOTHING_BLOCK)
     inner = np.empty_like(blocks)
     last = np.zeros(rows)
-    for column in range(SMOOTHING_BLOCK):  # all blocks at once, each from 0
+    for column in range(SMOOTHING_BLOCK):  # of all blocks at once
         last = last * weight + (1 - weight) * blocks[:, column]
         inner[:, column] = last
     powers = np.multiply.accumulate(np.full(SMOOTHING_BLOCK, weight))

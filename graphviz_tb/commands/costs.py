@@ -128,10 +128,10 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
         ("activations", cost_amount(whole, "activation_bytes"), _activations_note(report)),
         *(("  " + role, cost_amount(cost, "flops"), "FLOPs") for role, cost in _roles_if_several(report).items()),
     ]
-    lines = format_table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
+    lines = format_table([row for row in rows if row[1] != "0"], width, shrinking=(1, 2))
     if report.uncounted:
         named = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
-        lines += format_table([("not counted", named)], width, gives=(1,))
+        lines += format_table([("not counted", named)], width, shrinking=(1,))
     if not report.scopes:
         return lines
     body = [_scope_cost_row(scope, report.whole) for scope in report.scopes[:top]]
@@ -294,7 +294,7 @@ def statistics_lines(measured: StatsSummary | None, top: int, width: int, look: 
         ("memory", format_bytes(round_for_json(whole.bytes)), "summed over ops"),
         ("trace", f"{measured.executions:,}", of_graph + (unnamed if measured.compiled else "")),
     ]
-    lines = format_table([row for row in rows if row[1]], width, gives=(1, 2))
+    lines = format_table([row for row in rows if row[1]], width, shrinking=(1, 2))
     for title, places, value in (
         ("Ops by time", measured.ops_by_time, figures_time),
         ("Scopes by time", measured.scopes_by_time, figures_time),

@@ -420,7 +420,7 @@ def _join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
             [*names[:MAX_JOINED_NODES], *[f"+{len(names) - MAX_JOINED_NODES} more"] * (len(names) > MAX_JOINED_NODES)]
         )
         rows.append((one_line(join.tag), join.aspect.value, JOIN_RULE_WORDS.get(join.rule, join.rule.value), said))
-    lines = format_table(rows, terminal_width(), gives=(0, 3), header=True, look=output_style())
+    lines = format_table(rows, terminal_width(), shrinking=(0, 3), header=True, look=output_style())
     counts = Counter(join.rule for join in joins if join.is_joined)
     several = sum(join.rule is JoinRule.SEVERAL for join in joins)
     said = ", ".join(

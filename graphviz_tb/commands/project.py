@@ -138,7 +138,7 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
         for embedding in found
     ]
     print_lines(
-        format_table(rows, terminal_width(), right=(2, 3), gives=(0, 1), indent=0, header=True, look=output_style())
+        format_table(rows, terminal_width(), right=(2, 3), shrinking=(0, 1), indent=0, header=True, look=output_style())
     )
 
 

@@ -53,7 +53,7 @@ def scalar_table_lines(chosen: Sequence[Series], width: int, look: TextStyle) ->
     if not chosen:
         return []
     rows = [("run", "tag", "points", "first", "last", "best", ""), *(_scalar_row(series) for series in chosen)]
-    return format_table(rows, width, right=(2, 3, 4), gives=(0, 1), indent=0, header=True, look=look)
+    return format_table(rows, width, right=(2, 3, 4), shrinking=(0, 1), indent=0, header=True, look=look)
 
 
 def _scalar_row(series: Series) -> tuple[str, ...]:
@@ -332,7 +332,7 @@ def group_table(groups: GroupedSeries, width: int, look: TextStyle) -> list[str]
         return []
     rows: list[tuple[str, ...]] = [("group", "tag", "runs", "step", "mean", "std", "least", "greatest", "")]
     rows += [_group_row(group, tag, members) for (group, tag), members in groups.items()]
-    return format_table(rows, width, right=(2, 3, 4, 5, 6, 7), gives=(0, 1), indent=0, header=True, look=look)
+    return format_table(rows, width, right=(2, 3, 4, 5, 6, 7), shrinking=(0, 1), indent=0, header=True, look=look)
 
 
 def _group_row(group: str, tag: str, members: Sequence[Series]) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
             for way in ("in", "out")
             for spec in values[f"{way}puts"]
         ]
-        lines += format_table(rows, width, gives=(1, 3), indent=4)
+        lines += format_table(rows, width, shrinking=(1, 3), indent=4)
     return lines
 
 
@@ -222,7 +222,7 @@ def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextSt
     return [
         *lines,
         look.head(clip_middle(head + format_bytes(latest.bytes), width)),
-        *format_table(rows, width, (3,), gives=(0, 2), header=True, look=look),
+        *format_table(rows, width, (3,), shrinking=(0, 2), header=True, look=look),
     ]
 
 
@@ -296,7 +296,7 @@ def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextSt
         ]
         values = join_fitting(said, max(20, width // 2), more=len(scalars) > MAX_LAST_VALUES)
         rows.append((one_line(run.name), f"{run.points:,}", str(run.last_step), values))
-    return format_table(rows, width, right=(1, 2), gives=(0, 3), header=True, look=look)
+    return format_table(rows, width, right=(1, 2), shrinking=(0, 3), header=True, look=look)
 
 
 def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]:

@@ -166,14 +166,14 @@ def format_table(
     rows: Sequence[Sequence[str]],
     width: int,
     right: Sequence[int] = (),
-    gives: Sequence[int] = (0,),
+    shrinking: Sequence[int] = (0,),
     indent: int = 2,
     header: bool = False,
     look: TextStyle = TextStyle(),
 ) -> list[str]:
     """Return rows of cells in columns, no line wider than `width`.
 
-    `right` are the right-aligned columns, `gives` the columns that shrink, widest first, if there is no room; with
+    `right` are the right-aligned columns, `shrinking` those that shrink, widest first, if there is no room; with
     `header` the first row is dimmed.
 
     >>> format_table([("conv1/weights", "12"), ("fc", "3")], 14, right=(1,))
@@ -181,9 +181,9 @@ def format_table(
     """
     if not rows:
         return []
-    # Each column is as wide as its widest cell; then the widest ones of `gives` shrink.
+    # Each column is as wide as its widest cell; then the widest of `shrinking` shrink.
     widths = [max(shown_width(row[index]) for row in rows) for index in range(len(rows[0]))]
-    widths = _shrink_columns(widths, gives, width - indent - 2 * (len(widths) - 1))
+    widths = _shrink_columns(widths, shrinking, width - indent - 2 * (len(widths) - 1))
     columns = [_clip_cells(column, wide) for column, wide in zip(zip(*rows, strict=True), widths, strict=True)]
     lines = []
     for index, row in enumerate(zip(*columns, strict=True)):

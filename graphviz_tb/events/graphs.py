@@ -253,9 +253,10 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
     events = [(run, path) for run, path in below.files if is_event_file(path)]
     # Together, since a run may have only programs or only events.
     listed = _files_of_run(options.run, folder, [*events, *find_programs(below)])
-    files = [(run, path) for run, path in listed if is_event_file(path)]
+    event_paths = {path for _, path in events}
+    files = [(run, path) for run, path in listed if path in event_paths]
     traces = find_trace_files(below, options)
-    programs = _program_items([(run, path) for run, path in listed if not is_event_file(path)], options)
+    programs = _program_items([(run, path) for run, path in listed if path not in event_paths], options)
     if not files and not traces and not programs:
         # A file that may not be read explains more than the list of files.
         unread = [notice.message for notice in notices if notice.strict]

@@ -26,15 +26,9 @@ ByteSpan = tuple[int, int]  # first byte, byte after the last
 MAX_SIZE_LETTERS, MAX_PIXELS = 10, 2**31 - 1  # letters that no size has; largest value of a column of sizes
 # Fields of Event, Summary.Value and TensorProto.
 WALL_FIELD, STEP_FIELD, SUMMARY_FIELD = 1, 2, 5
-TAG_FIELD, SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, TENSOR_FIELD, METADATA_VALUE_FIELD = (
-    1,
-    2,
-    4,
-    5,
-    6,
-    8,
-    9,
-)
+TAG_FIELD, SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, NODE_NAME_FIELD = 1, 2, 4, 5, 6, 7
+TENSOR_FIELD, METADATA_VALUE_FIELD = 8, 9
+CONTENT_FIELDS = {SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, TENSOR_FIELD}
 TENSOR_CONTENT_FIELD, STRING_VAL_FIELD = 4, 8
 NUMBER_LIST_FIELDS = {5: "float_val", 6: "double_val"}  # lists of fixed-width numbers; other lists go through protobuf
 HISTO_PART_FIELDS = {1: "minimum", 2: "maximum", 3: "number", 4: "sum", 5: "sum_squares", 6: "limits", 7: "counts"}
@@ -112,9 +106,9 @@ def locate_event_structure(data: Any, size: int) -> EventStructure | None:
         elif key == (SUMMARY_FIELD, BYTES_TYPE) and summary is None:
             summary = piece
         elif summary is not None or key[0] in (WALL_FIELD, STEP_FIELD, SUMMARY_FIELD):
-            raise UnusualEventError
+            raise UnusualEventError  # a field twice, of another type, or behind the summary
         else:
-            return None
+            return None  # a graph, a log message
     if summary is None:
         return None
     if wall is None:
@@ -130,26 +124,22 @@ def _field_span(piece: WireField) -> ByteSpan:
 def _locate_value(data: Any, outer: WireField) -> ValueStructure:
     if outer.number != 1 or outer.wire != BYTES_TYPE:
         raise UnusualEventError
-    parts = _fields_once(
-        data,
-        outer,
-        {TAG_FIELD, SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, TENSOR_FIELD, METADATA_VALUE_FIELD, 7},
-    )
-    held = [number for number in parts if number not in (TAG_FIELD, METADATA_VALUE_FIELD, 7)]
-    if len(held) > 1 or (SIMPLE_VALUE_FIELD in parts and parts[SIMPLE_VALUE_FIELD].wire != FIXED32_TYPE):
+    parts = _fields_once(data, outer, {*CONTENT_FIELDS, TAG_FIELD, METADATA_VALUE_FIELD, NODE_NAME_FIELD})
+    contents = [number for number in parts if number in CONTENT_FIELDS]
+    if len(contents) > 1 or (SIMPLE_VALUE_FIELD in parts and parts[SIMPLE_VALUE_FIELD].wire != FIXED32_TYPE):
         raise UnusualEventError  # protobuf would use the last one
     tag = _field_span(parts[TAG_FIELD]) if TAG_FIELD in parts else (outer.first, outer.first)
-    about = _read_summary_metadata(data, parts[METADATA_VALUE_FIELD]) if METADATA_VALUE_FIELD in parts else None
-    field = held[0] if held else 0
+    metadata = _read_summary_metadata(data, parts[METADATA_VALUE_FIELD]) if METADATA_VALUE_FIELD in parts else None
+    field = contents[0] if contents else 0
     form, numbers, blobs = LOCATE_BY_FIELD[field](data, parts.get(field, outer))
-    form = form._replace(plugin=None if about is None else about.plugin)
+    form = form._replace(plugin=None if metadata is None else metadata.plugin)
     if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
         # Two texts precede the images: width and height, equal within one structure.
         width, height = (
             parse_pixel_size(bytes(data[first : min(last, first + MAX_SIZE_LETTERS)])) for first, last in blobs[:2]
         )
         form, blobs = form._replace(width=width, height=height, sized=True), blobs[2:]
-    return ValueStructure(form, about, tag, numbers, blobs)
+    return ValueStructure(form, metadata, tag, numbers, blobs)
 
 
 def parse_pixel_size(text: bytes) -> int:

@@ -10,12 +10,12 @@ row (`RowCorrespondence`) of the shown one. Lines between neighbouring members a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -52,12 +52,24 @@ from graphviz_tb.options import ExpandOptions
 if TYPE_CHECKING:
     from graphviz_tb.expand.all_levels import MemberLines
 
-Crossing = tuple[int, int, int, bool, int]  # one row of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
-CrossingsByEnds = dict[tuple[CrossingEnds, bool], Crossing]  # by ends and whether the edge is control
 # The row inside, the row outside, whether inbound, (members that have the line, all members).
 PartialLine = tuple[int, int, bool, tuple[int, int]]
 MemberShares = dict[CrossingEnds, tuple[int, int]]
+
+
+class Crossing(NamedTuple):
+    """One row of `Crossings`."""
+
+    edge: int
+    inner: int
+    other: int
+    inbound: bool
+    slot: int
+
+    @property
+    def ends(self) -> CrossingEnds:
+        return self.other, self.inbound, self.inner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,45 +302,60 @@ class MemberExpander(Expander):
         """
         if stack not in self._lines:
             self._lines[stack] = self._map_stack_lines(stack, around)
-        lines, row, control = self._lines[stack], member[-1], self.hierarchy.graph.control
-        by_ends: CrossingsByEnds = {}
-
-        def add_crossing(crossing: Crossing) -> None:
-            by_ends.setdefault((_crossing_ends(crossing), bool(control[crossing[0]])), crossing)
-
-        for crossing in _iterate_crossings(lines.across.pick(lines.owner == row)):
-            add_crossing(crossing)
-        unplaced = list(lines.loose)
-        surplus = self._surplus_at(row)
-        for edge, inner, other, inbound, slot in lines.usual:
-            found = self._row_in_member(lines.member, row, inner, surplus)
+        lines, row, surplus = self._lines[stack], member[-1], self._surplus_at(member[-1])
+        own = _iterate_crossings(lines.across.pick(lines.owner == row))
+        placed, unplaced = list[Crossing](), list(lines.loose)
+        for line in lines.usual:
+            found = self._row_in_member(lines.member, row, line.inner, surplus)
             if found is None:
-                unplaced.append((edge, inner, other, inbound, slot))
+                unplaced.append(line)
             else:
-                add_crossing((edge, found, other, inbound, slot))
-        seen = {(other, inbound, is_control) for (other, inbound, _), is_control in by_ends}
-        # Drop lines to a neighbour that is joined already, by data or by a line of the same kind.
-        unplaced = [
-            line for line in unplaced if seen.isdisjoint({(*line[2:4], False), (*line[2:4], bool(control[line[0]]))})
-        ]
-        joined = list(_iterate_crossings(self._edges_to_members(stack, row)))
-        joints = {(inner, inbound): slot for _, inner, _, inbound, slot in joined} if unplaced else {}
-        for (edge, _, other, inbound, slot), ends in zip(
-            unplaced, self._ends_of_lines(stack, row, unplaced, joined), strict=True
-        ):
-            for found in ends:  # at the slot where data of other members enters
-                add_crossing((edge, found, other, inbound, joints.get((found, inbound), slot)))
+                placed.append(Crossing(line.edge, found, *line[2:]))
+        shown = self._first_with_ends([*own, *placed])
+        joints = list(_iterate_crossings(self._edges_to_members(stack, row)))
+        shown = self._first_with_ends([*shown, *self._lines_at_joints(stack, row, unplaced, shown, joints)])
         # Edges between a member and others that are not its neighbours in the stack are drawn, too.
         here = lines.place[row]
-        between = [crossing for crossing in joined if abs(lines.place.get(crossing[2], here) - here) > 1]
-        shown = [*by_ends.values(), *between]
-        if around is None:
-            shown.sort()
-        else:
-            top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_crossings_in_member`
-            shown.sort(key=lambda line: (not top <= line[2] < foot, line))
-        shown = self._with_own_tensors(shown, joined)
+        shown += [line for line in joints if abs(lines.place.get(line.other, here) - here) > 1]
+        # Lines inside the member around come first, as in `_crossings_in_member`.
+        inside = range(around[-1], int(self.hierarchy.end[around[-1]])) if around else ()
+        shown.sort(key=lambda line: (line.other not in inside, line))
+        shown = self._with_own_tensors(shown, joints)
         return _crossings_from_rows(shown if surplus is None else self._with_surplus(surplus, row, shown))
+
+    def _first_with_ends(self, lines: Iterable[Crossing]) -> list[Crossing]:
+        """Return the first of the lines between the same rows; control edges are lines of their own."""
+        first: dict[tuple[CrossingEnds, bool], Crossing] = {}
+        for line in lines:
+            first.setdefault((line.ends, self.hierarchy.graph.control.item(line.edge)), line)
+        return list(first.values())
+
+    def _lines_at_joints(
+        self,
+        stack: RowPath,
+        member: int,
+        lines: Sequence[Crossing],
+        shown: Sequence[Crossing],
+        joints: Sequence[Crossing],
+    ) -> list[Crossing]:
+        """Return lines that correspond to no row of a member, moved to where `joints` join it to other members.
+
+        Left out are lines to a row outside to which a `shown` line leads already, by data or by an edge of the same
+        kind.
+        """
+        control = self.hierarchy.graph.control
+        joined = {(line.other, line.inbound, control.item(line.edge)) for line in shown}
+        left = [
+            line for line in lines if joined.isdisjoint([(*line[2:4], False), (*line[2:4], control.item(line.edge))])
+        ]
+        if not left:
+            return []
+        slots = {(line.inner, line.inbound): line.slot for line in joints}
+        return [
+            Crossing(line.edge, row, line.other, line.inbound, slots.get((row, line.inbound), line.slot))
+            for line, rows in zip(left, self._ends_of_lines(stack, member, left, joints), strict=True)
+            for row in rows
+        ]
 
     def _row_in_member(self, usual: int, member: int, row: int, surplus: StackSurplus | None) -> int | None:
         """Return the row of a member that corresponds to a row of the usual member. The box of a drawn surplus
@@ -342,22 +369,22 @@ class MemberExpander(Expander):
         box = surplus.box.member
         rows = [self.alike.corresponding_row(surplus.usual, member, row) for _, row, _, _ in surplus.lines]
         more = [
-            (edge, row, box, inbound, slot)
+            Crossing(edge, row, box, inbound, slot)
             for (edge, _, inbound, slot), row in zip(surplus.lines, rows, strict=True)
             if row is not None
         ]
-        fed = {(row, slot) for _, row, _, inbound, slot in more if inbound}
-        return [line for line in lines if not (line[3] and (line[1], line[4]) in fed)] + more
+        fed = {(line.inner, line.slot) for line in more if line.inbound}
+        return [line for line in lines if not (line.inbound and (line.inner, line.slot) in fed)] + more
 
-    def _with_own_tensors(self, lines: list[Crossing], joined: list[Crossing]) -> list[Crossing]:
-        """Return the lines of a stack, but with the edges that join the shown member to its neighbours (`joined`) where
+    def _with_own_tensors(self, lines: Sequence[Crossing], joints: Sequence[Crossing]) -> list[Crossing]:
+        """Return the lines of a stack, but with the edges that join the shown member to its neighbours (`joints`) where
         there are any: the tensors between the first stages differ in size from those between the last."""
         own: dict[tuple[int, bool, int, bool], int] = {}
         control = self.hierarchy.graph.control
-        for edge, inner, _, inbound, slot in joined:
-            own.setdefault((inner, inbound, slot, bool(control[edge])), edge)
+        for edge, inner, _, inbound, slot in joints:
+            own.setdefault((inner, inbound, slot, control.item(edge)), edge)
         return [
-            (own.get((inner, inbound, slot, bool(control[edge])), edge), inner, other, inbound, slot)
+            Crossing(own.get((inner, inbound, slot, control.item(edge)), edge), inner, other, inbound, slot)
             for edge, inner, other, inbound, slot in lines
         ]
 
@@ -386,9 +413,9 @@ class MemberExpander(Expander):
         mapped = list(_iterate_crossings(lines.pick(kept)))
         counts = np.bincount(line_of_member)[line_of[kept]].tolist()
         few = {
-            _crossing_ends(line): (count, len(members))
+            line.ends: (count, len(members))
             for line, count in zip(mapped, counts, strict=True)
-            if count < len(members) and (surplus is None or line[1] != surplus.box.member)
+            if count < len(members) and (surplus is None or line.inner != surplus.box.member)
         }
         chain_ends = {inbound: self._chain_ends(stack, usual, inbound) for inbound in {key[1] for key in few}}
         few = {key: share for key, share in few.items() if key[2] not in chain_ends[key[1]]}
@@ -410,7 +437,7 @@ class MemberExpander(Expander):
         return int32_column(found)
 
     def _ends_of_lines(
-        self, stack: RowPath, member: int, lines: list[Crossing], joined: list[Crossing]
+        self, stack: RowPath, member: int, lines: Sequence[Crossing], joints: Sequence[Crossing]
     ) -> list[list[int]]:
         """Return for each line of a member of another structure the rows of `member` where it is drawn.
 
@@ -419,23 +446,23 @@ class MemberExpander(Expander):
         took by name, or all.
         """
         graph, names = self.hierarchy.graph, self.hierarchy.name
-        ends = {inbound: self._row_ends(stack, member, inbound) for inbound in {line[3] for line in lines}}
+        ends = {inbound: self._row_ends(stack, member, inbound) for inbound in {line.inbound for line in lines}}
         shared = {
-            (inbound, inner): (int(graph.source[edge]), int(graph.key[edge])) for edge, inner, _, inbound, _ in joined
+            (line.inbound, line.inner): (int(graph.source[line.edge]), int(graph.key[line.edge])) for line in joints
         }
         tensor = {(inbound, row): shared.get((inbound, row)) for inbound, rows in ends.items() for row in rows}
         found: dict[tuple[int, bool], set[tuple[int, int] | None]] = {}  # by the row outside and inbound
-        for _, inner, other, inbound, _ in lines:
-            name = _name_without_counters(names[inner])
-            same = {tensor[inbound, row] for row in ends[inbound] if _name_without_counters(names[row]) == name}
-            found.setdefault((other, inbound), set()).update(same)
+        for line in lines:
+            name, rows = _name_without_counters(names[line.inner]), ends[line.inbound]
+            same = {tensor[line.inbound, row] for row in rows if _name_without_counters(names[row]) == name}
+            found.setdefault((line.other, line.inbound), set()).update(same)
         taken = {(inbound, output) for (_, inbound), outputs in found.items() for output in outputs}
         chosen = {}
         for (other, inbound), tensors in found.items():
             rows = [row for row in ends[inbound] if tensor[inbound, row] in tensors]
             free = [row for row in ends[inbound] if (inbound, tensor[inbound, row]) not in taken]
             chosen[other, inbound] = rows or free or ends[inbound]
-        return [chosen[other, inbound] for _, _, other, inbound, _ in lines]
+        return [chosen[line.other, line.inbound] for line in lines]
 
     def _row_ends(self, stack: RowPath, member: int, inbound: bool) -> list[int]:
         """Return the rows of a member that a neighbour feeds (`inbound`), or that feed a neighbour; lines of members of
@@ -485,14 +512,9 @@ def _name_without_counters(name: str) -> str:
     return "/".join(part.rstrip("_") for part in without_digits(name).split("/"))
 
 
-def _crossing_ends(crossing: Crossing) -> tuple[int, bool, int]:
-    """Return the row outside of a crossing, whether it enters, and the row inside."""
-    return crossing[2], crossing[3], crossing[1]
-
-
 def _iterate_crossings(across: Crossings) -> Iterable[Crossing]:
     listed = (across.edge, across.inner, across.other, across.inbound, across.slot)
-    return zip(*(column.tolist() for column in listed), strict=True)
+    return map(Crossing._make, zip(*(column.tolist() for column in listed), strict=True))
 
 
 def _crossings_from_rows(rows: list[Crossing]) -> Crossings:

@@ -313,6 +313,7 @@ class BlockReader:
         function = self.model.functions.get(function_key(node)) if self.model.functions else None
         op = function or type_name
         stated: dict[str, Any] = {}  # settings that are not attributes of the node
+        weight = ""  # the first input that is a weight
         slots = () if function else setting_slots(op)
         kinds, stored = self.kinds, self.stored
         for slot, value in enumerate(map(self.alias.get, node.inputs, node.inputs) if self.alias else node.inputs):
@@ -323,6 +324,7 @@ class BlockReader:
                 inputs.append("")
             else:
                 inputs.append(self._input_of_stored(value, place, scope, (node, type_name, slot)))
+                weight = weight or (inputs[-1] if inputs[-1] in self.weights else "")
         if self.quantized and (types := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             stated["quantized"] = ", ".join(sorted(types))
         # Equal attributes are one object, so their ids identify them.
@@ -331,8 +333,7 @@ class BlockReader:
         if (bodies := self.model.uses.bodies.get(node)) is not None:
             functions, captured = self._add_bodies(node, bodies)
             inputs += [self._input_of_value(value, place, scope) for value in captured]
-        weight = next(filter(self.weights.__contains__, inputs), None)
-        if weight is not None and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
+        if weight and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
             self.model.call_parameters.append((named, self.builder.body, weight))
         self.builder.add_op(
             op,

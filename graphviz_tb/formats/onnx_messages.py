@@ -8,10 +8,11 @@ too. External data is noted and never opened.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import field
 from enum import Enum
-from functools import cache, partial
+from functools import cache
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -68,7 +69,7 @@ class TensorValue:
     name: str = ""
     dims: tuple[int, ...] = ()
     data_type: int = 0
-    raw_data: bytes | None = None
+    raw_data: bytes = b""
     float_data: tuple[float, ...] = ()
     int32_data: tuple[int, ...] = ()
     int64_data: tuple[int, ...] = ()
@@ -100,13 +101,13 @@ class TensorValue:
         listed: tuple[Any, ...] = (
             self.float_data or self.int32_data or self.int64_data or self.double_data or self.uint64_data
         )
-        if self.raw_data is None and listed:
+        if listed and not self.raw_data:
             try:
                 data = struct.pack(f"<{len(listed)}{form[1]}", *listed)
             except (struct.error, OverflowError):
                 return None
         else:
-            data = self.raw_data or b""
+            data = self.raw_data
         return data if len(data) == size * count else None
 
 
@@ -365,9 +366,10 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
 }
 # Messages that are decoded field by field, since hardly any are equal. Other messages are decoded once per distinct
 # bytes.
-TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue)
+TYPED_KINDS = (NodeValue, NamedValue, GraphValue, FunctionValue, TensorValue)
 OnnxMessageT = TypeVar("OnnxMessageT")
 ListT = TypeVar("ListT", bound=Sized)
+MESSAGES_PER_BATCH = 256  # messages whose fields are taken together: the fields of one stay near in memory
 MAX_REMEMBERED_BYTES = 2048  # largest message that is cached for equal ones
 
 
@@ -425,10 +427,12 @@ def _without_large_values(
             if wire != BYTES_TYPE:
                 raise CutError(start)
             inner = _without_large_values(data, rule.kind, begin, end, depth + 1, limit)
+            if len(inner) == end - begin:  # nothing is cut
+                continue
             cut = [encode_varint(number << 3 | BYTES_TYPE), encode_varint(len(inner)), inner]
         kept += [data[same:start], *cut]
         same = end
-    return b"".join([*kept, data[same:last]])
+    return b"".join([*kept, data[same:last]]) if kept else data[first:last]
 
 
 @cache
@@ -458,35 +462,6 @@ class MessageDecoder:
     def __init__(self, budget: MemoryBudget) -> None:
         self.budget, self.depth = budget, 0
         self._decoded: dict[type, dict[bytes, Any]] = {kind: {} for kind in FIELDS}
-        self._decoders = {
-            kind: {number: (rule.name, self._decoder(rule)) for number, rule in rules.items()}
-            for kind, rules in FIELDS.items()
-        }
-
-    def _decoder(self, rule: FieldRule) -> Callable[[Any], Any]:
-        """Return the function that converts the content of a field of a protobuf message."""
-        kind: Any = rule.kind
-        if kind is dict:
-            return self._count_memory  # protobuf's own list: lists of a node are few and read once
-        if kind is Scalar.TEXT:
-            return (lambda listed: _texts_of(self._entries(listed))) if rule.many else text_of
-        if isinstance(kind, Scalar):
-            return (lambda listed: tuple(self._entries(listed))) if rule.many else lambda content: content
-        if kind in TYPED_KINDS:
-            return partial(self._values, kind) if rule.many else lambda message: self._values(kind, [message])[0]
-        inner = partial(self._inner, kind)
-        return (lambda listed: tuple(map(inner, self._entries(listed)))) if rule.many else inner
-
-    def _entries(self, listed: Sequence[Any]) -> Sequence[Any]:
-        """Return the entries of a list by a slice, because an iterator of protobuf ends with a slow, formatted
-        IndexError."""
-        return self._count_memory(listed)[:]
-
-    def _count_memory(self, listed: ListT) -> ListT:
-        """Count the memory of the entries of a list, and return it."""
-        if len(listed) > MAX_UNCOUNTED_ENTRIES:
-            self.budget.take(BYTES_OF_LISTED * len(listed))
-        return listed
 
     def decode(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
         """Decode one message, and inner messages by recursion, at most as deep as protobuf allows."""
@@ -494,42 +469,69 @@ class MessageDecoder:
             raise RecursionError
         self.depth += 1
         values: dict[str, Any] = {}
-        decoders = self._decoders[kind]
         message = _message_classes()[kind].FromString(data)
         del data  # free the bytes: the message is a copy
         for field_descriptor, content in message.ListFields():
-            name, decoder = decoders[field_descriptor.number]
-            values[name] = decoder(content)
+            rule = FIELDS[kind][field_descriptor.number]
+            (values[rule.name],) = self._column(rule, [content])
         self.depth -= 1
         self.budget.take(BYTES_OF_MESSAGE)
         return kind(**values)
 
-    def _inner(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
-        """Return an inner message, decoded once per distinct bytes."""
-        known: OnnxMessageT | None = self._decoded[kind].get(data)
-        if known is None:
-            known = self.decode(kind, data)
-            if len(data) <= MAX_REMEMBERED_BYTES and kind is not TensorValue:
-                self._decoded[kind][data] = known
-        return known
-
     def _values(self, kind: type[OnnxMessageT], messages: Sequence[Any]) -> tuple[OnnxMessageT, ...]:
         """Return messages of a kind in `TYPED_KINDS` as values, made field by field: there are thousands."""
         self.budget.take(len(messages) * (BYTES_OF_NODE if kind is NodeValue else BYTES_OF_MESSAGE))
-        decoders = dict(self._decoders[kind].values())
-        listed = list(messages)
-        names = vars(kind)["__match_args__"]
-        columns = [map(decoders[name], map(attrgetter(name), listed)) for name in names]
+        rules = {rule.name: rule for rule in FIELDS[kind].values()}
+        names, listed = vars(kind)["__match_args__"], list(messages)
         self.depth += 1  # checked where the next message is decoded
-        values = tuple(map(kind, *columns))
+        values: list[OnnxMessageT] = []
+        for first in range(0, len(listed), MESSAGES_PER_BATCH):
+            batch = listed[first : first + MESSAGES_PER_BATCH]
+            values += map(kind, *[self._column(rules[name], map(attrgetter(name), batch)) for name in names])
         self.depth -= 1
-        return values
+        return tuple(values)
 
+    def _column(self, rule: FieldRule, contents: Iterable[Any]) -> Sequence[Any]:
+        """Return the values of a field by its contents in several messages of protobuf. Each content is made and freed
+        in turn: thousands of them at once would take longer."""
+        kind: Any = rule.kind
+        if kind is dict:
+            return list(map(self._count_memory, contents))  # protobuf's own: those of a node are few and read once
+        if rule.many and kind in TYPED_KINDS:
+            return [self._values(kind, self._count_memory(listed)) for listed in contents]
+        if rule.many:
+            # Slices, because an iterator of protobuf ends with a slow, formatted IndexError.
+            lists = [
+                tuple((listed if len(listed) <= MAX_UNCOUNTED_ENTRIES else self._count_memory(listed))[:])
+                for listed in contents
+            ]
+            if kind in FIELDS:
+                return [self._inner(kind, listed) if listed else () for listed in lists]
+            damaged = kind is Scalar.TEXT and bytes in map(type, chain.from_iterable(lists))
+            return [tuple(map(text_of, texts)) for texts in lists] if damaged else lists
+        if kind in TYPED_KINDS:
+            return [self._values(kind, [message])[0] for message in contents]
+        if kind in FIELDS:
+            return self._inner(kind, contents)
+        values = list(contents)
+        return list(map(text_of, values)) if kind is Scalar.TEXT and bytes in map(type, values) else values
 
-def _texts_of(listed: Sequence[str | bytes]) -> tuple[str, ...]:
-    """Return texts as `text_of` does; as they are if none is damaged."""
-    texts: tuple[Any, ...] = tuple(listed)
-    return tuple(map(text_of, texts)) if bytes in map(type, texts) else texts
+    def _count_memory(self, listed: ListT) -> ListT:
+        """Count the memory of the entries of a list, and return it."""
+        if len(listed) > MAX_UNCOUNTED_ENTRIES:
+            self.budget.take(BYTES_OF_LISTED * len(listed))
+        return listed
+
+    def _inner(self, kind: type[OnnxMessageT], listed: Iterable[bytes]) -> tuple[OnnxMessageT, ...]:
+        """Return inner messages, decoded once per distinct bytes."""
+        known: dict[bytes, OnnxMessageT] = self._decoded[kind]
+        return tuple([known.get(data) or self._decode_once(kind, data) for data in listed])
+
+    def _decode_once(self, kind: type[OnnxMessageT], data: bytes) -> OnnxMessageT:
+        made = self.decode(kind, data)
+        if len(data) <= MAX_REMEMBERED_BYTES:
+            self._decoded[kind][data] = made
+        return made
 
 
 def text_of(content: str | bytes) -> str:

@@ -196,7 +196,7 @@ def _without_last_name(listed: str) -> str:
     "['', 'enc.0', '']"
     """
     before, comma, last = listed.rpartition(", '")
-    return f"{before}, '']" if comma and last.endswith("']") and last[:-2].replace(".", "_").isidentifier() else listed
+    return f"{before}, '']" if comma and last.endswith("']") and last.find("'") == len(last) - 2 else listed
 
 
 _classes_of_modules = lru_cache(maxsize=1024)(_without_last_name)  # modules of one kind list the same classes

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from math import prod
 from typing import NamedTuple
@@ -322,18 +322,16 @@ def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     return content is not None and form is not None and content == form * (len(content) // len(form))
 
 
-# Judge whether the stored tensors of an ONNX model are the parameters of its program.
+# Judge whether the stored tensors of an ONNX model are the parameters of its program. Exporters fold, compute, copy and
+# drop parameters; then the program has at least, or at most, as many parameters as the file has weights:
 #
-#   bn.weight, bn.bias ─▶ (folded) ─▶ conv.weight        the call of the op has the parameter, the file does not
-#   bn (no weights)    ─▶ (folded) ─▶ conv.weight_bias   the call of the op has no bias, the file does
-#   wpe.weight ─▶ (computed) ─▶ onnx::Add_900            the exporter computed it from weights or from literals
-#   wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, stored again, transposed
-#   pos ─▶ Add, without calls in the file                a parameter, or a buffer: a table that the program computed
-#   head.weight ─▶ no output                             dropped, and the older exporter of PyTorch lists no parameters
-#
-# The first, third and last case make the number of weights in the file a lower bound, the fourth and fifth an upper
-# bound. If the values of the shared table are in the file they decide: equal tables are one weight. The bias of the
-# second case is a buffer; without calls in the file it makes the number a lower and an upper bound.
+#   is_folded          bn.weight, bn.bias ─▶ conv.weight        the norm's parameters are in the kernel        at least
+#   is_norm_bias       bn (no weights) ─▶ conv.weight_bias      its call has no bias: a buffer                 exactly
+#   may_be_norm_bias   the same without recorded calls          a parameter or a buffer                        at most
+#   may_hold_weights   wpe.weight ─▶ onnx::Add_900              computed from weights or from literals         at least
+#   shared_table       wte.weight [V, D] ─▶ MatMul_955 [D, V]   a copy; exactly if equal values prove it       at most
+#   may_be_buffer      pos ─▶ Add, without recorded calls       a parameter, or a table that was computed      at most
+#   may_lack_unused    head.weight ─▶ no output                 dropped; only newer exporters list parameters  at least
 
 LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
 PARAMETER_NAMES = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias"))
@@ -342,12 +340,12 @@ ROWS_COMPARED_AT_ONCE = 1024
 
 
 class StoredNumbers:
-    """The numbers of stored tensors, compared in place: `data` are the bytes of the file."""
+    """Judges stored tensors by their uses and their numbers, which are compared in place: `data` are the bytes of the
+    file."""
 
     def __init__(self, data: bytes, uses: StoredTensorUses) -> None:
         self.data, self.uses = data, uses
         self._meter = Meter(MAX_COMPARED_TENSOR_BYTES)
-        self._tables: dict[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]] | None = None
 
     def may_hold_weights(self, value: str, tensor: TensorValue) -> bool:
         """Return whether a constant may be computed from weights: it has a generated name, and more than two distinct
@@ -357,12 +355,11 @@ class StoredNumbers:
         # An exporter that records calls names a computed constant after a call: `neg_1`.
         if not is_generated_name(value) and not self.uses.is_in_calls(value):
             return False
-        numbers = self._elements(tensor)
-        if numbers is None:
+        elements = self._elements(tensor)
+        if elements is None:
             return True
-        first = numbers[0]
-        others = np.flatnonzero((numbers != first).any(axis=1))
-        return bool(len(others)) and bool((numbers[others] != numbers[others[0]]).any())
+        unlike_first = elements[(elements != elements[0]).any(axis=1)]
+        return bool((unlike_first != unlike_first[:1]).any())
 
     def may_lack_unused(self, listed: Mapping[str, str]) -> bool:
         """Return whether the program may have parameters that no output needs: PyTorch's exporters leave them out, and
@@ -371,8 +368,7 @@ class StoredNumbers:
 
     def is_folded(self, value: str, use: WeightUse) -> bool:
         """Return whether the kernel of a convolution has another name than in the program: a norm is folded into it."""
-        made = self.uses.from_pytorch and is_generated_name(value)
-        return made and has_role(op_type(use.node), Role.CONVOLUTION)
+        return self.uses.from_pytorch and is_generated_name(value) and has_role(op_type(use.node), Role.CONVOLUTION)
 
     def is_norm_bias(self, value: str, use: WeightUse) -> bool:
         """Return whether a bias is that of a norm without weights, folded into a convolution without a bias."""
@@ -388,10 +384,11 @@ class StoredNumbers:
         """Return whether a stored tensor may be a table that the program computed: neither the input, nor the name, nor
         the exporter says that it is a parameter. A named tensor that PyTorch's older exporter joins to a product may be
         a bias or a buffer."""
-        own = value.rpartition(".")[2]
-        joined = self.uses.from_pytorch and use.slot not in weight_input_names(op_type(use.node)).values()
-        says_nothing = not use.slot or (joined and not is_generated_name(value))
-        return says_nothing and own not in PARAMETER_NAMES and not has_call_record(use.node)
+        if has_call_record(use.node) or value.rpartition(".")[2] in PARAMETER_NAMES:
+            return False
+        is_weight_input = use.slot in weight_input_names(op_type(use.node)).values()
+        is_named_by_pytorch = self.uses.from_pytorch and not is_generated_name(value)
+        return not use.slot or (is_named_by_pytorch and not is_weight_input)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the name of a lookup's table that a product uses as a second copy, possibly transposed, and whether
@@ -399,39 +396,37 @@ class StoredNumbers:
         if len(tensor.dims) != 2 or not is_generated_name(value) or not has_role(op_type(use.node), Role.PRODUCT):
             return None
         unproven: tuple[str, bool] | None = None
-        for block, name in self._tables_by_size().get((tensor.dtype, tuple(sorted(tensor.dims))), ()):
-            table = self.uses.stored[block, name]
-            equal = self._are_equal(table, tensor)
+        for block, name in self._tables_by_size.get((tensor.dtype, tuple(sorted(tensor.dims))), ()):
+            equal = self._are_equal(self.uses.stored[block, name], tensor)
             if equal:
                 return name, True
             if equal is None and unproven is None:
                 unproven = name, False
         return unproven
 
+    @cached_property
     def _tables_by_size(self) -> Mapping[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]]:
-        """Return the tables of lookups, by type and sorted sizes."""
-        if self._tables is None:
-            self._tables = {}
-            for key, tensor in self.uses.stored.items():
-                if len(tensor.dims) == 2 and "float" in tensor.dtype and self.uses.is_looked_up(*key):
-                    self._tables.setdefault((tensor.dtype, tuple(sorted(tensor.dims))), []).append(key)
-        return self._tables
+        """The tables of lookups, by type and sorted sizes."""
+        tables: dict[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]] = {}
+        for key, tensor in self.uses.stored.items():
+            if len(tensor.dims) == 2 and "float" in tensor.dtype and self.uses.is_looked_up(*key):
+                tables.setdefault((tensor.dtype, tuple(sorted(tensor.dims))), []).append(key)
+        return tables
 
-    def _are_equal(self, table: TensorValue, other: TensorValue) -> bool | None:
+    def _are_equal(self, table: TensorValue, copy: TensorValue) -> bool | None:
         """Return whether two matrices have the same numbers, perhaps transposed; None if the values are missing from
         the file, or all equal."""
-        one, two = self._elements(table), self._elements(other)
-        if one is None or two is None or not (one != one[0]).any():
+        numbers, copied = self._elements(table), self._elements(copy)
+        if numbers is None or copied is None or not (numbers != numbers[0]).any():
             return None
-        size = one.shape[1]
-        matrix, turned = one.reshape(*table.dims, size), two.reshape(*other.dims, size)
-        if other.dims == table.dims and np.array_equal(one, two):
+        if copy.dims == table.dims and np.array_equal(numbers, copied):
             return True
-        if other.dims != table.dims[::-1]:
+        if copy.dims != table.dims[::-1]:
             return False
+        matrix, transposed = numbers.reshape(*table.dims, -1), copied.reshape(*copy.dims, -1).transpose(1, 0, 2)
         rows = range(0, table.dims[0], ROWS_COMPARED_AT_ONCE)
-        blocks = ((matrix[at : at + ROWS_COMPARED_AT_ONCE], turned[:, at : at + ROWS_COMPARED_AT_ONCE]) for at in rows)
-        return all(np.array_equal(block, across.transpose(1, 0, 2)) for block, across in blocks)
+        parts = (slice(start, start + ROWS_COMPARED_AT_ONCE) for start in rows)
+        return all(np.array_equal(matrix[part], transposed[part]) for part in parts)
 
     def _elements(self, tensor: TensorValue) -> Bytes | None:
         """Return the bytes of the elements, one row per element; None if the file does not contain them, or too many

@@ -222,8 +222,8 @@ class _ProgramReader:
         self.builder.add_op(
             kind,
             scope,
-            ["" if number == ABSENT else str(number) for number in operator.inputs],
-            ["" if number == ABSENT else str(number) for number in operator.outputs],
+            [subgraph.values[number] for number in operator.inputs],
+            [subgraph.values[number] for number in operator.outputs],
             tuple([_value(tensors[number]) for number in operator.outputs]),
             marshal.dumps(attributes, 2),  # equal for equal settings; takes a third of the time of `repr`
             lambda: attributes,
@@ -250,6 +250,7 @@ class _SubgraphNames:
 
     def __init__(self, graph: LiteSubgraph) -> None:
         self.graph, self._inputs = graph, frozenset(graph.inputs)
+        self.values = [*map(str, range(len(graph.tensors))), ""]  # the last one is that of `ABSENT`, -1
         self.uses: dict[int, list[OperatorInput]] = {}  # tensor ─▶ the operators that use it
         self._maker: dict[int, int] = {}  # tensor ─▶ position of the operator with this output
         for place, operator in enumerate(graph.operators):
@@ -324,12 +325,10 @@ class _SubgraphNames:
     def place_of_stored(self, number: int) -> tuple[str, str]:
         """Return the scope and the name of a constant: the scope of the op that uses it, and its role there."""
         used = self._final_use(number)
-        parts = _name_parts(self.graph.tensors[number].name)
+        word = _weight_word(self.graph.operators[used[0]], used[1]) if used is not None else ""
+        parts = _name_parts(self.graph.tensors[number].name) if not word else []
         leaf = _best_part(parts, "").rpartition("/")[2] if parts else "constant"
-        if used is None:
-            return "", leaf
-        place, slot = used
-        return self.place_of_operator(place)[0], _weight_word(self.graph.operators[place], slot) or leaf
+        return self.place_of_operator(used[0])[0] if used is not None else "", word or leaf
 
     def uncertainty_attributes(self, number: int) -> dict[str, str | bool]:
         """Return attributes for the uncertainty about a weight. The bias of a convolution may contain a norm, or be the
@@ -376,7 +375,7 @@ def _name_parts(name: str) -> list[str]:
     if len(name) > MAX_NAME_LETTERS:
         return []
     parts = [part for part in name.split(";") if part.rpartition("/")[2] not in ("", READ_SEGMENT)]
-    return [part for part in parts if not part.isdecimal() and not NAME_OF_RESULT.fullmatch(part)]
+    return [part for part in parts if "/" in part or not (part.isdecimal() or NAME_OF_RESULT.fullmatch(part))]
 
 
 def _best_part(parts: Sequence[str], op: str) -> str:
@@ -406,8 +405,12 @@ def _weight_word(operator: LiteOperator, slot: int) -> str:
 
 
 def _value(tensor: LiteTensor) -> Value:
-    sizes = None if tensor.shape is None else tuple([None if size < 0 else size for size in tensor.shape])
-    return Value(sizes, tensor.dtype)
+    return _kind(tensor.shape, tensor.dtype)
+
+
+@lru_cache(maxsize=1024)  # thousands of tensors have a few dozen shapes
+def _kind(shape: tuple[int, ...] | None, dtype: str) -> Value:
+    return Value(None if shape is None else tuple([None if size < 0 else size for size in shape]), dtype)
 
 
 def _tensors_of_operators(graph: LiteSubgraph) -> Iterator[int]:

@@ -2,7 +2,8 @@
 
 A file is a flatbuffer: a table points back to its list of slots, which has the position of each field; pointers to
 vectors, texts and inner tables lead forwards. Parts may be shared, so a small file may repeat a long list many times: a
-meter counts all values that are read. `tflite.tsv` has the numbers of ops and the fields of their options.
+meter counts all values that are read. There are thousands of tensors and operators, but most have one of a few lists of
+slots: a field is read of all of them at once. `tflite.tsv` has the numbers of ops and the fields of their options.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from pkgutil import get_data
 from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
 from graphviz_tb.formats.protobuf import CutError, wire_fields
 from graphviz_tb.limits import FREE_FLATBUFFER_VALUES, Meter
+from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.ops.table import read_table
@@ -169,6 +174,15 @@ class _Flatbuffer:
         except (struct.error, OverflowError):
             raise self.damage_error(min(at, len(self.data))) from None
 
+    def gather(self, kind: str, places: Longs) -> NDArray[Any]:
+        """Return the values at several places, aligned or not."""
+        last = len(self.data) - SIZE_BY_KIND[kind]
+        outside = np.flatnonzero((places < 0) | (places > last))
+        if len(outside):
+            raise self.damage_error(min(int(places[outside[0]]), len(self.data)))
+        values: NDArray[Any] = np.ndarray((max(0, last + 1),), f"<{kind}", self.data, strides=(1,))[places]
+        return values
+
     def slots(self, at: int) -> tuple[int, ...]:
         """Return the offsets of the fields of all tables with the list of slots at a position; 0 for a field with its
         default."""
@@ -201,9 +215,6 @@ class _Table:
         offset = self._offsets[slot]
         return self._at + offset if offset else None
 
-    def has(self, slot: int) -> bool:
-        return self._offsets[slot] > 0
-
     def number(self, slot: int, kind: str, default: float = 0) -> Any:
         """Return a number, by a letter of `struct`."""
         offset = self._offsets[slot]
@@ -230,6 +241,12 @@ class _Table:
         for place in range(start, start + 4 * length, 4):
             yield _Table(self._file, place + self._file.unpack("I", place))
 
+    def columns(self, slot: int) -> _TableColumns:
+        """Return the tables of a vector."""
+        start, length = self.vector(slot, 4)
+        places = start + 4 * np.arange(length)
+        return _TableColumns(self._file, places + self._file.gather("I", places))
+
     def vector(self, slot: int, size: int) -> tuple[int, int]:
         """Return the first byte of a vector and its length, which is checked; 0, 0 if there is none."""
         place = self._place(slot)
@@ -242,6 +259,64 @@ class _Table:
         return start + 4, length
 
 
+class _TableColumns:
+    """Many tables: a field of all of them by the number of its slot."""
+
+    def __init__(self, file: _Flatbuffer, at: Longs) -> None:
+        file.take(len(at))
+        self._file, self._at = file, at
+        lists, self._list = np.unique(at - file.gather("i", at), return_inverse=True)
+        self._offsets = np.array([file.slots(each) for each in lists.tolist()], np.int64).reshape(-1, MAX_SLOTS)
+
+    def _places(self, slot: int) -> tuple[Longs, Longs]:
+        """Return the tables that have a field, and its positions."""
+        offsets = self._offsets[self._list, slot]
+        present = np.flatnonzero(offsets)
+        return present, self._at[present] + offsets[present]
+
+    def has(self, slot: int) -> list[bool]:
+        has: list[bool] = (self._offsets[self._list, slot] > 0).tolist()
+        return has
+
+    def numbers(self, slot: int, kind: str, default: float = 0) -> list[Any]:
+        """Return a number of each table."""
+        present, places = self._places(slot)
+        values = np.full(len(self._at), default, f"<{kind}")
+        values[present] = self._file.gather(kind, places)
+        return values.tolist()
+
+    def tables(self, slot: int) -> list[_Table | None]:
+        """Return an inner table of each table."""
+        present, places = self._places(slot)
+        tables: list[_Table | None] = [None] * len(self._at)
+        for number, at in zip(present.tolist(), (places + self._file.gather("I", places)).tolist(), strict=True):
+            tables[number] = _Table(self._file, at)
+        return tables
+
+    def spans(self, slot: int, size: int) -> list[tuple[int, int]]:
+        """Return first byte and length of a vector of each table, as `_Table.vector` does."""
+        present, places = self._places(slot)
+        starts = places + self._file.gather("I", places)
+        lengths = self._file.gather("I", starts).astype(np.int64)
+        outside = np.flatnonzero(starts + 4 + lengths * size > len(self._file.data))
+        if len(outside):
+            raise self._file.damage_error(int(starts[outside[0]]))
+        spans = np.zeros((len(self._at), 2), np.int64)
+        spans[present, 0], spans[present, 1] = starts + 4, lengths
+        return list(zip(*spans.T.tolist(), strict=True))
+
+    def texts(self, slot: int) -> list[str]:
+        spans, data = self.spans(slot, 1), self._file.data
+        self._file.take(sum([length for _, length in spans]))
+        return [data[start : start + length].decode("utf-8", "replace") for start, length in spans]
+
+    def vectors(self, slot: int, kind: str) -> list[tuple[Any, ...]]:
+        """Return the numbers in a vector of each table."""
+        spans, data = self.spans(slot, SIZE_BY_KIND[kind]), self._file.data
+        self._file.take(sum([length for _, length in spans]))
+        return [struct.unpack_from(f"<{length}{kind}", data, start) if length else NO_VECTOR for start, length in spans]
+
+
 def decode_tflite(data: bytes, name: str, bounded: bool) -> LiteModel:
     """Decode a file. Raises `MalformedProto`, `TooLarge`, `UnknownFormat`."""
     file = _Flatbuffer(data, name, bounded)
@@ -252,7 +327,7 @@ def decode_tflite(data: bytes, name: str, bounded: bool) -> LiteModel:
             f"{name} is a TensorFlow Lite model of schema {version}, which is too new", hint=TOO_NEW_HINT
         )
     codes = [_op_name(table, name) for table in model.tables(1)]
-    buffers = [_buffer_place(table, file) for table in model.tables(4)]
+    buffers = _buffer_places(model.columns(4), file)
     subgraphs = tuple(_subgraph(table, codes, buffers, file) for table in model.tables(2))
     signatures = tuple(_signature(table) for table in model.tables(7))
     return LiteModel(model.text(3), subgraphs, signatures, data)
@@ -269,14 +344,18 @@ def _op_name(table: _Table, name: str) -> tuple[str, bool]:
     return (table.text(1) or known, True) if known == "CUSTOM" else (known, False)
 
 
-def _buffer_place(table: _Table, file: _Flatbuffer) -> tuple[int, int] | None:
-    """Return the range of a buffer; None for the empty buffer, which all tensors that are not constants share."""
-    start, length = table.vector(0, 1)
-    if not length and table.number(1, "Q") > 1:  # buffers of a large file follow the tables; 1 means none
-        start, length = table.number(1, "Q"), table.number(2, "Q")
-        if start + length > len(file.data):
-            raise file.damage_error(min(start, len(file.data)))
-    return (start, start + length) if length else None
+def _buffer_places(tables: _TableColumns, file: _Flatbuffer) -> list[tuple[int, int] | None]:
+    """Return the range of each buffer; None for the empty buffer, which all tensors that are not constants share."""
+    places: list[tuple[int, int] | None] = []
+    for (start, length), first, size in zip(
+        tables.spans(0, 1), tables.numbers(1, "Q"), tables.numbers(2, "Q"), strict=True
+    ):
+        if not length and first > 1:  # buffers of a large file follow the tables; 1 means none
+            start, length = first, size
+            if start + length > len(file.data):
+                raise file.damage_error(min(start, len(file.data)))
+        places.append((start, start + length) if length else None)
+    return places
 
 
 def _subgraph(
@@ -286,29 +365,38 @@ def _subgraph(
         check_listed_nodes(table.vector(3, 4)[1], len(file.data), file.name)
     return LiteSubgraph(
         table.text(4),
-        tuple(_tensor(each, buffers) for each in table.tables(0)),
+        tuple(_tensors(table.columns(0), buffers)),
         table.numbers(1, "i"),
         table.numbers(2, "i"),
-        tuple(_operator(each, codes, file) for each in table.tables(3)),
+        tuple(_operators(table.columns(3), codes, file)),
     )
 
 
-def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None]) -> LiteTensor:
-    code, buffer = table.number(1, "b"), table.number(2, "I")
-    sizes: tuple[int, ...] = table.numbers(7, "i") or table.numbers(0, "i")
-    data = buffers[buffer] if buffer < len(buffers) else None
-    # A tensor without sizes is a scalar if the file says so; in files from before 2022, if it is a constant.
-    known = bool(sizes) or bool(table.number(8, "?")) or data is not None
-    scales = table.table(4)
-    return LiteTensor(
-        name=table.text(3),
-        dtype=DTYPES[code] if 0 <= code < len(DTYPES) else "",
-        shape=sizes if known and len(sizes) <= MAX_DIMENSIONS else None,
-        data=data,
-        quantization=_quantization(scales) if scales is not None else None,
-        variable=bool(table.number(5, "?")),
-        sparse=table.has(6),
+def _tensors(tables: _TableColumns, buffers: Sequence[tuple[int, int] | None]) -> Iterator[LiteTensor]:
+    columns = (
+        tables.texts(3),
+        tables.numbers(1, "b"),
+        zip(tables.vectors(7, "i"), tables.vectors(0, "i"), strict=True),
+        tables.numbers(8, "B"),
+        tables.numbers(2, "I"),
+        tables.tables(4),
+        tables.numbers(5, "B"),
+        tables.has(6),
     )
+    for name, code, both, ranked, buffer, scales, variable, sparse in zip(*columns, strict=True):
+        sizes: tuple[int, ...] = both[0] or both[1]
+        data = buffers[buffer] if buffer < len(buffers) else None
+        # A tensor without sizes is a scalar if the file says so; in files from before 2022, if it is a constant.
+        known = bool(sizes) or bool(ranked) or data is not None
+        yield LiteTensor(
+            name,
+            DTYPES[code] if 0 <= code < len(DTYPES) else "",
+            sizes if known and len(sizes) <= MAX_DIMENSIONS else None,
+            data,
+            _quantization(scales) if scales is not None else None,
+            bool(variable),
+            sparse,
+        )
 
 
 def _quantization(table: _Table) -> Quantization | None:
@@ -316,23 +404,30 @@ def _quantization(table: _Table) -> Quantization | None:
     return Quantization(scales, table.numbers(3, "q"), table.number(6, "i")) if scales else None
 
 
-def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffer) -> LiteOperator:
-    number = table.number(0, "I")
-    if number >= len(codes):
-        raise MalformedProto(f"{file.name}: operator code {number} of {len(codes)}", hint=DAMAGED_HINT)
-    op, custom = codes[number]
-    options: dict[str, Any] = {}
-    bodies: dict[str, int] = {}
-    if custom and (own := bytes(table.numbers(5, "B"))):
-        # Only the op can read these bytes; the checksum shows whether they differ.
-        options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(_with_sorted_attributes(own)):08x}"
+def _operators(tables: _TableColumns, codes: Sequence[tuple[str, bool]], file: _Flatbuffer) -> Iterator[LiteOperator]:
     _, known = _tflite_table()
-    for union, kind, place in ((1, 3, 4), (2, 11, 12)):
-        fields = known.get(f"{union}.{table.number(kind, 'B')}", ())
-        given = table.table(place) if fields else None
-        if given is not None:
-            _add_options(given, fields, options, bodies)
-    return LiteOperator(op, custom, table.numbers(1, "i"), table.numbers(2, "i"), options, bodies)
+    unions = [
+        (union, tables.numbers(kind, "B"), tables.tables(place)) for union, kind, place in ((1, 3, 4), (2, 11, 12))
+    ]
+    listed = zip(
+        tables.numbers(0, "I"), tables.vectors(1, "i"), tables.vectors(2, "i"), tables.spans(5, 1), strict=True
+    )
+    for at, (number, inputs, outputs, (start, length)) in enumerate(listed):
+        if number >= len(codes):
+            raise MalformedProto(f"{file.name}: operator code {number} of {len(codes)}", hint=DAMAGED_HINT)
+        op, custom = codes[number]
+        options: dict[str, Any] = {}
+        bodies: dict[str, int] = {}
+        if custom and length:
+            file.take(length)
+            # Only the op can read these bytes; the checksum shows whether they differ.
+            own = _with_sorted_attributes(file.data[start : start + length])
+            options["custom_options"] = f"{length:,} bytes, CRC-32 {crc32(own):08x}"
+        for union, kinds, given in unions:
+            table, fields = given[at], known.get(f"{union}.{kinds[at]}", ())
+            if table is not None and fields:
+                _add_options(table, fields, options, bodies)
+        yield LiteOperator(op, custom, inputs, outputs, options, bodies)
 
 
 def _with_sorted_attributes(own: bytes) -> bytes:

@@ -64,8 +64,9 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
 
 
 def _programs(names: Sequence[str]) -> dict[str, str]:
-    found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
-    old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
+    listed = [name for name in names if name.endswith(".json")]  # most members are weights
+    found = {match["name"]: name for name in listed if (match := PROGRAM_NAME.fullmatch(name))}
+    old = next((name for name in listed if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
     return found or ({"model": old} if old is not None else {})
 
 
@@ -90,7 +91,7 @@ def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, n
 def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
     """Return the list of weights without weights that have no values: those of the device `meta`, and fake tensors. All
     of these share one empty file, tied or not; that of fake tensors has weights of different sizes."""
-    if not isinstance(listed, dict):
+    if not isinstance(listed, dict) or all(info.file_size for info in archive.NameToInfo.values()):
         return listed
     files: dict[str, set[str]] = {}  # kinds of the weights in each empty file
     places: dict[str, str] = {}

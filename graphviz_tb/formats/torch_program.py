@@ -95,11 +95,15 @@ class ProgramReader:
         self._opened_blocks = 0
 
     @cached_property
+    def _stored_paths(self) -> Mapping[str, str]:
+        """Stored files by weight; "" if the program does not state it."""
+        held = self.stored.get("weights", {})
+        return {name: json_text(json_object(weight).get("path_name")) for name, weight in held.items()}
+
+    @cached_property
     def _weights_by_file(self) -> Counter[str]:
         """Numbers of weights by stored file."""
-        return Counter(
-            json_text(json_object(held).get("path_name")) for held in self.stored.get("weights", {}).values()
-        )
+        return Counter(self._stored_paths.values())
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -165,15 +169,11 @@ class ProgramReader:
 
     def _storage(self, name: str) -> Any:
         """Return a key for the storage of a weight, equal for tied weights; None if the file does not state it."""
-        path = self._stored_path(name)
+        path = self._stored_paths.get(name)
         if not path or self._weights_by_file[path] == 1:
             return path or None
         meta = json_object(self.stored["weights"][name].get("tensor_meta"))
         return path, repr([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")])
-
-    def _stored_path(self, name: str) -> str:
-        """Return the file of a weight; "" if the program does not state it."""
-        return json_text(json_object(self.stored.get("weights", {}).get(name)).get("path_name"))
 
     def _add_small_constant(self, value: str, name: str, main: GraphReader) -> bool:
         """Add a constant with its elements if it is small and stored as plain bytes."""
@@ -194,7 +194,7 @@ class ProgramReader:
     def _tied_by_use(self, main: GraphReader) -> dict[str, StoredWeight]:
         """Return weights whose use shows that they are tied, where the file does not state it: an op in a module uses
         the weight of another module, and its module has an unused weight of equal shape."""
-        if all(weight.buffer or self._stored_path(weight.name) for weight in self.weights.values()):
+        if all(weight.buffer or self._stored_paths.get(weight.name) for weight in self.weights.values()):
             return {}
         users: dict[str, list[str]] = {}
         for call in main.calls:

@@ -198,37 +198,36 @@ def computed_kernels(graph: Graph, kernels: Iterable[int], others: Iterable[int]
 def projections_of_inputs(graph: Graph, values: ConstantExpressions) -> set[int]:
     """Return the kernels that may be a fixed projection: they only multiply an input, without a bias, scale or norm.
 
-    Empty if other products of the graph have none either.
+    Empty if no product of the graph has a bias, scale or norm. In columns of edges, with the nodes at both ends:
 
     input ─▶ MatMul ◀─ projection        MatMul ─▶ Sin
     """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    takes = data & graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[graph.target]
-    kernel = np.flatnonzero(
-        takes & (graph.slot == 1) & values.is_constant[graph.source] & (graph.function[graph.target] < 0)
-    )
+    from_constant = data & values.is_constant[graph.source]
+    into_product = data & graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[graph.target]
+    kernel = np.flatnonzero(into_product & (graph.slot == 1) & from_constant & (graph.function[graph.target] < 0))
     if not len(kernel):
         return set()
     constants = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
     vectors = np.zeros(len(graph), bool)
     vectors[[node for node in constants if is_stored(graph, node) and _element_count(graph, node) > 1]] = True
-    touched = reachable_mask(vectors, source, target)
+    depends_on_vector = reachable_mask(vectors, source, target)
     followed = _products_followed_by_vectors(graph, values)
-    of_input = np.zeros(len(graph), bool)
-    of_input[graph.target[takes & (graph.slot == 0) & ~touched[graph.source] & ~values.is_constant[graph.source]]] = (
-        True
-    )
     product = graph.target[kernel]
-    alone = of_input[product] & ~followed[product]
     if not followed[product].any():
         return set()
-    inner = values.is_constant[graph.target] & values.is_constant[graph.source] & data
-    used = set(values.constants_behind(distinct_values(graph.source[kernel[~alone]]).tolist()))
-    elsewhere = data & ~values.is_constant[graph.target] & values.is_constant[graph.source] & ~inner
-    elsewhere[kernel] = False
-    used |= set(values.constants_behind(distinct_values(graph.source[elsewhere]).tolist()))
-    return set(values.constants_behind(distinct_values(graph.source[kernel[alone]]).tolist())) - used
+    from_input = into_product & (graph.slot == 0) & ~depends_on_vector[graph.source] & ~from_constant
+    of_input = np.zeros(len(graph), bool)
+    of_input[graph.target[from_input]] = True
+    projects = of_input[product] & ~followed[product]
+    other_uses = from_constant & ~values.is_constant[graph.target]
+    other_uses[kernel] = ~projects
+
+    def constants_behind_edges(edges: NDArray[Any]) -> set[int]:
+        return set(values.constants_behind(distinct_values(graph.source[edges]).tolist()))
+
+    return constants_behind_edges(kernel[projects]) - constants_behind_edges(other_uses)
 
 
 def _products_followed_by_vectors(graph: Graph, values: ConstantExpressions) -> Bools:

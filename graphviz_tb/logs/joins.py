@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import field
+from itertools import chain
 
 import numpy as np
 
@@ -234,20 +235,21 @@ class PathTree:
 
 
 def _join_by_path_end(hierarchy: Hierarchy, tags: Sequence[LookedUpTag], ends: PathEnds) -> dict[str, RuleMatch]:
-    """Return the rows of tags whose path ends at the places that `ends` gives."""
-    split = re.compile("[/.]" if hierarchy.graph.has_module_scopes else "/")
-    parts = {tag.name: split.split(tag.core) for tag in tags}
-    paths = _collect_module_paths(
-        hierarchy, frozenset(part for part_of_name in parts.values() for part in part_of_name)
-    )
+    """Return the rows of tags that have the path of a row among their parts, ending at one of the places `ends`.
+
+    A tag that goes on after the path (`encoder/dense/kernel` for `encoder/dense`) is about a weight of the row.
+    """
+    separator = re.compile("[/.]" if hierarchy.graph.has_module_scopes else "/")
+    parts_of_tag = {tag.name: separator.split(tag.core) for tag in tags}
+    paths = _collect_module_paths(hierarchy, frozenset(chain.from_iterable(parts_of_tag.values())))
     found: dict[str, RuleMatch] = {}
-    for tag in tags:
-        walked = _match_paths(paths, parts[tag.name])
-        best = next((best for places in ends(len(parts[tag.name])) if (best := _best_matches(walked, places))), [])
+    for name, parts in parts_of_tag.items():
+        matched = _match_paths(paths, parts)
+        best = next(filter(None, (_best_matches(matched, places) for places in ends(len(parts)))), [])
         rows = tuple(sorted({row for path in best for row in path.rows}))
         if rows:
-            aspect = MeasuredAspect.WEIGHT if parts[tag.name][-1] != best[0].parts[-1] else None
-            found[tag.name] = RuleMatch(rows, aspect, several=len(best) > 1)
+            aspect = MeasuredAspect.WEIGHT if parts[-1] != best[0].parts[-1] else None
+            found[name] = RuleMatch(rows, aspect, several=len(best) > 1)
     return found
 
 

@@ -39,7 +39,7 @@ def sorted_value_range(column: NDArray[Any], first: int, stop: int) -> tuple[int
     >>> sorted_value_range(np.array([1, 3, 3, 7], np.int32), 3, 7)
     (1, 3)
     """
-    a, b = np.searchsorted(column, np.array((first, stop), column.dtype)).tolist()
+    a, b = column.searchsorted(np.array((first, stop), column.dtype)).tolist()  # the method has no dispatch to do
     return a, b
 
 

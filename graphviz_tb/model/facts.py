@@ -156,14 +156,14 @@ class Facts:
             if current in makers or current in self._computed or len(queue) > MAX_INDEX_OPS:
                 self._computed.add(node)  # spares the search for outputs computed from it
                 return False
-            start, stop = sorted_value_range(graph.target, current, current + 1)
-            data = [edge for edge in range(start, stop) if not graph.control[edge]]
-            sources = graph.source[data].tolist()
+            edges = slice(*sorted_value_range(graph.target, current, current + 1))
+            columns = (column[edges].tolist() for column in (graph.control, graph.source, graph.key))
+            data = [(source, output) for control, source, output in zip(*columns, strict=True) if not control]
             given = not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS
-            if given or not makers.isdisjoint(sources):  # needs no decoding
+            if given or any(source in makers for source, _ in data):  # needs no decoding
                 self._computed.add(node)
                 return False
-            for source, output in zip(sources, graph.key[data].tolist(), strict=True):
+            for source, output in data:
                 if self.tensor(source, output).dtype in INDEX_DTYPES:
                     found = found or graph.op_types[graph.op[source]] not in CONSTANT_OPS
                 elif source not in seen:

@@ -48,7 +48,7 @@ class PictureStages(Protocol):
 class EncodableDocument(Protocol):
     """A document that can be written."""
 
-    def encode_formats(self) -> bytes:
+    def encode_document(self) -> bytes:
         """Return its text as UTF-8."""
 
 

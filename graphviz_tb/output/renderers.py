@@ -81,7 +81,7 @@ def _render_html(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 def _render_json(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the whole folded graph, whatever is open."""
-    return subject.document().encode_formats()
+    return subject.document().encode_document()
 
 
 def _render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> bytes:

@@ -420,8 +420,11 @@ def _edge_bytes(line: MetagraphLine) -> bytes:
 def _neighbours_by_child(
     level: Metagraph, skeleton: Skeleton, ports: Mapping[int, PortConstraints], name: Callable[[int], int]
 ) -> Neighbours:
-    """Return the lines of each child of a level: the row at the other end, whether it is inbound, its numbers of edges,
-    whether it is drawn and turned, its members; and their order from left to right."""
+    """Return by child everything that its picture shows of its neighbours, to compare it with another level.
+
+    A line is (row at the other end, is inbound, tensors, is control, is drawn, is turned, members of a bridge), a port
+    (row at the other end, is inbound, place from left to right). Rows are those that `name` returns.
+    """
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
     by_child: Neighbours = {}
     rows = [int(name(row)) for row in level.children]
@@ -430,9 +433,10 @@ def _neighbours_by_child(
         by_child.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *line))
         by_child.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *line))
     for index, bridge in enumerate(level.bridges):
-        seen = bridge.tensors, bridge.control, bridge.drawable, (-1, index) in turned, *bridge.members
-        by_child.setdefault(rows[bridge.child], set()).add((int(name(bridge.other)), bridge.inbound, *seen))
+        line = bridge.tensors, bridge.control, bridge.drawable, (-1, index) in turned
+        outer = int(name(bridge.other))
+        by_child.setdefault(rows[bridge.child], set()).add((outer, bridge.inbound, *line, *bridge.members))
     for row, outside in ports.items():
-        order = [(int(name(other)), inbound, at) for at, (other, inbound) in enumerate(outside.order)]
-        by_child.setdefault(int(name(row)), set()).update(order)
+        places = [(int(name(other)), inbound, place) for place, (other, inbound) in enumerate(outside.order)]
+        by_child.setdefault(int(name(row)), set()).update(places)
     return by_child

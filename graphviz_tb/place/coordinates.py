@@ -54,7 +54,7 @@ def place_level(
     - `line_ends`: where lines touch children; None for the best places.
     - `strokes`: how wires are drawn; a gap with a label is wider.
     - `trained`: items that train the model or do its bookkeeping, which are right of all others.
-    - `room`: by child, the least distance to the next item in its rank.
+    - `room`: by item, the least distance to the next item in its rank.
     No two boxes overlap, no line runs through a box that is not its end, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -96,10 +96,22 @@ def _place_across(
     above, below = _item_alignments(skeleton, chains, ends, len(widths), trained)
     parts, between = split_off_training(skeleton.parts, steps, trained)
     lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton))
+    _draw_near(skeleton, chains, lefts, steps)
     set_training_apart(skeleton, lefts, widths, trained, room)
     _flush_parts_left(skeleton, lefts)
     straighten_passing_lines(skeleton, chains, ends, lefts, steps)
     return lefts
+
+
+def _draw_near(
+    skeleton: Skeleton, chains: Sequence[tuple[int, ...]], lefts: list[int], steps: Sequence[Sequence[Sequence[int]]]
+) -> None:
+    """Move boxes that begin a rank and have no line from rank to rank, only one beside the ranks, to the next item."""
+    linked = {item for chain in chains for item in (chain[0], chain[-1])}
+    for part, distances in zip(skeleton.parts, steps, strict=True):
+        for row, apart in zip(part, distances, strict=True):
+            if len(row) > 1 and row[0] < skeleton.children and row[0] not in linked:
+                lefts[row[0]] = max(lefts[row[0]], lefts[row[1]] - apart[0])
 
 
 def _place_along(
@@ -263,10 +275,8 @@ def _rank_distances(
     result = []
     for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
-        result.append(
-            widths[left]
-            + (_line_clearance(lines, thick[left] + thick[right], gaps) if lines else room.get(left, gaps.siblings))
-        )
+        clearance = _line_clearance(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings
+        result.append(widths[left] + max(clearance, room.get(left, 0)))
     return result
 
 

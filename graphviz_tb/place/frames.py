@@ -27,6 +27,7 @@ from graphviz_tb.place.boxes import (
     move_text,
     sheet_margins,
 )
+from graphviz_tb.place.feet import Foot, RaisedEnd, room_in_foot
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.level import (
     CoreDrawing,
@@ -38,7 +39,7 @@ from graphviz_tb.place.level import (
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
-from graphviz_tb.place.side_ports import find_side_ports, move_beside
+from graphviz_tb.place.side_ports import find_side_ports, find_slides, move_beside
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
 
 # List the open groups of a picture.
@@ -55,6 +56,7 @@ class OpenGroup:
     - `below`: the numbers of the open groups in it, by position.
     - `outside`: the labels of its edges on the level around it.
     - `bare`: its frame is not drawn, because it has no name or contains one stack.
+    - `room`: the pixels at both sides of the main path for a box in its foot; 0 for none.
     """
 
     view: View
@@ -62,6 +64,7 @@ class OpenGroup:
     below: Mapping[int, int]
     outside: OutsideLabels
     bare: bool = False
+    room: int = 0
 
     @property
     def node_labels(self) -> tuple[NodeLabel, ...]:
@@ -72,13 +75,14 @@ class OpenGroup:
 def list_open_groups(view: View) -> list[OpenGroup]:
     """Return the open groups, parents before children."""
     groups: list[OpenGroup] = []
-    todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int]] = [(view, None, {}, {}, -1)]
+    todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int, View]] = [(view, None, {}, {}, -1, view)]
     while todo:
-        current, heading, outside, above, position = todo.pop()
+        current, heading, outside, above, position, around = todo.pop()
         above[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
         bare = heading is not None and (not heading[0].label or _is_around_one_stack(current))
-        groups.append(OpenGroup(current, None if bare else heading, below, outside, bare))
+        room = room_in_foot(current.skeleton, around, position) if bare else 0
+        groups.append(OpenGroup(current, None if bare else heading, below, outside, bare, room))
         prefix = f"{heading[0].label} / " if bare and heading is not None and heading[0].label else ""
         node_labels = (*current.node_labels, *current.functions)
         shown = {
@@ -92,7 +96,7 @@ def list_open_groups(view: View) -> list[OpenGroup]:
                 node, second = node_labels[child], current.words.seconds[child]
                 if prefix:
                     node = replace(node, label=prefix + node.label)
-                todo.append((inner, (node, second), labels.get(child, {}), below, child))
+                todo.append((inner, (node, second), labels.get(child, {}), below, child, current))
     return groups
 
 
@@ -370,6 +374,8 @@ class GroupLayout:
     - `partings`: the points where wires leave others.
     - `side_ports`: the ports that may be on a side instead; `entered`: by open child, its ports on a side, with their
       y.
+    - `slides`: how far ports may move; `slid`: by open child, its ports that moved, with their x.
+    - `foot`: its foot if a box may stand there; `raised`: the lines that reach into the feet of its open children.
     """
 
     width: int
@@ -385,14 +391,24 @@ class GroupLayout:
     partings: Mapping[int, Point] = field(default_factory=dict)
     side_ports: Mapping[int, SidePort] = field(default_factory=dict)
     entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    slides: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    slid: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    foot: Foot | None = None
+    raised: tuple[RaisedEnd, ...] = ()
 
 
 def lay_out_frame(
-    view: View, heading: Heading | None, below: Mapping[int, GroupLayout], outside: OutsideLabels, direction: Direction
+    view: View,
+    heading: Heading | None,
+    below: Mapping[int, GroupLayout],
+    outside: OutsideLabels,
+    direction: Direction,
+    room: int = 0,
 ) -> GroupLayout:
     """Lay out an open group without overlaps; every line ends at the border of a box or of the frame.
 
-    `below` are the frames of its open children by position, `heading` the texts of its title bar (None for the root).
+    `below` are the frames of its open children by position, `heading` the texts of its title bar (None for the root),
+    `room` the pixels to keep free in its foot at both sides of the main path.
     """
     sizes = {position: (made.width, made.height) for position, made in below.items()}
     pieces = child_pieces(view, sizes, direction)
@@ -402,9 +418,11 @@ def lay_out_frame(
         {position: made.gates for position, made in below.items()},
         {position: made.ports for position, made in below.items()},
         {position: made.side_ports for position, made in below.items()},
+        {position: made.slides for position, made in below.items() if made.slides},
+        {position: made.foot for position, made in below.items() if made.foot is not None},
     )
     # Each step needs the previous ones: the area needs the drawing, the title the width of both, ports the total size.
-    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None)
+    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None, room=room)
     area = _auxiliary_area(view, core, said, pieces, direction)
     bar = _frame_title(view, heading, core, area, direction)
     # The root has neither title bar nor border.
@@ -431,6 +449,7 @@ def lay_out_frame(
             ports = (*ports[:start], line[0], *ports[start + 1 :])
             entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - drawn[entry.item][1][1]
     sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
+    slides = find_slides(view, routes, drawn, ports, size[0] - right, labels) if offers else {}
     return GroupLayout(
         *size,
         slots,
@@ -447,6 +466,10 @@ def lay_out_frame(
         find_partings(view.skeleton, routes),
         sides,
         entered,
+        slides,
+        core.slid,
+        core.foot,
+        core.raised,
     )
 
 
@@ -458,16 +481,6 @@ def _label_box(middle: Point, label: LineLabel) -> SkylineRect:
 
 def _shifted_separator(rule: Separator, shift: Point) -> Separator:
     return Separator(*_shifted_point((rule.x1, rule.y1), shift), *_shifted_point((rule.x2, rule.y2), shift))
-
-
-def with_side_ports(made: GroupLayout, view: View, entered: Mapping[int, int]) -> GroupLayout:
-    """Return a frame with some of its ports on a side; `entered` has the y of each."""
-    ports, routes = [*made.ports], {**made.routes}
-    for port, y in entered.items():
-        side = made.side_ports[port]
-        ports[port] = (side.place[0], y)
-        routes[side.wire] = [ports[port], (side.end[0], y)]
-    return replace(made, ports=tuple(ports), routes=routes, partings=find_partings(view.skeleton, routes))
 
 
 def _auxiliary_area(

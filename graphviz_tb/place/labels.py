@@ -17,6 +17,8 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import THICKEST_TENTHS
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gates, port_at_end
 
 LABEL_CELL_PX = 64  # about the height of a box and its gap, so that a cell has few entries
 LARGE_BOX_PX = 8 * LABEL_CELL_PX  # few boxes are larger; they are not filed by cell
@@ -83,6 +85,24 @@ class LineLabel:
     size: tuple[int, int]
     thick: int = 10
     main: bool = False
+
+
+def labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
+    """Return the labels without repeated shapes: of lines from or to the same closed box or port, only the main path,
+    or the first, has the label."""
+    skeleton, words = view.skeleton, view.words.lines
+    heard: dict[tuple[int, int, int | None], list[str]] = {}
+    kept: dict[int, LineLabel] = {}
+    for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
+        chain, label = skeleton.wires[wire].chain, words[wire].label
+        sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # keep every count of tensors
+        met = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
+        ends = [(end, item, port) for end, item, port in met if item not in gates or port is not None]
+        if not any(label in heard.get(end, ()) for end in ends):
+            kept[wire] = said[wire]
+            for end in ends:
+                heard.setdefault(end, []).append(label)
+    return {wire: label for wire, label in said.items() if wire in kept}
 
 
 def place_labels(

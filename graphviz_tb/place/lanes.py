@@ -73,7 +73,7 @@ def place_columns(
     """Move the columns of each broken part to their places; return the height of every part.
 
     Each column is next to the previous one, with room beside and above it for the lines between them, `margin` px from
-    the columns.
+    the columns. Shorter columns begin beside the first boxes of the others if the part does not grow.
     """
     for p, passing in enumerate(between):
         ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
@@ -94,7 +94,24 @@ def place_columns(
                 # Keep room for the turns above the next column, or beside the lines from its ports.
                 entry = last + _port_rank_count(skeleton, p, last)
                 head = max(0, COLUMN_TURN + lines * COLUMN_LINE_STEP + layers[p][last].top - layers[p][entry].top)
+        _align_column_starts(skeleton, p, layers[p], passing)
     return [_part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
+
+
+def _align_column_starts(
+    skeleton: Skeleton, part: int, bands: Sequence[Band], passing: Sequence[Sequence[ColumnJoint]]
+) -> None:
+    """Move the columns of a part down to the start of the lowest one, as far as the part does not grow."""
+    ends = [0, *skeleton.breaks[part], len(bands)]
+    feet = [
+        bands[last - 1].bottom + (COLUMN_TURN + len(passing[number]) * COLUMN_LINE_STEP if number < len(passing) else 0)
+        for number, last in enumerate(ends[1:])
+    ]
+    starts = [bands[first + _port_rank_count(skeleton, part, first)].top for first in ends[:-1]]
+    for number, (first, last) in enumerate(pairwise(ends)):
+        down = min(max(starts) - starts[number], max(feet) - feet[number])
+        for band in bands[first:last]:
+            band.move(down)
 
 
 def _port_rank_count(skeleton: Skeleton, part: int, rank: int) -> int:

@@ -35,10 +35,11 @@ from graphviz_tb.place.boxes import (
     open_piece,
 )
 from graphviz_tb.place.coordinates import place_level
-from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
+from graphviz_tb.place.feet import Foot, RaisedEnd, find_foot, rooms_in_foot, stand_in_feet
+from graphviz_tb.place.labels import LineLabel, label_overhang, labels_said_once, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import SideEntries, find_side_entries, part_late, shift_to_boxes, side_point
-from graphviz_tb.place.side_ports import enter_at_sides
+from graphviz_tb.place.side_ports import enter_at_sides, leave_at_sides, slide_ports
 from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
 # A few boxes without lines are placed in a free corner of their level.
@@ -229,7 +230,8 @@ class CoreDrawing:
     - `ports`: the place of each port of the skeleton.
     - `routes`: the polyline of each drawn wire; `labels`: the middle of its label.
     - `rules`, `headings`: the rules between the model and its training, with their headings.
-    - `entered`: by open child, its ports on a side, with their y.
+    - `entered`: by open child, its ports on a side, with their y; `slid`: its ports that moved, with their x.
+    - `foot`: its foot if a box may stand there; `raised`: the lines that reach into the feet of its open children.
     """
 
     width: int
@@ -241,6 +243,9 @@ class CoreDrawing:
     rules: tuple[Separator, ...] = ()
     headings: tuple[Text, ...] = ()
     entered: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    slid: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    foot: Foot | None = None
+    raised: tuple[RaisedEnd, ...] = ()
 
     def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
         """Return the outline of the drawing; lines to ports on its last side extend without end."""
@@ -258,8 +263,12 @@ class CoreDrawing:
         for rule in self.rules:
             sky.add_line(((rule.x1, rule.y1), (rule.x2, rule.y2)))
         for text in self.headings:
-            sky.add_rect((text.x, text.y - text.size, text.x + text.width, text.y))
+            sky.add_rect(_text_box(text))
         return sky
+
+
+def _text_box(text: Text) -> SkylineRect:
+    return text.x, text.y - text.size, text.x + text.width, text.y
 
 
 def draw_core(
@@ -270,8 +279,10 @@ def draw_core(
     inner: InnerPorts,
     direction: Direction,
     framed: bool,
+    room: int = 0,
 ) -> CoreDrawing:
-    """Lay out and draw the level; `framed`: it has a border and a title bar around it.
+    """Lay out and draw the level; `framed`: it has a border and a title bar around it; `room`: the pixels to keep free
+    in its foot at both sides of the main path.
 
     Labels of the main path that stick out at the sides count in its size.
     """
@@ -280,27 +291,16 @@ def draw_core(
     upright = is_vertical(direction)
     entering = _bar_entries(ranked, pieces) if upright else {}
     turns = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
-    said = _labels_said_once(view, said, inner.gates)
-    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed)
-    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner)
-
-
-def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
-    """Return the labels without repeated shapes: of lines from or to the same closed box or port, only the main path,
-    or the first, has the label."""
-    skeleton, words = view.skeleton, view.words.lines
-    heard: dict[tuple[int, int, int | None], list[str]] = {}
-    kept: dict[int, LineLabel] = {}
-    for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
-        chain, label = skeleton.wires[wire].chain, words[wire].label
-        sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # keep every count of tensors
-        met = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
-        ends = [(end, item, port) for end, item, port in met if item not in gates or port is not None]
-        if not any(label in heard.get(end, ()) for end in ends):
-            kept[wire] = said[wire]
-            for end in ends:
-                heard.setdefault(end, []).append(label)
-    return {wire: label for wire, label in said.items() if wire in kept}
+    said = labels_said_once(view, said, inner.gates)
+    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed, room)
+    level = shift_to_boxes(level, turns)
+    raised: dict[int, RaisedEnd] = {}
+    sizes = [flow_size(direction, _piece_size(piece)) for piece in pieces]
+    if inner.feet and upright:
+        level, raised = stand_in_feet(ranked.skeleton, level, sizes, inner.feet, inner.gates)
+    drawing = _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised)
+    foot = find_foot(ranked.skeleton, level, sizes) if room else None
+    return replace(drawing, foot=foot, raised=tuple(raised.values()))
 
 
 def _without_ties(view: View, first: int) -> View:
@@ -320,6 +320,7 @@ def _draw_level(
     turns: SideEntries,
     ties: Mapping[int, Tie],
     inner: InnerPorts,
+    raised: Mapping[int, RaisedEnd],
 ) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
     aside = set(loose_boxes(view.skeleton))
@@ -330,14 +331,25 @@ def _draw_level(
         if position not in aside
     }
     routes = {
-        wire: _extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn, turns)
+        wire: _extend_to_boxes(
+            view,
+            wire,
+            [turn.to_screen(point) for point in level.routes[wire]],
+            slots,
+            turn,
+            turns,
+            raised[wire].item if wire in raised else -1,
+        )
         if wire not in ties
         else tie_points(ties[wire], slots, level, turn)
         for wire in lines
     }
     routes.update(part_late(view.skeleton, routes))
     entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
+    if turn.runs_vertically and level.rules:
+        leave_at_sides(view, routes, slots, [_text_box(text) for text in _draw_training_rules(level, turn, (0, 0))[1]])
     axis = 0 if turn.runs_vertically else 1
+    slid = slide_ports(view, routes, slots, inner) if turn.runs_vertically and inner.slides else {}
     # If labels of the main path stick out at the sides, the level grows, and its content moves by `before`.
     before, after = label_overhang(routes, said, turn.screen_size[axis], axis)
     left, top = (0, before) if axis else (before, 0)
@@ -350,7 +362,8 @@ def _draw_level(
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
     rules, headings = _draw_training_rules(level, turn, (left, top))
-    taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
+    depths = {end.item: end.depth for end in raised.values()}
+    taken = [_closed_room(slot, depths.get(position, 0), direction) for position, slot in slots.items()]
     taken += [_around_rule(rule) for rule in rules]
     out = FRAME_OVERLAP if view.path != (0,) else -1  # the root has no frame to overlap
     own = _label_parts(view, lines, routes, tuple(said))
@@ -358,7 +371,14 @@ def _draw_level(
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
     drawn_ports = tuple((x + left, y + top) for x, y in ports)
-    return CoreDrawing(*size, slots, drawn_ports, routes, labels, rules, headings, entered)
+    return CoreDrawing(*size, slots, drawn_ports, routes, labels, rules, headings, entered, slid)
+
+
+def _closed_room(slot: Slot, depth: int, direction: Direction) -> SkylineRect:
+    """Return the rectangle of a child without its foot, which is `depth` px along the flow."""
+    child, (x, y) = slot
+    upwards = direction == "BT"
+    return x, y + (0 if upwards else depth), x + child.width, y + child.height - (depth if upwards else 0)
 
 
 def _around_rule(rule: Separator) -> SkylineRect:
@@ -462,9 +482,10 @@ def _lay_out_level(
     entering: Mapping[int, int],
     ties: Mapping[int, Tie],
     framed: bool,
+    room: int,
 ) -> LevelLayout:
     """Return the level with coordinates, with its flow running down; `entering` are the places where wires enter bars,
-    `ties` the lines beside the ranks."""
+    `ties` the lines beside the ranks, `room` the pixels to keep free in its foot."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -497,7 +518,7 @@ def _lay_out_level(
         line_ends=LineEnds(fixed, sides, turns.entries),
         strokes=strokes,
         trained=_trained_items(view, skeleton),
-        room={tie.left: tie.room for tie in ties.values()},
+        room={**{tie.left: tie.room for tie in ties.values()}, **rooms_in_foot(skeleton, room)},
     )
 
 
@@ -553,15 +574,22 @@ def _arrow_end(view: View, wire: int, line: MetagraphLine, inner: Gates) -> int:
 
 
 def _extend_to_boxes(
-    view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn, turns: SideEntries
+    view: View,
+    wire: int,
+    points: list[Point],
+    slots: Mapping[int, Slot],
+    turn: FlowTurn,
+    turns: SideEntries,
+    inside: int,
 ) -> tuple[Point, ...]:
-    """Extend the polyline of a wire from the edge of a slot to the box in it."""
+    """Extend the polyline of a wire from the edge of a slot to the box in it, but not where it ends inside the child
+    `inside`."""
     line, upright = view.skeleton.wires[wire], turn.runs_vertically
     for end, item in enumerate((line.chain[0], line.chain[-1])):
         points = points[::-1] if not end else points  # this end last
         if item in slots and turns.has_entry(wire, line, end):
             points = points[:-1] + side_point(*slots[item], points[-1], upright)
-        elif item in slots:
+        elif item in slots and item != inside:
             goal = border_point(*slots[item], points[-1], upright)
             points = points if goal == points[-1] else [*points, goal]
         points = points[::-1] if not end else points

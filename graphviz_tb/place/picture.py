@@ -31,9 +31,9 @@ from graphviz_tb.place.frames import (
     loop_identity,
     loop_index_by_child,
     wire_identity,
-    with_side_ports,
 )
 from graphviz_tb.place.level import level_webs
+from graphviz_tb.place.moved_ports import move_ports
 from graphviz_tb.place.picture_path import lead_main_path
 from graphviz_tb.place.ties import Slot
 
@@ -301,12 +301,9 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
         if last is not None and _is_frame_unchanged(last, group, levels[number].view, below):
             frames[number] = last.frame
             continue
-        frames[number] = lay_out_frame(group.view, group.heading, below, group.outside, options.direction)
+        frames[number] = lay_out_frame(group.view, group.heading, below, group.outside, options.direction, group.room)
         known[group.view.path] = CachedFrame(group, levels[number].view, below, frames[number])
-    for number, group in enumerate(groups):
-        for position, entered in frames[number].entered.items():
-            child = group.below[position]
-            frames[child] = with_side_ports(frames[child], groups[child].view, entered)
+    move_ports(groups, frames, options.direction)
     sketch = SceneSketch(groups, frames)
     where: dict[int, tuple[int, int, Point]] = {0: (-1, 0, (0, 0))}  # of each group: its box, depth and corner
     for number, group in enumerate(groups):
@@ -332,6 +329,7 @@ def _is_frame_unchanged(last: CachedFrame, group: OpenGroup, level: View, below:
         and all(last.below.get(position) is made for position, made in below.items())
         and last.group.heading == group.heading
         and last.group.bare == group.bare
+        and last.group.room == group.room
         and last.group.outside == group.outside
         and was.node_labels == level.node_labels
         and was.functions == level.functions

@@ -21,7 +21,7 @@ from itertools import pairwise
 from graphviz_tb.graphs.skyline import SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import TARGET_TRAINS, Skeleton
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import port_at_end
 from graphviz_tb.place.ties import InnerPorts, SidePort, Slot
@@ -30,6 +30,7 @@ CLEARANCE_PX = 8  # from such a line to a frame, a box or a parallel line
 START_PX = 11  # length of the first run of a line from its box
 STEP_PX = 10  # between two lines that enter one box
 TRACK_PX = 30  # from an open box to a line that moves to its side
+SIDE_SHARES = (4, 2, 1)  # eighths of the height of a box at which a line may leave its side
 MAX_COMPARED_ROUTES = 120  # the lines of larger levels are not compared pair by pair
 
 Routes = Mapping[int, Sequence[Point]]
@@ -97,6 +98,73 @@ def find_side_ports(
     return found
 
 
+def find_slides(
+    view: View,
+    routes: Routes,
+    slots: Mapping[int, Slot],
+    ports: Sequence[Point],
+    width: int,
+    labelled: Mapping[int, Point],
+) -> dict[int, tuple[int, int]]:
+    """Return how far ports of a frame may move outwards: the least and the greatest x, by port.
+
+    Such a port has a single line, which turns inwards, and nothing is beside its first run. Lines in `labelled` have a
+    label inside the frame.
+    """
+    if len(routes) > MAX_COMPARED_ROUTES:
+        return {}
+    used = Counter([view.skeleton.wires[wire].chain[0] for wire in routes])
+    found: dict[int, tuple[int, int]] = {}
+    for wire, points in routes.items():
+        start = view.skeleton.wires[wire].chain[0]
+        port = start - view.skeleton.children
+        if port < 0 or used[start] > 1 or len(points) < 3 or wire in labelled or wire in view.skeleton.main_path:
+            continue
+        (x, y), (_, turn), (onward, _) = points[:3]
+        if not view.skeleton.ports[port].first or points[0] != ports[port] or points[1][0] != x or onward == x:
+            continue
+        others = [line for other, line in routes.items() if other != wire]
+        rectangles = [_slot_box(slot) for slot in slots.values()]
+        rectangles += [
+            (min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
+            for line in others
+            for a, b in pairwise(line)
+        ]
+        low, high = TRACK_PX // 2, width - TRACK_PX // 2
+        for left, top, right, bottom in rectangles:
+            if top < max(y, turn) + CLEARANCE_PX and bottom > min(y, turn) - CLEARANCE_PX:
+                low = max(low, right + TRACK_PX // 2) if right <= x else low
+                high = min(high, left - TRACK_PX // 2) if left >= x else high
+        low, high = (low, x) if onward > x else (x, high)
+        if low < high:
+            found[port] = (low, high)
+    return found
+
+
+def slide_ports(
+    view: View, routes: dict[int, tuple[Point, ...]], slots: Mapping[int, Slot], inner: InnerPorts
+) -> dict[int, dict[int, int]]:
+    """Make lines straight whose port at an open child may move; return the new x of these ports by child and port."""
+    slid: dict[int, dict[int, int]] = {}
+    for wire, points in {**routes}.items():
+        item = view.skeleton.wires[wire].chain[-1]
+        offered = inner.slides.get(item, {}) if item in slots else {}
+        port = port_at_end(view, wire, 1, inner.gates) if offered else None
+        if port is None or port not in offered or len(points) != 4 or points[0][0] != points[1][0]:
+            continue
+        x, left = points[0][0], slots[item][1][0]
+        line = (points[0], (x, points[-1][1]))
+        others = {other: run for other, run in routes.items() if other != wire}
+        boxes = [
+            _slot_box(slot) for other, slot in slots.items() if other not in (item, view.skeleton.wires[wire].chain[0])
+        ]
+        free = offered[port][0] <= x - left <= offered[port][1] and _is_clear(line, boxes, others)
+        if free and count_crossings(line, others) <= count_crossings(points, others):
+            routes[wire] = line
+            slid.setdefault(item, {})[port] = x - left
+    return slid
+
+
 def enter_at_sides(
     view: View, routes: dict[int, tuple[Point, ...]], slots: Mapping[int, Slot], inner: InnerPorts
 ) -> dict[int, dict[int, int]]:
@@ -152,6 +220,36 @@ def move_beside(
         if free and count_crossings(line, others) <= count_crossings(points, others):
             lines[wire] = line
             yield SideEntry(wire, item, port, line[:1], place), line
+
+
+def leave_at_sides(
+    view: View, routes: dict[int, tuple[Point, ...]], slots: Mapping[int, Slot], headings: Sequence[SkylineRect]
+) -> None:
+    """Let lines from the model to its training leave their box on its right side, if they cross no more lines.
+
+    ┌───╮ ▶                ▶
+    │ ┌─┴─┐ │      ┌───┐ │
+    ╰ │net│      to  │net├─╯
+    """
+    if len(routes) > MAX_COMPARED_ROUTES:
+        return
+    for wire, points in {**routes}.items():
+        source, target = view.skeleton.wires[wire].chain[0], view.skeleton.wires[wire].chain[-1]
+        training = view.line_of_wire(wire).training == TARGET_TRAINS
+        if not training or len(points) != 4 or source not in slots or points[0][0] != points[1][0]:
+            continue
+        piece, (left, top) = slots[source]
+        right, high = left + piece.x + piece.box[0] - piece.behind[0], piece.box[1] - piece.behind[1]
+        if points[-1][0] < right + 2 * CLEARANCE_PX:
+            continue
+        others = {other: line for other, line in routes.items() if other != wire}
+        boxes = [*headings, *(_slot_box(slot) for item, slot in slots.items() if item not in (source, target))]
+        for share in SIDE_SHARES:
+            y = top + piece.y + piece.behind[1] + high * share // 8
+            line = ((right, y), (points[-1][0], y), points[-1])
+            if _is_clear(line, boxes, others) and count_crossings(line, others) <= count_crossings(points, others):
+                routes[wire] = line
+                break
 
 
 def _possible_entries(

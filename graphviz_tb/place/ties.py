@@ -16,11 +16,12 @@ from graphviz_tb.model.skeleton import LevelLayout, first_tie
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, border_point, port_at_end
 from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.feet import Foot
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
 
-MIN_WRITE_PX = 40  # between a model and the box that writes its weights
-TIE_LABEL_MARGIN_PX, WRITE_LABEL_MARGIN_PX = 24, 8  # at each end of a label
+MIN_TIE_PX = 40  # between a model and the box that writes its weights, or a box and an input beside it
+TIE_LABEL_MARGIN_PX, SHORT_TIE_LABEL_MARGIN_PX = 24, 8  # at each end of a label: on the legs of a U, elsewhere
 UNDERPASS_PX = 20  # from the boxes to a tie that runs beside their rank
 
 Slot = tuple[Piece, Point]
@@ -45,12 +46,14 @@ class SidePort:
 
 @dataclass(frozen=True, slots=True)
 class InnerPorts:
-    """The ports of the open children, by position: the port of each neighbour, the place of each port, and the side
-    ports."""
+    """The ports of the open children, by position: the port of each neighbour, the place of each port, the side ports,
+    and how far ports may move; and the feet of the frames that are not drawn."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]
     side_ports: Mapping[int, Mapping[int, SidePort]]
+    slides: Mapping[int, Mapping[int, tuple[int, int]]]
+    feet: Mapping[int, Foot]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +81,11 @@ def find_ties(
     widths = [flow_size(direction, piece.box)[0] for piece in pieces]
     rooms = {}
     for wire in range(first_tie(skeleton), len(skeleton.wires)):
-        written = view.line_of_wire(wire).training
+        legs = _joins_legs(view, wire)
         # The legs of a U are at least as far apart as they are wide.
-        rooms[wire] = MIN_WRITE_PX if written else max(widths[end] for end in skeleton.wires[wire].chain)
-        if wire in said:
-            margin = WRITE_LABEL_MARGIN_PX if written else TIE_LABEL_MARGIN_PX
+        rooms[wire] = max(widths[end] for end in skeleton.wires[wire].chain) if legs else MIN_TIE_PX
+        if wire in said and (legs or said[wire].main):
+            margin = TIE_LABEL_MARGIN_PX if legs else SHORT_TIE_LABEL_MARGIN_PX
             rooms[wire] = max(rooms[wire], flow_size(direction, said[wire].size)[0] + 2 * margin)
     for wire, room in _aligned_rooms(view, rooms, widths).items():
         left, right = skeleton.wires[wire].chain
@@ -99,11 +102,16 @@ def find_ties(
     return ties
 
 
+def _joins_legs(view: View, wire: int) -> bool:
+    """Return whether a tie joins the legs of a U."""
+    return len(view.skeleton.falling) > 0 and not view.line_of_wire(wire).training
+
+
 def _aligned_rooms(view: View, rooms: Mapping[int, int], widths: Sequence[int]) -> dict[int, int]:
     """Return the room between the boxes of each tie, such that the middles of the legs of a U have the same distance on
     all ranks."""
     halves = {wire: sum(widths[end] for end in view.skeleton.wires[wire].chain) // 2 for wire in rooms}
-    legs = [wire for wire in rooms if not view.line_of_wire(wire).training]
+    legs = [wire for wire in rooms if _joins_legs(view, wire)]
     apart = max([rooms[wire] + halves[wire] for wire in legs], default=0)
     return {wire: apart - halves[wire] if wire in legs else room for wire, room in rooms.items()}
 

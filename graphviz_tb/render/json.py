@@ -69,7 +69,7 @@ class JsonDocument:
             groups[str(row)] = {"edges": edges, **_level_values(level, waiting.get(row, {}))}
         return {**document_header("tbgraph"), "nodes": list(self.node_entries()), "groups": groups}
 
-    def encode_formats(self) -> bytes:
+    def encode_document(self) -> bytes:
         """Return the document as UTF-8 text, with one node or group on each line.
 
         Raises RequestError if it is too large.
@@ -85,17 +85,17 @@ class JsonDocument:
             text.write(b"}")
             self._check_size(text.tell())
         text.write(b'\n],\n"groups": {\n')
-        waiting, alike = _mark_annotations_by_group(self.hierarchy), LevelTemplates(known)
+        marks, templates = _mark_annotations_by_group(self.hierarchy), LevelTemplates(known)
         for number, row in enumerate(group_rows(self.hierarchy)):
             text.write(b",\n" * (number > 0) + b'"%d":' % row)
-            formed = None if row in waiting else self.form(row)
-            if formed is None or formed[0].first == row:
-                for piece in _level_text(self.metagraph(row), known, waiting.get(row, {})):
+            # A level with marks is written in full; others may be copies of the first level of their form.
+            form, rows_inside = (None if row in marks else self.form(row)) or (None, [])
+            if form is None or form.first == row:
+                for piece in _level_text(self.metagraph(row), known, marks.get(row, {})):
                     text.write(piece)
                     self._check_size(text.tell())
             else:
-                form, inside = formed
-                text.write(alike.filled_text(self.metagraph(form.first), form.rows, inside))
+                text.write(templates.filled_text(self.metagraph(form.first), form.rows, rows_inside))
                 self._check_size(text.tell())
         text.write(b"\n}}\n")
         return text.getvalue()

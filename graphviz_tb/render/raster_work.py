@@ -126,8 +126,8 @@ def raster_work(drawing: Drawing) -> RasterWork:
     """Return the work of everything on the sheet."""
     lines: float = 0
     filled: float = 0
-    texts: Counter[int] = Counter()
-    many: Counter[int] = Counter()
+    texts: Counter[int] = Counter()  # by size
+    shapes: Counter[int] = Counter()  # by covered area
     steps: Counter[int] = Counter()
     for shape in drawing.shapes():
         if isinstance(shape, Label):
@@ -135,11 +135,11 @@ def raster_work(drawing: Drawing) -> RasterWork:
             continue
         line, fill = _lines_and_fill(shape)
         lines, filled = lines + _stroke_work(shape), filled + fill
-        covers = int(_area_with_lines(shape, line, fill))
-        many[covers] += 1
-        steps[covers] += len(shape.steps) if isinstance(shape, Curve) else SIMPLE_SHAPE_STEPS
-    shapes = tuple((covers, count, steps[covers]) for covers, count in sorted(many.items()))
-    return RasterWork(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), shapes)
+        area = int(_area_with_lines(shape, line, fill))
+        shapes[area] += 1
+        steps[area] += len(shape.steps) if isinstance(shape, Curve) else SIMPLE_SHAPE_STEPS
+    by_area = tuple((area, count, steps[area]) for area, count in sorted(shapes.items()))
+    return RasterWork(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), by_area)
 
 
 def _lines_and_fill(shape: Primitive) -> tuple[float, float]:

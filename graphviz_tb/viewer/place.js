@@ -2471,8 +2471,21 @@ function place_columns(skeleton, layers, lefts, widths, between, margin) {
         head = Math.max(0, (((COLUMN_TURN + (lines * COLUMN_LINE_STEP)) + layers.at(p).at(last).top) - layers.at(p).at(entry).top));
       }
     }
+    _align_column_starts(skeleton, p, layers.at(p), passing);
   }
   return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(_part_height(bands, p, skeleton, between)); } return out; })();
+}
+function _align_column_starts(skeleton, part, bands, passing) {
+  let ends, feet, starts, number, first, last, down, band;
+  ends = [0, ...skeleton.breaks.at(part), bands.length];
+  feet = (() => { const out = []; for (const [number, last] of py_enumerate(ends.slice(1))) { out.push((bands.at((last - 1)).bottom + ((number < passing.length) ? (COLUMN_TURN + (passing.at(number).length * COLUMN_LINE_STEP)) : 0))); } return out; })();
+  starts = (() => { const out = []; for (const first of ends.slice(0, -1)) { out.push(bands.at((first + _port_rank_count(skeleton, part, first))).top); } return out; })();
+  for ([number, [first, last]] of py_enumerate(py_pairwise(ends))) {
+    down = Math.min((py_max(starts) - starts.at(number)), (py_max(feet) - feet.at(number)));
+    for (band of bands.slice(first, last)) {
+      band.move(down);
+    }
+  }
 }
 function _port_rank_count(skeleton, part, rank) {
   return Number((() => { for (const item of skeleton.parts.at(part).at(rank)) { if (((skeleton.children <= item) && (item < skeleton.first_waypoint))) return true; } return false; })());
@@ -2849,10 +2862,22 @@ function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   [above, below] = _item_alignments(skeleton, chains, ends, widths.length, trained);
   [parts, between] = split_off_training(skeleton.parts, steps, trained);
   lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton));
+  _draw_near(skeleton, chains, lefts, steps);
   set_training_apart(skeleton, lefts, widths, trained, room);
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
   return lefts;
+}
+function _draw_near(skeleton, chains, lefts, steps) {
+  let linked, part, distances, row, apart;
+  linked = (() => { const out = new Set(); for (const chain of chains) for (const item of [chain[0], chain.at(-1)]) { out.add(item); } return out; })();
+  for ([part, distances] of py_zip(skeleton.parts, steps)) {
+    for ([row, apart] of py_zip(part, distances)) {
+      if (((row.length > 1) && (row[0] < skeleton.children) && !linked.has(row[0]))) {
+        lefts[py_position(lefts, row[0])] = Math.max(lefts.at(row[0]), (lefts.at(row[1]) - apart[0]));
+      }
+    }
+  }
 }
 function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, trained) {
   let widths, heights, wires, passing, layers, between, tall, width, height, around, band, tops, lines, boxes, open_end, rules;
@@ -2972,12 +2997,13 @@ function _item_sizes(skeleton, sizes) {
   return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
 }
 function _rank_distances(row, skeleton, widths, thick, gaps, room) {
-  let first, result, left, right, lines;
+  let first, result, left, right, lines, clearance;
   first = skeleton.first_waypoint;
   result = [];
   for ([left, right] of py_pairwise(row)) {
     lines = ((left >= first) + (right >= first));
-    result.push((widths.at(left) + (lines ? _line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : py_get(room, left, gaps.siblings))));
+    clearance = (lines ? _line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings);
+    result.push((widths.at(left) + Math.max(clearance, py_get(room, left, 0))));
   }
   return result;
 }
@@ -3089,6 +3115,139 @@ function _hop_bends(hop, above) {
   return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
 }
 
+// place.feet
+const FOOT_MARGIN_PX = 16;
+const STACK_DISTANCE_PX = new LevelGaps().labelled;
+class Foot {
+  constructor(boxes, top, bottom, stack, port) {
+    this.boxes = boxes;
+    this.top = top;
+    this.bottom = bottom;
+    this.stack = stack;
+    this.port = port;
+  }
+}
+class RaisedEnd {
+  constructor(item, port, depth) {
+    this.item = item;
+    this.port = port;
+    this.depth = depth;
+  }
+}
+function foot_items(skeleton) {
+  let starts, rows, way, boxes, alone;
+  starts = (() => { const out = []; for (const wire of skeleton.main_path) if (_is_from_port(skeleton, wire)) { out.push(skeleton.wires.at(wire)); } return out; })();
+  rows = ((skeleton.port_part >= 0) ? skeleton.parts.at(skeleton.port_part) : []);
+  if (((starts.length !== 1) || (starts[0].chain.length !== 3) || starts[0].turned || (rows.length < 3) || py_any(skeleton.breaks))) {
+    return [-1, []];
+  }
+  way = starts[0].chain[1];
+  boxes = [...(() => { const out = []; for (const item of rows[1]) if ((item < skeleton.children)) { out.push(item); } return out; })()];
+  alone = py_equal((() => { const out = []; for (const item of rows[2]) if ((item < skeleton.children)) { out.push(item); } return out; })(), [starts[0].chain.at(-1)]);
+  return ((boxes.length && alone && rows[1].includes(way)) ? [way, boxes] : [-1, []]);
+}
+function _is_from_port(skeleton, wire) {
+  return (skeleton.wires.at(wire).chain[0] >= skeleton.children);
+}
+function room_in_foot(skeleton, around, frame) {
+  let outer, chains, before, names, piece;
+  outer = around.skeleton;
+  chains = (() => { const out = []; for (const wire of outer.main_path) if (!outer.wires.at(wire).turned) { out.push(outer.wires.at(wire).chain); } return out; })();
+  before = (() => { const out = []; for (const chain of chains) if (((chain.length === 2) && (chain[1] === frame) && (chain[0] < outer.children))) { out.push(chain[0]); } return out; })();
+  if (((before.length !== 1) || around.opened.has(before[0]) || !foot_items(skeleton)[1].length)) {
+    return 0;
+  }
+  names = box_names([...around.node_labels, ...around.functions]);
+  piece = closed_piece(around.node_labels.at(before[0]), names.at(before[0]), around.words, before[0], true);
+  return (Math.max((piece.x + Math.floor(piece.box[0] / 2)), ((piece.width - piece.x) - Math.floor(piece.box[0] / 2))) + FOOT_MARGIN_PX);
+}
+function rooms_in_foot(skeleton, room) {
+  let way, boxes, rooms, item;
+  [way, boxes] = (room ? foot_items(skeleton) : [-1, []]);
+  rooms = new Map();
+  for (item of (boxes.length ? [way, ...boxes] : [])) {
+    rooms.set(item, room);
+  }
+  return rooms;
+}
+function find_foot(skeleton, level, sizes) {
+  let way, boxes, wire, tops, bottoms, sides, stack;
+  [way, boxes] = foot_items(skeleton);
+  wire = py_next(py_iter((() => { const out = []; for (const wire of skeleton.main_path) if (skeleton.wires.at(wire).chain.includes(way)) { out.push(wire); } return out; })()), -1);
+  if (((wire < 0) || (level.routes.at(wire).length !== 2))) {
+    return null;
+  }
+  tops = (() => { const out = []; for (const item of boxes) { out.push(level.positions.at(item)[1]); } return out; })();
+  bottoms = (() => { const out = []; for (const item of boxes) { out.push((level.positions.at(item)[1] + sizes.at(item)[1])); } return out; })();
+  sides = (() => { const out = []; for (const item of boxes) { out.push([level.positions.at(item)[0], (level.positions.at(item)[0] + sizes.at(item)[0])]); } return out; })();
+  stack = level.positions.at(skeleton.wires.at(wire).chain.at(-1))[1];
+  return new Foot([...sides], py_min(tops), py_max(bottoms), stack, (skeleton.wires.at(wire).chain[0] - skeleton.children));
+}
+function stand_in_feet(skeleton, level, sizes, feet, gates) {
+  let raised, wire, chain, source, item, plain, foot, border, top, high, level_with, up, moved, depth, routes, kept;
+  raised = new Map();
+  for (wire of skeleton.main_path) {
+    chain = skeleton.wires.at(wire).chain;
+    [source, item] = [chain[0], chain.at(-1)];
+    plain = ((chain.length === 2) && !skeleton.wires.at(wire).turned && (source < skeleton.children));
+    if ((!feet.has(item) || !plain || gates.has(source) || level.rules.length || skeleton.falling.length)) {
+      continue;
+    }
+    [foot, border] = [feet.get(item), level.positions.at(item)[1]];
+    [top, high] = [level.positions.at(source)[1], sizes.at(source)[1]];
+    level_with = (((border + Math.floor((foot.top + foot.bottom) / 2)) - top) - Math.floor(high / 2));
+    up = Math.min(level_with, ((((border + foot.stack) - top) - high) - STACK_DISTANCE_PX));
+    moved = ((up > FOOT_MARGIN_PX) ? _moved_up(level, border, up) : null);
+    if (((moved == null) || !_fits(level, sizes, foot, item, up))) {
+      continue;
+    }
+    depth = (foot.stack - 1);
+    routes = [...moved.routes];
+    routes[py_position(routes, wire)] = [...routes.at(wire).slice(0, -1), [routes.at(wire).at(-1)[0], ((border - up) + depth)]];
+    kept = (() => { const out = []; for (const [one, two] of py_zip(level.routes, routes)) { out.push(py_equal(_directions(one), _directions(two))); } return out; })();
+    if ((py_all(kept) && (level.routes.at(wire).length === 2))) {
+      level = py_replace(moved, {routes: [...routes]});
+      raised.set(wire, new RaisedEnd(item, foot.port, depth));
+    }
+  }
+  return [level, raised];
+}
+function _moved_up(level, border, up) {
+  return py_replace(level, {positions: [...(() => { const out = []; for (const [x, y] of level.positions) { out.push([x, ((y >= border) ? (y - up) : y)]); } return out; })()], routes: [...(() => { const out = []; for (const line of level.routes) { out.push([...(() => { const out = []; for (const [x, y] of line) { out.push([x, ((y >= border) ? (y - up) : y)]); } return out; })()]); } return out; })()], height: (level.height - up)});
+}
+function _directions(line) {
+  return (() => { const out = []; for (const [a, b] of py_pairwise(line)) { out.push([(a[0] < b[0]), (a[0] > b[0]), (a[1] < b[1]), (a[1] > b[1])]); } return out; })();
+}
+function _fits(level, sizes, foot, item, up) {
+  let left, border, width, height, near, last, beside, child, x, y, wide, high, passes, line, end, goal, inside, run;
+  [[left, border], [width, height]] = [level.positions.at(item), sizes.at(item)];
+  [near, last] = [((border - up) - FOOT_MARGIN_PX), (((border - up) + foot.bottom) + FOOT_MARGIN_PX)];
+  beside = (() => { const out = []; for (const [start, end] of foot.boxes) { out.push([(left + start), (left + end)]); } return out; })();
+  for ([child, [x, y]] of py_enumerate(level.positions)) {
+    [wide, high] = sizes.at(child);
+    passes = (((y + high) <= near) || (y >= (border + height)) || !_is_near(x, (x + wide), [[left, (left + width)]], 0));
+    if (((child === item) || !wide || (passes && !((border <= y) && (y < (border + height)))))) {
+      continue;
+    }
+    if (((y >= border) || ((y + high) > last) || _is_near(x, (x + wide), beside, FOOT_MARGIN_PX))) {
+      return false;
+    }
+  }
+  for (line of level.routes) {
+    for ([[x, y], [end, goal]] of py_pairwise(line)) {
+      inside = (((near + FOOT_MARGIN_PX) < Math.max(y, goal)) && (Math.min(y, goal) < border));
+      run = [Math.min(x, end), Math.max(x, end)];
+      if ((inside && (Math.max(y, goal) < border) && _is_near(...run, beside, Math.floor(FOOT_MARGIN_PX / 2)))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+function _is_near(start, end, spans, margin) {
+  return (() => { for (const [left, right] of spans) { if (((start < (right + margin)) && (end > (left - margin)))) return true; } return false; })();
+}
+
 // place.labels
 const LABEL_CELL_PX = 64;
 const LARGE_BOX_PX = (8 * LABEL_CELL_PX);
@@ -3156,6 +3315,25 @@ class LineLabel {
     this.thick = thick;
     this.main = main;
   }
+}
+function labels_said_once(view, said, gates) {
+  let skeleton, words, heard, kept, wire, chain, label, sides, met, ends, end;
+  [skeleton, words] = [view.skeleton, view.words.lines];
+  heard = new TupleMap();
+  kept = new Map();
+  for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
+    [chain, label] = [skeleton.wires.at(wire).chain, words.get(wire).label];
+    sides = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
+    met = (() => { const out = []; for (const [end, item] of sides) { out.push([end, item, port_at_end(view, wire, end, gates)]); } return out; })();
+    ends = (() => { const out = []; for (const [end, item, port] of met) if ((!gates.has(item) || (port != null))) { out.push([end, item, port]); } return out; })();
+    if (!(() => { for (const end of ends) { if (py_in(label, py_get(heard, end, []))) return true; } return false; })()) {
+      kept.set(wire, said.get(wire));
+      for (end of ends) {
+        py_setdefault(heard, end, []).push(label);
+      }
+    }
+  }
+  return (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
 }
 function place_labels(lines, labels, taken, bounds, own = null, thick = null) {
   let obstacles, rect, wire, points, placed, label, middle;
@@ -3384,9 +3562,9 @@ function _distance_along(track, point) {
 }
 
 // place.ties
-const MIN_WRITE_PX = 40;
+const MIN_TIE_PX = 40;
 const TIE_LABEL_MARGIN_PX = 24;
-const WRITE_LABEL_MARGIN_PX = 8;
+const SHORT_TIE_LABEL_MARGIN_PX = 8;
 const UNDERPASS_PX = 20;
 class SidePort {
   constructor(wire, side, place_, end, room, saved_length, saved_bends) {
@@ -3400,10 +3578,12 @@ class SidePort {
   }
 }
 class InnerPorts {
-  constructor(gates, ports, side_ports) {
+  constructor(gates, ports, side_ports, slides, feet) {
     this.gates = gates;
     this.ports = ports;
     this.side_ports = side_ports;
+    this.slides = slides;
+    this.feet = feet;
   }
 }
 class Tie {
@@ -3417,16 +3597,16 @@ class Tie {
   }
 }
 function find_ties(view, pieces, said, inner, direction) {
-  let skeleton, upright, ties, widths, rooms, wire, written, margin, room, left, right, start, end, straight;
+  let skeleton, upright, ties, widths, rooms, wire, legs, margin, room, left, right, start, end, straight;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   ties = new Map();
   widths = (() => { const out = []; for (const piece of pieces) { out.push(flow_size(direction, piece.box)[0]); } return out; })();
   rooms = new Map();
   for (wire of py_range(first_tie(skeleton), skeleton.wires.length)) {
-    written = view.line_of_wire(wire).training;
-    rooms.set(wire, (written ? MIN_WRITE_PX : py_max((() => { const out = []; for (const end of skeleton.wires.at(wire).chain) { out.push(widths.at(end)); } return out; })())));
-    if (said.has(wire)) {
-      margin = (written ? WRITE_LABEL_MARGIN_PX : TIE_LABEL_MARGIN_PX);
+    legs = _joins_legs(view, wire);
+    rooms.set(wire, (legs ? py_max((() => { const out = []; for (const end of skeleton.wires.at(wire).chain) { out.push(widths.at(end)); } return out; })()) : MIN_TIE_PX));
+    if ((said.has(wire) && (legs || said.get(wire).main))) {
+      margin = (legs ? TIE_LABEL_MARGIN_PX : SHORT_TIE_LABEL_MARGIN_PX);
       rooms.set(wire, Math.max(rooms.get(wire), (flow_size(direction, said.get(wire).size)[0] + (2 * margin))));
     }
   }
@@ -3444,10 +3624,13 @@ function find_ties(view, pieces, said, inner, direction) {
   }
   return ties;
 }
+function _joins_legs(view, wire) {
+  return ((view.skeleton.falling.length > 0) && !view.line_of_wire(wire).training);
+}
 function _aligned_rooms(view, rooms, widths) {
   let halves, legs, apart;
   halves = (() => { const out = new Map(); for (const wire of rooms.keys()) { out.set(wire, Math.floor(py_sum((() => { const out = []; for (const end of view.skeleton.wires.at(wire).chain) { out.push(widths.at(end)); } return out; })()) / 2)); } return out; })();
-  legs = (() => { const out = []; for (const wire of rooms.keys()) if (!view.line_of_wire(wire).training) { out.push(wire); } return out; })();
+  legs = (() => { const out = []; for (const wire of rooms.keys()) if (_joins_legs(view, wire)) { out.push(wire); } return out; })();
   apart = py_max((() => { const out = []; for (const wire of legs) { out.push((rooms.get(wire) + halves.get(wire))); } return out; })(), {default: 0});
   return (() => { const out = new Map(); for (const [wire, room] of rooms.entries()) { out.set(wire, (legs.includes(wire) ? (apart - halves.get(wire)) : room)); } return out; })();
 }
@@ -3495,6 +3678,7 @@ const CLEARANCE_PX = 8;
 const START_PX = 11;
 const STEP_PX = 10;
 const TRACK_PX = 30;
+const SIDE_SHARES = [4, 2, 1];
 const MAX_COMPARED_ROUTES = 120;
 class SideEntry {
   constructor(wire, item, port, before, place_) {
@@ -3544,6 +3728,62 @@ function find_side_ports(view, routes, slots, opened, borders, labelled) {
     found.set(port, new SidePort(wire, side, door[0], end, room, (_length_of_side_ports(points) - _length_of_side_ports(door)), (points.length - 2)));
   }
   return found;
+}
+function find_slides(view, routes, slots, ports, width, labelled) {
+  let used, found, wire, points, start, port, x, y, _, turn, onward, others, rectangles, low, high, left, top, right, bottom;
+  if ((routes.size > MAX_COMPARED_ROUTES)) {
+    return new Map();
+  }
+  used = new Counter((() => { const out = []; for (const wire of routes.keys()) { out.push(view.skeleton.wires.at(wire).chain[0]); } return out; })());
+  found = new Map();
+  for ([wire, points] of routes.entries()) {
+    start = view.skeleton.wires.at(wire).chain[0];
+    port = (start - view.skeleton.children);
+    if (((port < 0) || (used.get(start) > 1) || (points.length < 3) || labelled.has(wire) || view.skeleton.main_path.includes(wire))) {
+      continue;
+    }
+    [[x, y], [_, turn], [onward, _]] = points.slice(0, 3);
+    if ((!view.skeleton.ports.at(port).first || !py_equal(points[0], ports.at(port)) || (points[1][0] !== x) || (onward === x))) {
+      continue;
+    }
+    others = (() => { const out = []; for (const [other, line] of routes.entries()) if ((other !== wire)) { out.push(line); } return out; })();
+    rectangles = (() => { const out = []; for (const slot of slots.values()) { out.push(_slot_box(slot)); } return out; })();
+    py_extend(rectangles, (() => { const out = []; for (const line of others) for (const [a, b] of py_pairwise(line)) { out.push([Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])]); } return out; })());
+    [low, high] = [Math.floor(TRACK_PX / 2), (width - Math.floor(TRACK_PX / 2))];
+    for ([left, top, right, bottom] of rectangles) {
+      if (((top < (Math.max(y, turn) + CLEARANCE_PX)) && (bottom > (Math.min(y, turn) - CLEARANCE_PX)))) {
+        low = ((right <= x) ? Math.max(low, (right + Math.floor(TRACK_PX / 2))) : low);
+        high = ((left >= x) ? Math.min(high, (left - Math.floor(TRACK_PX / 2))) : high);
+      }
+    }
+    [low, high] = ((onward > x) ? [low, x] : [x, high]);
+    if ((low < high)) {
+      found.set(port, [low, high]);
+    }
+  }
+  return found;
+}
+function slide_ports(view, routes, slots, inner) {
+  let slid, wire, points, item, offered, port, x, left, line, others, boxes, free;
+  slid = new Map();
+  for ([wire, points] of new Map([...routes]).entries()) {
+    item = view.skeleton.wires.at(wire).chain.at(-1);
+    offered = (slots.has(item) ? py_get(inner.slides, item, new Map()) : new Map());
+    port = (offered.size ? port_at_end(view, wire, 1, inner.gates) : null);
+    if (((port == null) || !offered.has(port) || (points.length !== 4) || (points[0][0] !== points[1][0]))) {
+      continue;
+    }
+    [x, left] = [points[0][0], slots.get(item)[1][0]];
+    line = [points[0], [x, points.at(-1)[1]]];
+    others = (() => { const out = new Map(); for (const [other, run] of routes.entries()) if ((other !== wire)) { out.set(other, run); } return out; })();
+    boxes = (() => { const out = []; for (const [other, slot] of slots.entries()) if (![item, view.skeleton.wires.at(wire).chain[0]].includes(other)) { out.push(_slot_box(slot)); } return out; })();
+    free = (((offered.get(port)[0] <= (x - left)) && ((x - left) <= offered.get(port)[1])) && _is_clear(line, boxes, others));
+    if ((free && (count_crossings(line, others) <= count_crossings(points, others)))) {
+      routes.set(wire, line);
+      py_setdefault(slid, item, new Map()).set(port, (x - left));
+    }
+  }
+  return slid;
 }
 function enter_at_sides(view, routes, slots, inner) {
   let found, entry, port, entered, item, side, _, entries, room, number, y;
@@ -3602,6 +3842,34 @@ function *move_beside(view, routes, slots, inner, width, labels) {
     if ((free && (count_crossings(line, others) <= count_crossings(points, others)))) {
       lines.set(wire, line);
       yield [new SideEntry(wire, item, port, line.slice(0, 1), place_), line];
+    }
+  }
+}
+function leave_at_sides(view, routes, slots, headings) {
+  let wire, points, source, target, training, piece, left, top, right, high, others, boxes, share, y, line;
+  if ((routes.size > MAX_COMPARED_ROUTES)) {
+    return;
+  }
+  for ([wire, points] of new Map([...routes]).entries()) {
+    [source, target] = [view.skeleton.wires.at(wire).chain[0], view.skeleton.wires.at(wire).chain.at(-1)];
+    training = (view.line_of_wire(wire).training === TARGET_TRAINS);
+    if ((!training || (points.length !== 4) || !slots.has(source) || (points[0][0] !== points[1][0]))) {
+      continue;
+    }
+    [piece, [left, top]] = slots.get(source);
+    [right, high] = [(((left + piece.x) + piece.box[0]) - piece.behind[0]), (piece.box[1] - piece.behind[1])];
+    if ((points.at(-1)[0] < (right + (2 * CLEARANCE_PX)))) {
+      continue;
+    }
+    others = (() => { const out = new Map(); for (const [other, line] of routes.entries()) if ((other !== wire)) { out.set(other, line); } return out; })();
+    boxes = [...headings, ...(() => { const out = []; for (const [item, slot] of slots.entries()) if (![source, target].includes(item)) { out.push(_slot_box(slot)); } return out; })()];
+    for (share of SIDE_SHARES) {
+      y = (((top + piece.y) + piece.behind[1]) + Math.floor((high * share) / 8));
+      line = [[right, y], [points.at(-1)[0], y], points.at(-1)];
+      if ((_is_clear(line, boxes, others) && (count_crossings(line, others) <= count_crossings(points, others)))) {
+        routes.set(wire, line);
+        break;
+      }
     }
   }
 }
@@ -4134,7 +4402,7 @@ const HEADING_REACH = 72;
 const RULE_CLEARANCE = 4;
 const FRAME_OVERLAP = 9;
 class CoreDrawing {
-  constructor(width, height, slots, ports, routes, labels, rules = [], headings = [], entered = new Map()) {
+  constructor(width, height, slots, ports, routes, labels, rules = [], headings = [], entered = new Map(), slid = new Map(), foot = null, raised = []) {
     this.width = width;
     this.height = height;
     this.slots = slots;
@@ -4144,6 +4412,9 @@ class CoreDrawing {
     this.rules = rules;
     this.headings = headings;
     this.entered = entered;
+    this.slid = slid;
+    this.foot = foot;
+    this.raised = raised;
   }
   skyline(sizes, upright) {
     let sky, child, left, top, points, wire, x, y, wide, tall, rule, text;
@@ -4167,40 +4438,32 @@ class CoreDrawing {
       sky.add_line([[rule.x1, rule.y1], [rule.x2, rule.y2]]);
     }
     for (text of this.headings) {
-      sky.add_rect([text.x, (text.y - text.size), (text.x + text.width), text.y]);
+      sky.add_rect(_text_box(text));
     }
     return sky;
   }
 }
-function draw_core(view, pieces, lines, said, inner, direction, framed) {
-  let ties, ranked, upright, entering, turns, level;
+function _text_box(text) {
+  return [text.x, (text.y - text.size), (text.x + text.width), text.y];
+}
+function draw_core(view, pieces, lines, said, inner, direction, framed, room = 0) {
+  let ties, ranked, upright, entering, turns, level, raised, sizes, drawing, foot;
   ties = find_ties(view, pieces, said, inner, direction);
   ranked = (ties.size ? _without_ties(view, py_min(ties.keys())) : view);
   upright = is_vertical(direction);
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
   turns = find_side_entries(ranked, pieces, inner, upright, new Set(entering.keys()), tied_sides(ties));
-  said = _labels_said_once(view, said, inner.gates);
-  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed);
-  return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties, inner);
-}
-function _labels_said_once(view, said, gates) {
-  let skeleton, words, heard, kept, wire, chain, label, sides, met, ends, end;
-  [skeleton, words] = [view.skeleton, view.words.lines];
-  heard = new TupleMap();
-  kept = new Map();
-  for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
-    [chain, label] = [skeleton.wires.at(wire).chain, words.get(wire).label];
-    sides = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
-    met = (() => { const out = []; for (const [end, item] of sides) { out.push([end, item, port_at_end(view, wire, end, gates)]); } return out; })();
-    ends = (() => { const out = []; for (const [end, item, port] of met) if ((!gates.has(item) || (port != null))) { out.push([end, item, port]); } return out; })();
-    if (!(() => { for (const end of ends) { if (py_in(label, py_get(heard, end, []))) return true; } return false; })()) {
-      kept.set(wire, said.get(wire));
-      for (end of ends) {
-        py_setdefault(heard, end, []).push(label);
-      }
-    }
+  said = labels_said_once(view, said, inner.gates);
+  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed, room);
+  level = shift_to_boxes(level, turns);
+  raised = new Map();
+  sizes = (() => { const out = []; for (const piece of pieces) { out.push(flow_size(direction, _piece_size(piece))); } return out; })();
+  if ((inner.feet.size && upright)) {
+    [level, raised] = stand_in_feet(ranked.skeleton, level, sizes, inner.feet, inner.gates);
   }
-  return (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
+  drawing = _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised);
+  foot = (room ? find_foot(ranked.skeleton, level, sizes) : null);
+  return py_replace(drawing, {foot: foot, raised: [...raised.values()]});
 }
 function _without_ties(view, first) {
   let skeleton, main_path_;
@@ -4208,15 +4471,19 @@ function _without_ties(view, first) {
   main_path_ = [...(() => { const out = []; for (const wire of skeleton.main_path) if ((wire < first)) { out.push(wire); } return out; })()];
   return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), main_path: main_path_})});
 }
-function _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner) {
-  let aside, turn, slots, routes, entered, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels, drawn_ports;
+function _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised) {
+  let aside, turn, slots, routes, entered, axis, slid, before, after, left, top, wide, tall, size, ports, rules, headings, depths, taken, out, own, thick, bounds, labels, drawn_ports;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
-  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, (!ties.has(wire) ? _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns) : tie_points(ties.get(wire), slots, level, turn))); } return out; })();
+  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, (!ties.has(wire) ? _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns, (raised.has(wire) ? raised.get(wire).item : -1)) : tie_points(ties.get(wire), slots, level, turn))); } return out; })();
   py_update(routes, part_late(view.skeleton, routes));
   entered = (turn.runs_vertically ? enter_at_sides(view, routes, slots, inner) : new Map());
+  if ((turn.runs_vertically && level.rules.length)) {
+    leave_at_sides(view, routes, slots, (() => { const out = []; for (const text of _draw_training_rules(level, turn, [0, 0])[1]) { out.push(_text_box(text)); } return out; })());
+  }
   axis = (turn.runs_vertically ? 0 : 1);
+  slid = ((turn.runs_vertically && inner.slides.size) ? slide_ports(view, routes, slots, inner) : new Map());
   [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
   [wide, tall] = turn.screen_size;
@@ -4225,7 +4492,8 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties, i
   routes = (() => { const out = new Map(); for (const [wire, points] of routes.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.to_screen([x, (slot.first ? 0 : level.height)])); } return out; })();
   [rules, headings] = _draw_training_rules(level, turn, [left, top]);
-  taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
+  depths = (() => { const out = new Map(); for (const end of raised.values()) { out.set(end.item, end.depth); } return out; })();
+  taken = (() => { const out = []; for (const [position, slot] of slots.entries()) { out.push(_closed_room(slot, py_get(depths, position, 0), direction)); } return out; })();
   py_extend(taken, (() => { const out = []; for (const rule of rules) { out.push(_around_rule(rule)); } return out; })());
   out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
   own = _label_parts(view, lines, routes, [...said.keys()]);
@@ -4233,7 +4501,13 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties, i
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
   drawn_ports = [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()];
-  return new CoreDrawing(...size, slots, drawn_ports, routes, labels, rules, headings, entered);
+  return new CoreDrawing(...size, slots, drawn_ports, routes, labels, rules, headings, entered, slid);
+}
+function _closed_room(slot, depth, direction) {
+  let child, x, y, upwards;
+  [child, [x, y]] = slot;
+  upwards = (direction === "BT");
+  return [x, (y + (upwards ? 0 : depth)), (x + child.width), ((y + child.height) - (upwards ? depth : 0))];
 }
 function _around_rule(rule) {
   let left, right, top, bottom;
@@ -4313,7 +4587,7 @@ function _label_parts(view, lines, routes, labelled) {
   }
   return parts;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties, framed) {
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties, framed, room) {
   let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
@@ -4341,7 +4615,7 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
   gaps = (framed ? gaps : py_replace(gaps, {beyond: 0, bar: [0, 0]}));
   skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
+  return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), new Map([...(() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })(), ...rooms_in_foot(skeleton, room)]));
 }
 function _level_gaps(strokes, ties, direction, narrow) {
   let longest, usual;
@@ -4375,7 +4649,7 @@ function _arrow_end(view, wire, line, inner) {
   item = view.skeleton.wires.at(wire).chain.at((end ? -1 : 0));
   return (((item >= view.skeleton.children) || (port_at_end(view, wire, end, inner) != null)) ? -1 : end);
 }
-function _extend_to_boxes(view, wire, points, slots, turn, turns) {
+function _extend_to_boxes(view, wire, points, slots, turn, turns, inside) {
   let line, upright, end, item, goal;
   [line, upright] = [view.skeleton.wires.at(wire), turn.runs_vertically];
   for ([end, item] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
@@ -4384,7 +4658,7 @@ function _extend_to_boxes(view, wire, points, slots, turn, turns) {
       points = [...points.slice(0, -1), ...side_point(...slots.get(item), points.at(-1), upright)];
     }
     else {
-      if (slots.has(item)) {
+      if ((slots.has(item) && (item !== inside))) {
         goal = border_point(...slots.get(item), points.at(-1), upright);
         points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
       }
@@ -4397,27 +4671,29 @@ function _extend_to_boxes(view, wire, points, slots, turn, turns) {
 // place.frames
 const MAX_BARE_BOXES = 3;
 class OpenGroup {
-  constructor(view, heading, below, outside, bare = false) {
+  constructor(view, heading, below, outside, bare = false, room = 0) {
     this.view = view;
     this.heading = heading;
     this.below = below;
     this.outside = outside;
     this.bare = bare;
+    this.room = room;
   }
   get node_labels() {
     return [...this.view.node_labels, ...this.view.functions];
   }
 }
 function list_open_groups(view) {
-  let groups, todo, current, heading, outside, above, position, below, bare, prefix, node_labels, shown, labels, child, inner, node, second;
+  let groups, todo, current, heading, outside, above, position, around, below, bare, room, prefix, node_labels, shown, labels, child, inner, node, second;
   groups = [];
-  todo = [[view, null, new TupleMap(), new Map(), -1]];
+  todo = [[view, null, new TupleMap(), new Map(), -1, view]];
   while (todo.length) {
-    [current, heading, outside, above, position] = py_pop(todo);
+    [current, heading, outside, above, position, around] = py_pop(todo);
     above.set(position, groups.length);
     below = new Map();
     bare = ((heading != null) && (!heading[0].label || _is_around_one_stack(current)));
-    groups.push(new OpenGroup(current, (bare ? null : heading), below, outside, bare));
+    room = (bare ? room_in_foot(current.skeleton, around, position) : 0);
+    groups.push(new OpenGroup(current, (bare ? null : heading), below, outside, bare, room));
     prefix = ((bare && (heading != null) && heading[0].label) ? (String(heading[0].label) + " / ") : "");
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core_children(), ...current.metagraph.mask.extracted_children, ...py_range(current.node_labels.length, node_labels.length)]);
@@ -4428,7 +4704,7 @@ function list_open_groups(view) {
         if (prefix) {
           node = py_replace(node, {label: (prefix + node.label)});
         }
-        todo.push([inner, [node, second], py_get(labels, child, new TupleMap()), below, child]);
+        todo.push([inner, [node, second], py_get(labels, child, new TupleMap()), below, child, current]);
       }
     }
   }
@@ -4656,7 +4932,7 @@ function _break_column(column, limit) {
 const FRAME_PADDING = 12;
 const NOTE_LINE_HEIGHT = 14;
 class GroupLayout {
-  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = [], partings = new Map(), side_ports = new Map(), entered = new Map()) {
+  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = [], partings = new Map(), side_ports = new Map(), entered = new Map(), slides = new Map(), slid = new Map(), foot = null, raised = []) {
     this.width = width;
     this.height = height;
     this.slots = slots;
@@ -4670,16 +4946,20 @@ class GroupLayout {
     this.partings = partings;
     this.side_ports = side_ports;
     this.entered = entered;
+    this.slides = slides;
+    this.slid = slid;
+    this.foot = foot;
+    this.raised = raised;
   }
 }
-function lay_out_frame(view, heading, below, outside, direction) {
-  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, entered, taken, entry, line, start, sides;
+function lay_out_frame(view, heading, below, outside, direction, room = 0) {
+  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, entered, taken, entry, line, start, sides, slides;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
   said = line_label_sizes(view, lines, outside);
-  inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })());
-  core = draw_core(view, pieces, lines, said, inner, direction, (heading != null));
+  inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if (made.slides.size) { out.set(position, made.slides); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if ((made.foot != null)) { out.set(position, made.foot); } return out; })());
+  core = draw_core(view, pieces, lines, said, inner, direction, (heading != null), room);
   area = _auxiliary_area(view, core, said, pieces, direction);
   bar = _frame_title(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(FRAME_PADDING + bar.shift), (TITLE_BAR_HEIGHT + FRAME_PADDING)] : [0, 0]);
@@ -4704,7 +4984,8 @@ function lay_out_frame(view, heading, below, outside, direction) {
     }
   }
   sides = (offers ? find_side_ports(view, routes, drawn, new Set(below.keys()), [0, (size[0] - right)], labels) : new Map());
-  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], find_partings(view.skeleton, routes), sides, entered);
+  slides = (offers ? find_slides(view, routes, drawn, ports, (size[0] - right), labels) : new Map());
+  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], find_partings(view.skeleton, routes), sides, entered, slides, core.slid, core.foot, core.raised);
 }
 function _label_box(middle, label) {
   let x, y, wide, high;
@@ -4713,16 +4994,6 @@ function _label_box(middle, label) {
 }
 function _shifted_separator(rule, shift) {
   return new Separator(..._shifted_point([rule.x1, rule.y1], shift), ..._shifted_point([rule.x2, rule.y2], shift));
-}
-function with_side_ports(made, view, entered) {
-  let ports, routes, port, y, side;
-  [ports, routes] = [[...made.ports], new Map([...made.routes])];
-  for ([port, y] of entered.entries()) {
-    side = made.side_ports.get(port);
-    ports[py_position(ports, port)] = [side.place[0], y];
-    routes.set(side.wire, [ports.at(port), [side.end[0], y]]);
-  }
-  return py_replace(made, {ports: [...ports], routes: routes, partings: find_partings(view.skeleton, routes)});
 }
 function _auxiliary_area(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -4796,6 +5067,61 @@ function _extend_to_ports(view, wire, points, ports, shift) {
     line.push(ports.at((chain.at(-1) - count)));
   }
   return line;
+}
+
+// place.moved_ports
+function move_ports(groups, frames, direction) {
+  let number, group, made, position, entered, child, slid, end;
+  for ([number, group] of py_enumerate(groups)) {
+    made = frames.get(number);
+    for ([position, entered] of made.entered.entries()) {
+      child = group.below.get(position);
+      frames.set(child, _with_side_ports(frames.get(child), groups.at(child).view, entered));
+    }
+    for ([position, slid] of made.slid.entries()) {
+      child = group.below.get(position);
+      frames.set(child, _with_slid_ports(frames.get(child), groups.at(child).view, slid));
+    }
+    for (end of made.raised) {
+      child = group.below.get(end.item);
+      frames.set(child, _with_raised_port(frames.get(child), groups.at(child).view, end, direction));
+    }
+  }
+}
+function _with_side_ports(made, view, entered) {
+  let ports, routes, port, y, side;
+  [ports, routes] = [[...made.ports], new Map([...made.routes])];
+  for ([port, y] of entered.entries()) {
+    side = made.side_ports.get(port);
+    ports[py_position(ports, port)] = [side.place[0], y];
+    routes.set(side.wire, [ports.at(port), [side.end[0], y]]);
+  }
+  return py_replace(made, {ports: [...ports], routes: routes, partings: find_partings(view.skeleton, routes)});
+}
+function _with_slid_ports(made, view, slid) {
+  let ports, routes, port, x, wire;
+  [ports, routes] = [[...made.ports], new Map([...made.routes])];
+  for ([port, x] of slid.entries()) {
+    ports[py_position(ports, port)] = [x, ports.at(port)[1]];
+    for (wire of _wires_from_port(made, view, port)) {
+      routes.set(wire, [ports.at(port), [x, routes.get(wire)[1][1]], ...routes.get(wire).slice(2)]);
+    }
+  }
+  return py_replace(made, {ports: [...ports], routes: routes, partings: find_partings(view.skeleton, routes)});
+}
+function _with_raised_port(made, view, end, direction) {
+  let ports, routes, wire;
+  [ports, routes] = [[...made.ports], new Map([...made.routes])];
+  ports[py_position(ports, end.port)] = new FlowTurn(direction, made.width, made.height).to_screen([ports.at(end.port)[0], end.depth]);
+  for (wire of _wires_from_port(made, view, end.port)) {
+    routes.set(wire, [ports.at(end.port), ...routes.get(wire).slice(1)]);
+  }
+  return py_replace(made, {ports: [...ports], routes: routes});
+}
+function _wires_from_port(made, view, port) {
+  let wires, item;
+  [wires, item] = [view.skeleton.wires, (view.skeleton.children + port)];
+  return (() => { const out = []; for (const wire of made.routes.keys()) if ((wires.at(wire).chain[0] === item)) { out.push(wire); } return out; })();
 }
 
 // place.picture_path
@@ -5165,7 +5491,7 @@ class FrameCache {
   }
 }
 function place(view, options, cache = null) {
-  let known, levels, groups, frames, number, group, below, last, position, entered, child, sketch, where, box, depth, x, y, numbers, slot, inside;
+  let known, levels, groups, frames, number, group, below, last, sketch, where, box, depth, x, y, numbers, position, child, slot, inside;
   known = (cache || new FrameCache()).known;
   levels = list_open_groups(view);
   groups = lead_main_path(levels);
@@ -5178,15 +5504,10 @@ function place(view, options, cache = null) {
       frames.set(number, last.frame);
       continue;
     }
-    frames.set(number, lay_out_frame(group.view, group.heading, below, group.outside, options.direction));
+    frames.set(number, lay_out_frame(group.view, group.heading, below, group.outside, options.direction, group.room));
     known.set(group.view.path, new CachedFrame(group, levels.at(number).view, below, frames.get(number)));
   }
-  for ([number, group] of py_enumerate(groups)) {
-    for ([position, entered] of frames.get(number).entered.entries()) {
-      child = group.below.get(position);
-      frames.set(child, with_side_ports(frames.get(child), groups.at(child).view, entered));
-    }
-  }
+  move_ports(groups, frames, options.direction);
   sketch = new SceneSketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
   for ([number, group] of py_enumerate(groups)) {
@@ -5203,7 +5524,7 @@ function place(view, options, cache = null) {
 function _is_frame_unchanged(last, group, level, below) {
   let was;
   was = last.level;
-  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && (last.group.bare === group.bare) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
+  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.main_path, group.view.skeleton.main_path) && (last.below.size === below.size) && (() => { for (const [position, made] of below.entries()) { if (!(py_get(last.below, position) === made)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && (last.group.bare === group.bare) && (last.group.room === group.room) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
 }
 
 // words.line_labels

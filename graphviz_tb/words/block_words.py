@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from itertools import pairwise, permutations
+from operator import attrgetter
 
 from graphviz_tb.words.block import Block
 from graphviz_tb.words.heads import ATTENTION_LAYERS, attends, heads_words, is_of_positions, mixing_words
 from graphviz_tb.words.level import PROJECTION
-from graphviz_tb.words.shared_words import equal_once, fits, join_with, join_words, short_word
+from graphviz_tb.words.shared_words import equal_once, fits, join_with, join_words
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MERGED_STEP = LayerStep("merged", "")  # a layer that is described by the words of another layer
 MAX_LISTED_LAYERS = 8  # layers of a group that are listed one by one
 MAX_LISTED_OUTPUTS = 3  # outputs of a group that each have a layer
+
+Kernel = tuple[str, ...]  # the words of a layer in a branch: its kernel, then its stride and its dilation
 
 
 def _chain_block(*steps: LayerStep) -> Block:
@@ -56,16 +59,17 @@ def _merged_words(block: Block) -> str | None:
         return None
     if not layers:
         return _plain_words(steps)
-    ways = (_recurrent_words, _expert_words, mixing_words)
-    if (said := next(filter(None, (way(block, layers) for way in ways)), None)) is not None:
+    said = _recurrent_words(block, layers) or ", ".join(_expert_parts(block, layers)) or mixing_words(block, layers)
+    if said:
         return said
     if len(layers) == 1:
         compares = steps[layers[0]].kind == "embedding" and any(step.kind == "product" for step in steps)
         return None if compares else _layer_words(steps, layers[0])  # a loss may look up rows of a table, too
     if len(layers) > 3 * MAX_LISTED_LAYERS:
         return None
-    several = (_feed_forward_words, _branch_words, _chain_words, _parallel_words)
-    return next(filter(None, (way(block, layers) for way in several)), None)
+    if forward := _feed_forward_parts(block, layers):
+        return ", ".join(forward)
+    return _branch_words(block, layers) or _chain_words(block, layers) or _parallel_words(block, layers)
 
 
 def _merge_low_ranks(block: Block) -> tuple[Block, int]:
@@ -103,7 +107,7 @@ def _plain_words(steps: Sequence[LayerStep]) -> str | None:
     """Return the words of a group without weights in products."""
     others = list(dict.fromkeys(step.word for step in steps if step.kind in ("norm", "activation", "dropout")))
     pools = [
-        step.word
+        step.line
         for step in steps
         if step.kind in ("pool", "global", "top") or (step.kind == "shape" and len(steps) == 1)
     ]
@@ -121,10 +125,10 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
     if len({step.word for step in steps if step.kind == "activation"}) > 1:
         after = []  # several activations do not belong to the layer alone
     if layer.kind in ("dense", "heads"):
-        word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
+        word = f"{size_word(layer.takes)} {layer.line}" if layer.takes else layer.line
         return ", ".join([word, *after])
-    said = f"{layer.word} · {', '.join(after)}"
-    return said if after and layer.kind != "embedding" and fits(said) else layer.word
+    said = f"{layer.line} · {', '.join(after)}"
+    return said if after and layer.kind != "embedding" and fits(said) else layer.line
 
 
 # Attention.
@@ -153,7 +157,7 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     joins = behind and is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
     if whole:
-        words = {steps[number].word for number in whole}
+        words = {steps[number].line for number in whole}
         said = words.pop() if len(words) == 1 else None
     else:
         said = heads_words(block, [*inner, *behind[: len(behind) - len(rest)]])
@@ -162,11 +166,8 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
-    if experts := _expert_words(block, rest):
-        return next(filter(fits, (f"{said}, {words}" for words in _without_forward_block(experts))), said)
-    if (forward := _feed_forward_words(block, rest)) is None:
-        return None
-    return next(filter(fits, (f"{said}, {words}" for words in _without_activation(forward))), said)
+    behind_words = _expert_parts(block, rest) or _feed_forward_parts(block, rest)
+    return ", ".join(_fitting_parts([said], behind_words)) if behind_words else None
 
 
 def _steps_before(block: Block, ends: Sequence[int]) -> set[int]:
@@ -193,11 +194,12 @@ def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
 def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the words of an LSTM or a GRU that is written as products, found by the number of its gates."""
     steps = block.steps
-    cells = [steps[number].word for number in layers if steps[number].kind == "recurrent"]
+    cells = [steps[number] for number in layers if steps[number].kind == "recurrent"]
     in_turn = all(block.before.get(after) == frozenset((first,)) for first, after in pairwise(layers))
-    if len(cells) == len(layers) and len(set(cells)) == 1 and in_turn:
-        several = f"{len(cells)} × ({cells[0]})" if "layers" in cells[0] else f"{cells[0]}, {len(cells)} layers"
-        return cells[0] if len(cells) == 1 else several
+    if len(cells) == len(layers) and len({cell.line for cell in cells}) == 1 and in_turn:
+        line, count = cells[0].line, len(cells)
+        several = f"{count} × ({line})" if cells[0].sizes else f"{line}, {count} layers"
+        return line if count == 1 else several
     words = [step.word for step in steps if step.kind == "activation"]
     gates, made = (words.count("sigmoid"), words.count("tanh")), sorted(words)
     if any(steps[number].kind != "dense" for number in layers) or len(made) != sum(gates) or len(layers) > 2:
@@ -216,50 +218,44 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     return None
 
 
-def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the number of experts, the number that a router chooses, and the feed-forward block of an expert."""
-    experts = {block.steps[number].word for number in layers if block.steps[number].kind == "experts"}
-    if not experts:
-        return None
+def _expert_parts(block: Block, layers: Sequence[int]) -> Sequence[str]:
+    """Return the number of experts, the number that a router chooses, and the feed-forward block of an expert; () if
+    there are no experts."""
+    experts = {block.steps[number] for number in layers if block.steps[number].kind == "experts"}
+    counts = {(step.heads[0], step.word) for step in experts}
+    if len(counts) != 1:
+        return ()
+    [(count, word)] = counts
     chosen = {step.word for step in block.steps if step.kind == "top"}
-    if len(experts) > 1:
-        return None
-    line = ", ".join([*experts, *(chosen if len(chosen) == 1 else ())])
-    count = int(next(iter(experts)).split()[0])
+    parts = [word, *(chosen if len(chosen) == 1 else ())]
     # A product of all experts with one tensor looks like a product that makes as many heads.
-    each = [n for n in layers if block.steps[n].kind == "experts" or block.steps[n].heads[0] == count]
+    each = [n for n in layers if block.steps[n].heads[0] == count]
     alike = [replace(step, kind="dense", gives=step.heads[1] or step.gives) for step in block.steps]
     routed = [MERGED_STEP if step.word == "softmax" else step for step in block.steps]
     steps = tuple([alike[n] if n in each else step for n, step in enumerate(routed)])
     before = {n: block.before[n].intersection(each) for n in each if n in block.before}
     known = len(before) == len(each) and all(steps[n].takes and steps[n].gives for n in each)
-    forward = _feed_forward_words(replace(block, steps=steps, before=before), each) if known else None
-    return next(filter(fits, (f"{line}, {words}" for words in _without_activation(forward))), line)
+    return _fitting_parts(parts, _feed_forward_parts(replace(block, steps=steps, before=before), each) if known else ())
 
 
-def _without_forward_block(words: str) -> tuple[str, ...]:
-    """Return words of experts from long to short: with the block of an expert, and with less and less of it.
+def _fitting_parts(parts: Sequence[str], more: Sequence[str]) -> Sequence[str]:
+    """Return the parts of a line, and as many more as it has room for.
 
-    >>> _without_forward_block("8 experts, top 2, gated 128, SiLU")
-    ('8 experts, top 2, gated 128, SiLU', '8 experts, top 2, gated 128', '8 experts, top 2', '8 experts')
+    >>> _fitting_parts(["12 heads × 64", "w 7"], ["8 experts", "top 2", "768 → 3072 → 768", "GELU"])
+    ['12 heads × 64', 'w 7', '8 experts', 'top 2']
     """
-    parts = words.split(", ")
-    return tuple([", ".join(parts[:count]) for count in range(len(parts), 0, -1)])
-
-
-def _without_activation(words: str | None) -> tuple[str, ...]:
-    """Return words of a feed-forward block with and without the activation at their end; () for None."""
-    return (words, words.partition(", ")[0]) if words else ()
+    ways = ([*parts, *more[:count]] for count in range(len(more), 0, -1))
+    return next((way for way in ways if fits(", ".join(way))), parts)
 
 
 # Several layers.
 
 
-def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the widths of consecutive dense layers, or of a gated block."""
+def _feed_forward_parts(block: Block, layers: Sequence[int]) -> Sequence[str]:
+    """Return the widths of consecutive dense layers, or of a gated block, and their activation; () for other layers."""
     steps = [block.steps[number] for number in layers]
     if any(step.kind != "dense" or not step.gives for step in steps) or len(steps) < 2:
-        return None
+        return ()
     between = block.steps[layers[0] + 1 : layers[-1]]
     acts = list(dict.fromkeys(step.word for step in between if step.kind == "activation"))
     gated = len(acts) == 1
@@ -267,21 +263,21 @@ def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
         one, two, three = layers
         apart = block.before[three] == {one, two} and not {one, two} & (block.before[one] | block.before[two])
         if apart and frozenset([frozenset([one]), frozenset([two])]) in block.multiplies:
-            return f"gated {size_word(steps[0].gives)}, {acts[0]}"
+            return f"gated {size_word(steps[0].gives)}", acts[0]
     block, kept = _merge_ends(block, layers)
     ends = " | ".join(size_word(step.gives) for step in steps[len(kept) - 1 :])
     steps = steps[: len(kept)]
     if not block.chain(kept) or len(kept) < 2:
-        return None
+        return ()
     if len(steps) == 2 and gated and steps[0].gives == 2 * steps[1].takes and block.multiplies:
-        return f"gated {size_word(steps[1].takes)}, {acts[0]}"
+        return f"gated {size_word(steps[1].takes)}", acts[0]
     if any(one.gives != (two.takes or one.gives) for one, two in pairwise(steps)):
-        return None
+        return ()
     sizes = [*(size_word(step.gives) for step in steps[:-1]), ends]
     line = " → ".join([size_word(steps[0].takes) if steps[0].takes else "", *sizes]).strip()
-    said = ", ".join([line, *(acts if len(acts) == 1 else ())])
-    ways = (said, line) if len(kept) < len(layers) else (said,)
-    return next(filter(fits, ways), None)
+    parts = [line, *(acts if len(acts) == 1 else ())]
+    ways = (parts, [line]) if len(kept) < len(layers) else (parts,)
+    return next((way for way in ways if fits(", ".join(way))), ())
 
 
 def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -289,7 +285,7 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
         tables = [steps[number] for number in layers]
-        return join_words([f"position {table.word}" if table.positional else table.word for table in tables])
+        return join_words([f"position {table.line}" if table.positional else table.line for table in tables])
     return next((line for words in _chain_ways(block, layers) if (line := join_words(words))), None)
 
 
@@ -313,7 +309,7 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
         for number in layers
         if not block.before[number] & inside
         and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
-        and steps[number].word.startswith(("1×1", "→", "k1,"))
+        and (steps[number].word.startswith(("1×1", "→")) or steps[number].is_pointwise)
     ]
     # So is a dense layer whose result is added to convolutions: a time step, a condition.
     given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
@@ -324,18 +320,21 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     whole = sorted([*way, *(number for number in pools if number not in enlarged)])
     if len(way) > MAX_LISTED_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
         return ()
-    words = [steps[number].word for number in way]
-    if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith(("1×1, ", "k1, ")):
-        return ([f"{words[0]} → {words[1]}"],)
+    if len(way) == 2 and steps[way[0]].kind == "depthwise" and steps[way[1]].is_pointwise:
+        return ([" → ".join(steps[number].line for number in way)],)
     more = [PROJECTION] if len(beside) > len(given) else []
-    more += [f"+ {short_word(steps[number].word)}" for number in (*given, *enlarged)]
+    more += [f"+ {steps[number].item}" for number in (*given, *enlarged)]
     # Where there is no room, leave out the projection first, then padding, pools and channels.
-    pooled = [short_word(steps[number].word) for number in whole]
-    plain = [word.removesuffix(" valid") for word in pooled]
-    layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]
-    kernels = [_kernel_word(steps[number].word) for number in way]
+    pooled = [steps[number].item for number in whole]
+    plain = [_without_padding(steps[number]).item for number in whole]
+    layered = [_without_padding(steps[number]).item for number in way]
+    kernels = [_kernel_word(steps[number]) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
     return [list(equal_once(iter(words))) for words in ways]
+
+
+def _without_padding(step: LayerStep) -> LayerStep:
+    return replace(step, sizes=tuple([size for size in step.sizes if size != "valid"]))
 
 
 def _is_enlarged_and_added(block: Block, pool: int) -> bool:
@@ -350,7 +349,10 @@ def _is_image_layer(step: LayerStep) -> bool:
 
 
 def _merge_ends(
-    block: Block, layers: Sequence[int], separator: str = " | ", said: Callable[[str], str] = short_word
+    block: Block,
+    layers: Sequence[int],
+    separator: str = " | ",
+    word_of: Callable[[LayerStep], str] = attrgetter("item"),
 ) -> tuple[Block, list[int]]:
     """Return a block in which the layers that compute several outputs from one result are merged into one step,
     `1×1 3 | 1×1 12`."""
@@ -361,8 +363,8 @@ def _merge_ends(
     if not 1 < len(ends) <= MAX_LISTED_OUTPUTS or len(sources) != 1 or not sources.pop() or multiplied:
         return block, kept
     steps = list(block.steps)
-    word = separator.join(said(steps[number].word) for number in ends)
-    steps[ends[0]] = replace(steps[ends[0]], word=word)
+    word = separator.join(word_of(steps[number]) for number in ends)
+    steps[ends[0]] = replace(steps[ends[0]], word=word, sizes=())
     return replace(block, steps=tuple(steps)), [number for number in kept if number not in ends[1:]]
 
 
@@ -381,7 +383,7 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
         twins = [
             two
             for two in kept
-            if two > layer and (steps[two].word, before[two]) == (steps[layer].word, before[layer])
+            if two > layer and (steps[two].line, before[two]) == (steps[layer].line, before[layer])
             if frozenset([frozenset([layer]), frozenset([two])]) in block.multiplies
         ]
         takes = {steps[number].takes for number in users}
@@ -392,13 +394,9 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
             gives = steps[layer].gives // 2
         else:
             continue
-        sizes = [
-            size_word(gives) if word == size_word(steps[layer].gives) else word
-            for word in steps[layer].word.split(", ")[1:]
-        ]
-        steps[layer] = replace(
-            steps[layer], word=", ".join([f"gated {steps[layer].word.split(', ')[0]}", *sizes]), gives=gives
-        )
+        step, channels = steps[layer], size_word(steps[layer].gives)
+        sizes = tuple([size_word(gives) if word == channels else word for word in step.sizes])
+        steps[layer] = replace(step, word=f"gated {step.word}", sizes=sizes, gives=gives)
         for number in users:
             before[number] = before[number] - frozenset(twins)
     return replace(block, steps=tuple(steps), before=before), kept
@@ -473,62 +471,58 @@ def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
         block, ways[number] = _merge_ends(block, way, "+", _kernel_word)
     if not all(map(block.chain, ways)):
         return None
-    steps = block.steps
-    words = [[(steps[number].word, steps[number].kind == "pool") for number in way] for way in ways]
+    branches = [[block.steps[number] for number in way] for way in ways]
     # Where there is no room, leave out the kernels of pools and resizes, then count alternating layers, then leave out
     # pools.
-    brief = [[(_pool_kind(word) if pool else word, pool) for word, pool in way] for way in words]
-    layered = [[(word, pool) for word, pool in way if not pool] for way in words]
-    kernels = (
-        [_main_kernels([word for word, _ in way]) for way in each] for each in (words, brief, layered) if all(each)
-    )
-    lines = (_join_branches(each) for said in kernels for each in (said, [_count_turns(way) for way in said]))
+    brief = [[_without_window(step) for step in branch] for branch in branches]
+    layered = [[step for step in branch if step.kind != "pool"] for branch in branches]
+    kernels = (list(map(_main_kernels, each)) for each in (branches, brief, layered) if all(each))
+    lines = (_join_branches(each) for said in kernels for each in (said, list(map(_count_turns, said))))
     return next(filter(fits, lines), None)
 
 
-def _count_turns(words: list[str]) -> list[str]:
+def _count_turns(branch: list[Kernel]) -> list[Kernel]:
     """Merge two layers that alternate.
 
-    >>> _count_turns(["7×1", "1×7", "7×1", "1×7"]), _count_turns(["7×1", "1×7"]), _count_turns(["3×3", "3×3"])
-    (['2 × (7×1, 1×7)'], ['7×1', '1×7'], ['3×3', '3×3'])
+    >>> tall, wide = ("7×1",), ("1×7",)
+    >>> _count_turns([tall, wide, tall, wide]), _count_turns([tall, wide]), _count_turns([tall, tall])
+    ([('2 × (7×1, 1×7)',)], [('7×1',), ('1×7',)], [('7×1',), ('7×1',)])
     """
-    turns = len(words) // 2
-    return [f"{turns} × ({', '.join(words[:2])})"] if turns > 1 and words == words[:2] * turns else words
+    turns = len(branch) // 2
+    if turns < 2 or branch != branch[:2] * turns:
+        return branch
+    return [(f"{turns} × ({', '.join(map(' '.join, branch[:2]))})",)]
 
 
-def _pool_kind(word: str) -> str:
-    """Return the words of a pool without its kernel.
-
-    >>> _pool_kind("max 3×3, /2"), _pool_kind("↑2 nearest")
-    ('max, /2', '↑2 nearest')
-    """
-    kind, *more = word.split(", ")
-    return ", ".join([kind.partition(" ")[0] if "×" in kind else kind, *more])
+def _without_window(step: LayerStep) -> LayerStep:
+    """Return a pool or resize without its window or its size, `max, /2` for `max 3×3, /2`; other steps as they are."""
+    return replace(step, word=step.word.partition(" ")[0]) if step.kind == "pool" and "×" in step.word else step
 
 
-def _main_kernels(words: Sequence[str]) -> list[str]:
+def _main_kernels(branch: Sequence[LayerStep]) -> list[Kernel]:
     """Return the kernels of the layers of a branch, without 1×1 unless there is no other.
 
-    >>> _main_kernels(["1×1, 64", "3×3, 96"]), _main_kernels(["1×1, 64"])
-    (['3×3'], ['1×1'])
+    >>> narrow, wide = LayerStep("convolution", "1×1", sizes=("64",)), LayerStep("convolution", "3×3", sizes=("96",))
+    >>> _main_kernels([narrow, wide]), _main_kernels([narrow])
+    ([('3×3',)], [('1×1',)])
     """
-    kernels = list(map(_kernel_word, words))
-    return [word for word in kernels if word.split()[0] not in ("1×1", "k1")] or kernels[:1]
+    kernels = list(map(_kernel_of, branch))
+    return [kernel for kernel in kernels if kernel[0] not in ("1×1", "k1")] or kernels[:1]
 
 
-def _join_branches(branches: Sequence[Sequence[str]]) -> str:
+def _join_branches(branches: Sequence[Sequence[Kernel]]) -> str:
     """Join the words of branches; after an equal kernel only the dilation is repeated.
 
-    >>> _join_branches([["1×1"], ["3×3 d6"], ["3×3 d12"], ["3×3", "3×3"]])
+    >>> _join_branches([[("1×1",)], [("3×3", "d6")], [("3×3", "d12")], [("3×3",), ("3×3",)]])
     '1×1 | 3×3 d6 | d12 | 3×3, 3×3'
     """
-    words = [", ".join(branch) for branch in branches]
-    kernels = [word.partition(" d")[0] if " d" in word and "," not in word else "" for word in words]
-    again = [bool(kernel) and kernel == before for before, kernel in pairwise(["", *kernels])]
-    said = [
-        word.removeprefix(f"{kernel} ") if same else word
-        for word, kernel, same in zip(words, kernels, again, strict=True)
-    ]
+    said = []
+    before: Kernel = ()
+    for branch in branches:
+        *kernel, last = branch[0] if len(branch) == 1 else ("",)
+        undilated = tuple(kernel) if last.startswith("d") else ()
+        said.append(last if undilated and undilated == before else ", ".join(map(" ".join, branch)))
+        before = undilated
     return " | ".join(said)
 
 
@@ -538,17 +532,20 @@ def _parallel_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     if any(not _is_image_layer(block.steps[number]) for number in layers):
         return None
-    return join_with(" | ", [short_word(block.steps[number].word) for number in layers])
+    return join_with(" | ", [block.steps[number].item for number in layers])
 
 
-def _kernel_word(word: str) -> str:
-    """Return the kernel, the stride and the dilation from the words of a layer.
+def _kernel_of(step: LayerStep) -> Kernel:
+    """Return the kernel, the stride and the dilation of a layer.
 
-    >>> _kernel_word("3×3, 64, /2"), _kernel_word("3×3, 64, d6"), _kernel_word("avg 3×3")
-    ('3×3 /2', '3×3 d6', 'avg 3×3')
+    >>> _kernel_of(LayerStep("convolution", "3×3", sizes=("64", "/2"))), _kernel_of(LayerStep("pool", "avg 3×3"))
+    (('3×3', '/2'), ('avg 3×3',))
     """
-    kernel, *more = word.split(", ")
-    return " ".join([kernel, *(part for part in more if part.startswith(("/", "d")))])
+    return step.word, *[size for size in step.sizes if size.startswith(("/", "d"))]
+
+
+def _kernel_word(step: LayerStep) -> str:
+    return " ".join(_kernel_of(step))
 
 
 def _upstream(block: Block, way: frozenset[int]) -> set[int]:

@@ -35,11 +35,13 @@ from graphviz_tb.words.step_words import (
     UNKNOWN_STEP,
     LayerStep,
     einsum_step,
-    heads_word,
+    experts_step,
+    heads_step,
     kernel_word,
     resized_step,
     size_word,
     step_words,
+    worded_step,
 )
 
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
@@ -294,7 +296,7 @@ class ExportedSteps(TensorFlowSteps):
         parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
         parts += [f"g{groups}"] if groups > 1 and not depthwise else []
         kind = "depthwise" if depthwise else "convolution"
-        return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
+        return worded_step(kind, parts, takes, gives, weight)
 
     def _is_of_row(self, node: int) -> bool:
         """Return whether the input of a convolution is a row as an image of height one, as in TensorFlow."""
@@ -338,8 +340,7 @@ class ExportedSteps(TensorFlowSteps):
             stated = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())
             gives = next((size for size in stated if size in sizes), 0) or 0
             takes = prod(size or 0 for size in sizes) // gives if gives else 0
-            known = LayerStep("experts", f"{experts} experts", takes, gives, weight=weight)
-            return known if len(shape) == 3 and experts else None
+            return experts_step(experts, takes, gives, weight) if len(shape) == 3 and experts else None
         outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_transpose_attribute(op)))
         # A kernel may be transposed on the way; the result tells which of its axes is the last.
         last = next(iter(self._sizes(node)[-1:]), -1)
@@ -370,7 +371,7 @@ class ExportedSteps(TensorFlowSteps):
         known = len(query) == 4 and len(key) == 4 and min(query[1], key[1], query[3]) > 0
         if not known or query[1] % key[1]:
             return LayerStep("scores", "")
-        return LayerStep("scores", heads_word(query[1], self._heads_before_copies(node, key), query[3]))
+        return heads_step("scores", query[1], self._heads_before_copies(node, key), query[3])
 
     def _heads_before_copies(self, node: int, key: Sequence[int]) -> int:
         """Return the number of heads of the keys before they are repeated for each query of a group."""
@@ -398,9 +399,9 @@ class ExportedSteps(TensorFlowSteps):
         ways = attr_value(definition, "direction").s if definition is not None else b""  # of ONNX
         both = "bidirectional" in name or ways == b"bidirectional" or self._is_set(node, "bidirectional")
         layers = next(iter(self._numbers(node, ("num_layers",))), 1)
-        known = f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"
-        said = known if layers == 1 else f"{known}, {layers} layers"
-        return LayerStep("recurrent", said, gives=units * (1 + both), weight=kernels[0][0])
+        words = [f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"]
+        words += [f"{layers} layers"] if layers != 1 else []
+        return worded_step("recurrent", words, gives=units * (1 + both), weight=kernels[0][0])
 
     def _resize_step(self, name: str, node: int) -> LayerStep:
         """Return the step of a resize, with the interpolation from the op's name or attributes."""
@@ -425,7 +426,7 @@ class ExportedSteps(TensorFlowSteps):
             window = self._along_image(node, WINDOWS)
             usual = [] if self.op_of(node).startswith("onnx::") else window  # the default stride of PyTorch
             strides = step_words(self._along_image(node, STRIDES) or usual, "/")
-            return LayerStep("pool", ", ".join([f"{word} {kernel_word(window)}".strip(), *strides]))
+            return worded_step("pool", [f"{word} {kernel_word(window)}".strip(), *strides])
         if name in ("mean", "reducemean"):
             before = self._input_sizes(node, 0)
             axes = sorted(axis % 4 for axis in self._numbers(node, AXES) or self.constant_input(node, 1))

@@ -8,7 +8,7 @@ from math import prod
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.words.block import Block
 from graphviz_tb.words.layer_steps import TensorFlowSteps
-from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_step
 
 MAX_ATTENTIONS = 2  # of a group
 ATTENTION_LAYERS = 4  # queries, keys, values, output
@@ -47,12 +47,16 @@ def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
     heads, size = steps[first].heads
     wide = any(steps[number].gives == heads * size for number in layers if number < first)
     in_turn = first in block.before.get(others[0], ()) and steps[others[0]].heads[0] == heads > 1
-    return heads_word(heads, heads, size) if wide and in_turn and size else None
+    return _heads_line(heads, heads, size) if wide and in_turn and size else None
 
 
 def is_of_positions(step: LayerStep) -> bool:
     """Return whether a layer processes each position independently, as the layers of attention do."""
-    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "k1, ")))
+    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.is_pointwise)
+
+
+def _heads_line(heads: int, shared: int, size: int) -> str:
+    return heads_step("scores", heads, shared, size).line
 
 
 def heads_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -67,7 +71,7 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
             return None  # the last axis is that of positions, so it attends to channels
         # If all reshapes are to the heads of queries, keys and values have as many.
         has_fewer = {pair for pair in block.split if pair[1] == queries[1]} != {queries}
-        return heads_word(queries[0], _shared_heads(queries, widths) if has_fewer else queries[0], queries[1])
+        return _heads_line(queries[0], _shared_heads(queries, widths) if has_fewer else queries[0], queries[1])
     if attends(steps) > 1:
         return None  # it is unknown which layers belong together
     if not made:  # reshapes of the results of layers
@@ -81,9 +85,9 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
         made = {_part_of_three(pair, widths) for pair in made}
     counts = sorted(made, reverse=True)
     if len(counts) == 1:
-        return heads_word(counts[0][0], *counts[0])
+        return _heads_line(counts[0][0], *counts[0])
     if len(counts) == 2 and counts[0][1] == counts[1][1] and counts[0][0] % counts[1][0] == 0:
-        return heads_word(counts[0][0], counts[1][0], counts[0][1])
+        return _heads_line(counts[0][0], counts[1][0], counts[0][1])
     return None
 
 

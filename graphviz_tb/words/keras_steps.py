@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class
-from graphviz_tb.words.step_words import ACTIVATION_WORDS, LayerStep, heads_word, kernel_word, size_word, step_words
+from graphviz_tb.words.step_words import (
+    ACTIVATION_WORDS,
+    LayerStep,
+    heads_step,
+    kernel_word,
+    size_word,
+    step_words,
+    worded_step,
+)
 
 KERAS_ACTIVATIONS = {"hard_silu": "hard swish", "softsign": "softsign", "exponential": "exp"}  # only Keras has them
 NORM_WORDS = {"BatchNormalization": "BN", "LayerNormalization": "LN", "RMSNormalization": "RMS"}
@@ -23,7 +31,7 @@ def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
     `padded`: its input is padded by a separate layer.
 
     >>> conv = {"filters": 64, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same", "activation": "relu"}
-    >>> [step.word for step in keras_steps(Layer("Conv2D", conv), False)]
+    >>> [step.line for step in keras_steps(Layer("Conv2D", conv), False)]
     ['3×3, 64, /2', 'ReLU']
     >>> [step.word for step in keras_steps(Layer("Embedding", {"input_dim": 30522, "output_dim": 768}), False)]
     ['30\\u2009522 × 768']
@@ -63,17 +71,18 @@ def _convolution(layer: Layer, padded: bool) -> LayerStep:
     overlaps = any(size > step for size, step in zip(sizes, strides, strict=True))
     valid = ["valid"] if config.get("padding") == "valid" and overlaps and not padded else []
     if layer.class_name.startswith("Depthwise"):
-        return LayerStep("depthwise", ", ".join([f"dw {kernel}", *stride, *dilation, *valid]))
+        return worded_step("depthwise", [f"dw {kernel}", *stride, *dilation, *valid])
     if layer.class_name.startswith("Separable"):
-        word = f"{', '.join([f'dw {kernel}', *stride, *dilation, *valid])} → {kernel_word([1] * len(sizes))}, {filters}"
-        return LayerStep("convolution", word, gives=filters)
+        *words, last = f"dw {kernel}", *stride, *dilation, *valid
+        words += [f"{last} → {kernel_word([1] * len(sizes))}", str(filters)]
+        return worded_step("convolution", words, gives=filters)
     if "Transpose" in layer.class_name:
-        word = ", ".join([kernel, size_word(filters), *step_words(strides, "↑"), *dilation])
-        return LayerStep("convolution", word, gives=filters)
+        words = [kernel, size_word(filters), *step_words(strides, "↑"), *dilation]
+        return worded_step("convolution", words, gives=filters)
     groups = _whole_number(config.get("groups", 1))
     grouped = [f"g{groups}"] if groups > 1 else []
-    word = ", ".join([kernel, size_word(filters), *stride, *dilation, *grouped, *valid])
-    return LayerStep("convolution", word, gives=filters)
+    words = [kernel, size_word(filters), *stride, *dilation, *grouped, *valid]
+    return worded_step("convolution", words, gives=filters)
 
 
 def _dense(layer: Layer, padded: bool) -> LayerStep:
@@ -94,9 +103,9 @@ def _attention(layer: Layer, padded: bool) -> LayerStep:
         heads, shared, size = (
             _whole_number(config[key]) for key in ("num_query_heads", "num_key_value_heads", "head_dim")
         )
-        return LayerStep("attention", heads_word(heads, shared, size))
+        return heads_step("attention", heads, shared, size)
     heads, size = _whole_number(config["num_heads"]), _whole_number(config["key_dim"])
-    return LayerStep("attention", heads_word(heads, heads, size))
+    return heads_step("attention", heads, heads, size)
 
 
 def _recurrent(layer: Layer, padded: bool) -> LayerStep:
@@ -127,7 +136,7 @@ def _pool(layer: Layer, padded: bool) -> LayerStep:
     size = _axes(layer, layer.config["pool_size"])
     steps = layer.config.get("strides")
     strides = size if steps is None else _axes(layer, steps)
-    return LayerStep("pool", ", ".join([f"{word} {kernel_word(size)}", *step_words(strides, "/")]))
+    return worded_step("pool", [f"{word} {kernel_word(size)}", *step_words(strides, "/")])
 
 
 def _larger(layer: Layer, padded: bool) -> LayerStep:

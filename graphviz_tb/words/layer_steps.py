@@ -38,10 +38,12 @@ from graphviz_tb.words.step_words import (
     LayerStep,
     along_image,
     einsum_step,
+    experts_step,
     kernel_word,
     overlaps,
     size_word,
     step_words,
+    worded_step,
 )
 
 if TYPE_CHECKING:
@@ -126,7 +128,7 @@ class TensorFlowSteps(OpReader):
             word = ACTIVATIONS[op] if op in ACTIVATIONS else self.gate_word(op, node)
             return LayerStep("activation", self._with_alpha(op, word, node)) if word else None
         if op in POOLS:
-            return LayerStep("pool", self._pool(op, node))
+            return worded_step("pool", self._pool(op, node))
         if op in REDUCTIONS:
             return self._reduction(op, node)
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS or op in EMBEDDING_LOOKUP_OPS:
@@ -382,8 +384,7 @@ class TensorFlowSteps(OpReader):
         if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
             takes, gives = gives, takes
         if len(kernel) > 2:  # one kernel for each expert, or for each position
-            known = LayerStep("experts", f"{kernel[0]} experts", takes, gives, weight=weight)
-            return known if len(kernel) == 3 and kernel[0] else None
+            return experts_step(kernel[0], takes, gives, weight) if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
@@ -434,7 +435,7 @@ class TensorFlowSteps(OpReader):
             valid = attr_value(definition, "padding").s == b"VALID" and overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
         kind = "depthwise" if depthwise else "convolution"
-        return LayerStep(kind, ", ".join(parts), takes or 0, gives or 0, weight=weight)
+        return worded_step(kind, parts, takes or 0, gives or 0, weight)
 
     def _channels_into(self, node: int) -> int:
         """Return the output channels of the last convolution before a node; 0 if unknown."""
@@ -480,16 +481,16 @@ class TensorFlowSteps(OpReader):
         parts = [kernel_word(sizes), size_word(gives)]
         if definition is not None:
             parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
-        return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0, weight=weight)
+        return worded_step("convolution", parts, takes or 0, gives or 0, weight)
 
-    def _pool(self, op: str, node: int) -> str:
+    def _pool(self, op: str, node: int) -> list[str]:
         definition = self.graph.node_def(node)
         if definition is None:
-            return POOLS[op]
+            return [POOLS[op]]
         layout = _layout(definition)
         window = along_image(attr_value(definition, "ksize").list.i, layout)
         strides = step_words(along_image(attr_value(definition, "strides").list.i, layout), "/")
-        return ", ".join([f"{POOLS[op]} {kernel_word(window)}".strip(), *strides])
+        return [f"{POOLS[op]} {kernel_word(window)}".strip(), *strides]
 
     def _reduction(self, op: str, node: int) -> LayerStep | None:
         """Return the step of a mean or a maximum over the two axes of an image, unless a norm subtracts it."""

@@ -315,7 +315,7 @@ class PaperWords:
         if (layer := self.blocks.layer_steps(row)) is not None:
             return block_words(Block(layer))
         steps = [step for step in self.steps.steps_of(node) if step.kind not in ("activation", "norm")]
-        return self._with_sharing(row, np.array([node], np.int32), steps[0].word or None) if steps else None
+        return self._with_sharing(row, np.array([node], np.int32), steps[0].line or None) if steps else None
 
     def _with_sharing(self, row: int, nodes: Ints, said: str | None) -> str | None:
         """Return the words of one layer, with a note if another layer of the model uses its kernel, too; only the note

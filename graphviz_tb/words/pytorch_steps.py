@@ -12,11 +12,13 @@ from graphviz_tb.words.step_words import (
     UNKNOWN_STEP,
     LayerStep,
     einsum_step,
-    heads_word,
+    experts_step,
+    heads_step,
     kernel_word,
     resized_step,
     size_word,
     step_words,
+    worded_step,
 )
 
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
@@ -60,7 +62,7 @@ class PyTorchSteps(TensorFlowSteps):
             slot = FUSED_ATTENTION[name]
             [width], [heads] = (self._numbers(slots[place]) for place in (slot, slot + 1))
             known = heads > 0 and width % heads == 0
-            return LayerStep("attention", heads_word(heads, heads, width // heads) if known else "")
+            return heads_step("attention", heads, heads, width // heads) if known else LayerStep("attention", "")
         if name == "einsum":
             return self._einsum_of(node, slots)
         if name == "embedding":
@@ -71,7 +73,7 @@ class PyTorchSteps(TensorFlowSteps):
             size = self._numbers(slots[1])
             strides = self._numbers(slots[2]) or size
             word = f"{name[:3]} {kernel_word(size)}"
-            return LayerStep("pool", ", ".join([word, *step_words(strides, "/")]))
+            return worded_step("pool", [word, *step_words(strides, "/")])
         if name.startswith("adaptive_") and "pool" in name:
             word = "max" if "max" in name else "avg"
             return LayerStep("global", f"global {word}") if set(self._numbers(slots[1])) == {1} else None
@@ -154,8 +156,8 @@ class PyTorchSteps(TensorFlowSteps):
         takes, gives, axes = before[1], after[1], len(after) - 2
         strides, pads, dilation = (_for_axes(self._numbers(slots[slot]), axes) for slot in (3, 4, 5))
         if name == "_convolution" and self._label(slots[6]) in TRUE_WORDS:
-            word = ", ".join([f"→ {size_word(gives)}", *step_words(strides, "↑")])
-            return LayerStep("convolution", word, takes, gives)
+            words = [f"→ {size_word(gives)}", *step_words(strides, "↑")]
+            return worded_step("convolution", words, takes, gives)
         groups = self._numbers(slots[CONVOLUTIONS[name]])[0]
         each = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
         kernel = [_kernel_size(*axis) for axis in each]
@@ -167,18 +169,18 @@ class PyTorchSteps(TensorFlowSteps):
         parts += [*step_words(strides, "/"), *step_words(dilation, "d")]
         parts += [f"g{groups}"] if groups > 1 and not depthwise else []
         kind, weight = "depthwise" if depthwise else "convolution", self._parameter(slots[1])
-        return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
+        return worded_step(kind, parts, takes, gives, weight)
 
     def _product_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep:
         if name == "scaled_dot_product_attention":
             query, key = self._shape(slots[0]), self._shape(slots[1])
             known = len(query) == 4 and len(key) == 4 and query[1] % key[1] == 0
-            return LayerStep("scores", heads_word(query[1], key[1], query[3]) if known else "")
+            return heads_step("scores", query[1], key[1], query[3]) if known else LayerStep("scores", "")
         data = 1 if name == "addmm" else 0
         if name in STACKED_PRODUCTS and self._weight_before(slots[1]) >= 0:  # a kernel for each expert
             experts = self._shape(node if name == "bmm" else slots[1])[0]
             sizes, weight = (self._shape(slots[0])[-1], self._shape(node)[-1]), self._weight_before(slots[1])
-            return LayerStep("experts", f"{experts} experts", *sizes, weight=self._parameter(weight))
+            return experts_step(experts, *sizes, self._parameter(weight))
         weighted = name in ("linear", "addmm") or self.op_of(slots[1]) in ("prim::GetAttr", "aten::t")
         if not weighted:
             before = self._shape(slots[0])
@@ -239,9 +241,9 @@ class PyTorchSteps(TensorFlowSteps):
             return UNKNOWN_STEP
         units = self._units(node, slots[0], layers * ways, ways)
         cell = f"bi {name.upper()}" if both else name.upper()
-        known = f"{cell} {'2 × ' if both else ''}{size_word(units)}" if units else cell
-        said = known if layers == 1 else f"{known}, {layers} layers"
-        return LayerStep("recurrent", said, gives=units * ways, weight=slots[weights])
+        words = [f"{cell} {'2 × ' if both else ''}{size_word(units)}" if units else cell]
+        words += [f"{layers} layers"] if layers != 1 else []
+        return worded_step("recurrent", words, gives=units * ways, weight=slots[weights])
 
     def _units(self, node: int, data: int, states: int, ways: int) -> int:
         """Return the units of a recurrent layer from the shape of a result, all outputs or the last states; 0 if it

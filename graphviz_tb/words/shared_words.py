@@ -155,7 +155,7 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
         rest = said[first:]
         for period in range(1, len(rest) // 2 + 1):
             blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
-            # If a layer of the repetition comes first, too, the repetition may begin with it.
+            # If the layer before is also the last of a repetition (`→ 48` of `48 → 48`), one may begin with it.
             whole = len(rest) % period == 0 and not (first and rest[period - 1].endswith(said[first - 1]))
             aligned = whole if before < 0 else (start - first) % period == 0
             if blocks and aligned and rest[period:] == rest[:-period]:

@@ -48,7 +48,9 @@ ACTIVATION_WORDS = {
 class LayerStep:
     """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
 
-    - `heads`: the number and the size of heads that a dense layer computes.
+    - `word`: the first of its words: a kernel, a width, the name of a norm or an activation.
+    - `sizes`: the other words in order: channels, stride, dilation, groups, padding.
+    - `heads`: the number and the size of heads that a dense layer computes; of experts only the number.
     - `weight`: the node of its kernel, -1 if unknown.
     - `positional`: rows of a table are read by position, independent of the input.
     """
@@ -60,6 +62,43 @@ class LayerStep:
     heads: tuple[int, int] = (0, 0)
     weight: int = -1
     positional: bool = False
+    sizes: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """Its words as the only step of a line, `3×3, 64, /2`."""
+        return ", ".join([self.word, *self.sizes])
+
+    @property
+    def item(self) -> str:
+        """Its words as an item of a list of layers, `3×3 64 /2`."""
+        return " ".join([self.word, *self.sizes])
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether its kernel covers one position of an image or a sequence."""
+        return self.word in ("1×1", "k1") and bool(self.sizes)
+
+
+def worded_step(kind: str, words: Sequence[str], takes: int = 0, gives: int = 0, weight: int = -1) -> LayerStep:
+    """Return a step with one or more words."""
+    word, *sizes = words
+    return LayerStep(kind, word, takes, gives, weight=weight, sizes=tuple(sizes))
+
+
+def experts_step(count: int, takes: int, gives: int, weight: int = -1) -> LayerStep:
+    """Return the step of a product with a kernel for each of `count` experts."""
+    return LayerStep("experts", f"{count} experts", takes, gives, (count, 0), weight)
+
+
+def heads_step(kind: str, heads: int, shared: int, size: int) -> LayerStep:
+    """Return a step of attention; keys and values may have fewer heads (`shared`).
+
+    >>> heads_step("attention", 12, 12, 64).line, heads_step("attention", 32, 8, 128).line
+    ('12 heads × 64', '32 heads, 8 kv × 128')
+    """
+    count = f"{heads} head" if heads == 1 else f"{heads} heads"
+    return worded_step(kind, [f"{count} × {size}"] if heads == shared else [count, f"{shared} kv × {size}"])
 
 
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
@@ -119,7 +158,7 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     first = letters[0]
     if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
         sums, gives = (prod(sizes[letter] for letter in each) for each in _split_letters(letters[1:], result))
-        known = LayerStep("experts", f"{sizes[first]} experts", sums, gives, weight=weight)
+        known = experts_step(sizes[first], sums, gives, weight)
         return known if first in tensors + result else None
     takes, gives = prod(gone), prod(kept)
     if len(kept) == 2 and len(gone) == 1:
@@ -143,16 +182,6 @@ def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> Laye
     known = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
     times = {new // old for old, new in changed} if known else set()
     return LayerStep("pool", f"↑{times.pop()} {way}" if len(times) == 1 else way)
-
-
-def heads_word(heads: int, shared: int, size: int) -> str:
-    """Return the words for attention heads; keys and values may have fewer (`shared`).
-
-    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
-    ('12 heads × 64', '32 heads, 8 kv × 128')
-    """
-    one = "head" if heads == 1 else "heads"
-    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
 
 
 def size_word(size: int | None) -> str:

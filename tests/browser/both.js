@@ -235,8 +235,9 @@ test("both: the link, the address and the print hold what is shown", async ({ ta
     await until(async () => (await hash(tab)).includes("colour=op-type"));
     await tab.getByLabel("Share").click();
     await tab.getByRole("button", { name: "Copy link" }).click();
-    const link = await tab.evaluate(() => location.href);
-    await becomes(() => tab.evaluate(() => navigator.clipboard.readText()), link);
+    const copied = () => tab.evaluate(() => navigator.clipboard.readText());
+    await until(async () => (await copied()) === (await tab.evaluate(() => location.href)), "the link is that of the view");
+    const link = await copied();
     const other = await context.newPage();
     await other.goto(link);
     await other.evaluate(() => window.tbgraph.ready);

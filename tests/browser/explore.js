@@ -434,6 +434,7 @@ test("a picture saved during a trace leaves aside what the screen does", async (
   const whole = await read(await save());
   await card(tab).getByRole("button", { name: "Trace inputs" }).click();
   await tab.getByRole("group", { name: "How far" }).waitFor();
+  await settled(tab);
   const traced = await read(await save());
   equal(traced.shapes, whole.shapes, "nothing is lost");
   equal(whole.faded, 0);
@@ -445,7 +446,8 @@ test("a picture saved during a trace leaves aside what the screen does", async (
 
 test("a trace counts what feeds a group, Escape closes a menu, a fitted picture stays fitted, and a bad expression rings nothing", async ({ tab, page }) => {
   await page("mnist.html");
-  await tab.locator('g.node[data-name="conv1"]').click();
+  await node(tab, "conv1").click();
+  await becomes(async () => (await state(tab)).select, "conv1");
   await tab.keyboard.press("i");
   await seen(tab.getByRole("status").filter({ hasText: /^Inputs of conv1 · 1 op$/ }), "one op outside of the group feeds it");
   await tab.keyboard.press("Escape");
@@ -513,6 +515,7 @@ test("whatever was open before, a view looks as it does in a page that is loaded
   });
   const walked = await drawn();
   ok(walked.boxes.length > 10, `${walked.boxes.length} boxes`);
+  await until(async () => (await hash(tab)).includes("open="), "the address says what is open");
   const address = (await tab.evaluate(() => location.hash)).slice(1);
   await page("stack.html");
   await page("mnist.html", address);

@@ -46,6 +46,14 @@ global.gone = (locator, what) => waited(locator, "hidden", what);
 /** Wait until the page has done what was asked of it so far: before a look at what must not have come. */
 global.settled = (tab) => tab.evaluate(() => window.tbgraph.scene().then(() => undefined));
 
+/** How many colours a canvas shows: looked at on a copy, since Chromium complains of a second look at a canvas itself. */
+global.coloursOf = (canvas) =>
+  canvas.evaluate((one) => {
+    const copy = Object.assign(document.createElement("canvas"), { width: one.width, height: one.height }).getContext("2d");
+    copy.drawImage(one, 0, 0);
+    return new Set(new Uint32Array(copy.getImageData(0, 0, one.width, one.height).data.buffer)).size;
+  });
+
 /** Choose the theme, the language, or on a phone a colouring, where the settings offer it. */
 global.set = async (tab, name, value) => {
   const summary = tab.locator("summary").and(tab.getByLabel(/^(Settings|설정)$/));
@@ -112,7 +120,7 @@ async function once(browser, { name, run, options: { alone, ...options } }) {
 
 async function main() {
   const args = ["--no-sandbox", "--disable-gpu"];
-  const browser = await chromium.launch({ executablePath: process.env.TBGRAPH_BROWSER_PATH, args });
+  const browser = await chromium.launch({ executablePath: process.env.TBGRAPH_BROWSER_PATH, args, timeout: 4 * PATIENCE });
   const asked = tests.filter((one) => !wanted || wanted.has(one.name));
   const [alone, queue] = [asked.filter((one) => one.options.alone), asked.filter((one) => !one.options.alone)];
   const results = [];

@@ -2,7 +2,7 @@
 
 const card = (tab) => tab.getByRole("complementary", { name: "Details" });
 const logged = (tab) => card(tab).getByRole("region", { name: "Logged" });
-const drawn = (place) => place.locator("canvas").evaluate((canvas) => new Set(new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size);
+const drawn = (place) => coloursOf(place.locator("canvas"));
 
 test("the card of a node charts what was logged there, and a chart leads back to its node", async ({ page }) => {
   const tab = await page("training.html");

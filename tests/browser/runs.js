@@ -21,8 +21,7 @@ test("seeds become one line a model with their mean, and the address keeps it", 
   await tab.getByRole("combobox", { name: "Group runs" }).selectOption("pattern");
   await tab.getByRole("textbox", { name: /share/ }).fill("seed\\d");
   await becomes(() => lines(tab, "loss/train"), [["seed0 · 2 runs", 200, 0], ["seed1 · 2 runs", 200, 1], ["seed2 · 2 runs", 200, 2]]);
-  const kept = await hash(tab);
-  ok(/group=mean,range,pattern/.test(kept) && /groupby=seed/.test(kept), kept);
+  await until(async () => /group=mean,range,pattern.*groupby=seed/.test(await hash(tab)), "the address");
   await tab.reload();
   await tab.evaluate(() => window.tbgraph.ready);
   await becomes(async () => (await lines(tab, "loss/train")).length, 3);
@@ -73,6 +72,7 @@ test("a typed step lists the values of all runs there", async ({ page }) => {
 test("an axis begins each run at its first step, and a wide file has a column a run", async ({ page }) => {
   const tab = await page("seeds.html", "page=scalar&smooth=0&axis=start");
   const card = figure(tab, "loss/train");
+  await seen(tab.getByRole("figure", { name: /^loss\/train: .*last values/ }), "its lines");
   await card.locator("canvas").hover({ position: { x: 60, y: 80 } });
   await seen(tab.getByRole("tooltip").getByRole("cell", { name: "model_B/seed0" }));
   await card.getByLabel("More").click();

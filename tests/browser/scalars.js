@@ -6,6 +6,8 @@ const shown = async (tab) => {
   return tab;
 };
 const figure = (tab, name) => tab.getByRole("figure", { name: new RegExp(`^${name}(:|$)`) });
+/** Wait until the lines of a chart are drawn: then it says their last values, and answers to the pointer. */
+const drawn = (tab, name) => seen(tab.getByRole("figure", { name: new RegExp(`^${name}: .*last values`) }));
 const picture = (tab, name) => figure(tab, name).locator("canvas").evaluate((canvas) => canvas.toDataURL());
 const hash = (tab) => tab.evaluate(() => decodeURIComponent(location.hash));
 
@@ -18,7 +20,7 @@ test("tabs lead from the graph to the scalars and back", async ({ page }) => {
   await tab.keyboard.press("1");
   await seen(tab.getByRole("tab", { name: "Graph", selected: true }));
   await tab.keyboard.press("2");
-  await becomes(() => hash(tab), "#page=scalar", "the address").catch(() => until(async () => (await hash(tab)).includes("page=scalar")));
+  await until(async () => (await hash(tab)).includes("page=scalar"), "the address");
 });
 
 test("a figure says its runs and last values", async ({ page }) => {
@@ -56,6 +58,7 @@ const shortest = (value) => [...Array(9).keys()].map((digits) => String(Number(v
 test("the tooltip has exact values, nearest first", async ({ page }) => {
   const tab = await shown(await page("log.html", "page=scalar&smooth=0"));
   const [line] = await tab.evaluate(() => window.tbgraph.series("acc/train"));
+  await drawn(tab, "acc/train");
   await figure(tab, "acc/train").locator("canvas").hover({ position: { x: 60, y: 80 } });
   const tip = tab.getByRole("tooltip").locator("table");
   await seen(tip);
@@ -67,6 +70,7 @@ test("the tooltip has exact values, nearest first", async ({ page }) => {
 
 test("smoothing, axes and logarithms by key are kept in the address", async ({ page }) => {
   const tab = await shown(await page("log.html", "page=scalar"));
+  await drawn(tab, "loss");
   const before = await picture(tab, "loss");
   await figure(tab, "loss").focus();
   await tab.keyboard.press("y");
@@ -87,6 +91,7 @@ test("smoothing, axes and logarithms by key are kept in the address", async ({ p
 test("dragging zooms and a double click fits", async ({ page }) => {
   const tab = await shown(await page("log.html", "page=scalar"));
   const canvas = figure(tab, "loss").locator("canvas");
+  await drawn(tab, "loss");
   await tab.mouse.move(5, 5);
   const whole = await picture(tab, "loss");
   const box = await canvas.boundingBox();
@@ -146,8 +151,10 @@ test("a log without a graph shows its scalars at once", async ({ page }) => {
 test("on a phone nothing is cut at the side", async ({ page }) => {
   const tab = await shown(await page("log.html", "page=scalar"));
   await until(async () => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits");
-  const box = await figure(tab, "loss").boundingBox();
-  ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  await eventually(async () => {
+    const box = await figure(tab, "loss").boundingBox();
+    ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  });
 }, { viewport: { width: 390, height: 800 }, hasTouch: true });
 
 test("hostile names of runs and tags are text", async ({ page }) => {

@@ -22,8 +22,8 @@ test("a link shows the same place on a desk, a phone and a wall, with what was c
   for (let turn = 0; turn < 3; turn++) await tab.keyboard.press("+");
   await tab.keyboard.press("f");
   await settled(tab);
-  await until(async () => (await hash(tab)).includes(`at=${(await state(tab)).at}`), "where the camera is now, not on its way");
   await until(() => inSight(tab, "conv1/pool"));
+  await until(async () => (await hash(tab)).includes(`at=${(await state(tab)).at}`), "where the camera is now, not on its way");
   const link = await tab.evaluate(() => location.href);
   const place = (await state(tab)).at.split(",").map(Number);
   const { x, y, width, height } = (await tab.evaluate(() => window.tbgraph.scene())).boxes.find((box) => box.name === "conv1/pool");

@@ -12,8 +12,7 @@ const choose = async (place, name) => {
   await place.getByLabel("More").click();
   await place.getByRole("button", { name }).click();
 };
-/** How many samples of a canvas differ from its corner. */
-const drawn = (place) => place.locator("canvas").evaluate((canvas) => new Set(new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size);
+const drawn = (place) => coloursOf(place.locator("canvas"));
 
 test("histograms, distributions and curves are drawn, told in words and in tables", async ({ page }) => {
   const tab = await page("tabs.html", "page=histogram&runs=tf2/train,v1");
@@ -58,7 +57,11 @@ test("images, sounds and tensors follow one step", async ({ page }) => {
   await one.getByRole("slider").press("End");
   await until(async () => !/logstep=/.test(await hash(tab)));
   await open(tab, "Audio");
-  await until(() => tab.locator("audio").first().evaluate((audio) => (audio.load(), audio.preload = "auto", new Promise((done) => setTimeout(() => done(audio.duration > 0), 100)))), "a sound that plays");
+  const isLoaded = (audio) => {
+    if (audio.preload !== "auto") Object.assign(audio, { preload: "auto" }).load(); // once: it begins anew each time
+    return audio.duration > 0;
+  };
+  await until(() => tab.locator("audio").first().evaluate(isLoaded), "a sound that plays");
   await open(tab, "Tensors");
   await seen(figure(tab, /^plain, tf2\/train: Step \d+, float32 \[1, 2\]/));
   await tab.keyboard.press("2");
@@ -122,7 +125,9 @@ test("on a phone, in the dark, in Korean, nothing is cut at the side", async ({ 
   for (const name of ["히스토그램", "텍스트", "텐서"]) {
     await open(tab, name);
     await until(async () => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name);
-    const box = await tab.getByRole("figure").first().boundingBox();
-    ok(box.x >= 0 && box.x + box.width <= 390, `${name}: ${JSON.stringify(box)}`);
+    await eventually(async () => {
+      const box = await tab.getByRole("figure").first().boundingBox();
+      ok(box.x >= 0 && box.x + box.width <= 390, `${name}: ${JSON.stringify(box)}`);
+    });
   }
 }, { viewport: { width: 390, height: 800 }, hasTouch: true });

@@ -16,8 +16,9 @@ SCRIPT = """
 const { chromium } = require("playwright-core");
 (async () => {
   const args = ["--no-sandbox", "--disable-gpu"];
-  const browser = await chromium.launch({ executablePath: process.env.BROWSER_PATH, args });
+  const browser = await chromium.launch({ executablePath: process.env.BROWSER_PATH, args, timeout: 120000 });
   const tab = await browser.newPage();
+  tab.setDefaultTimeout(120000);
   const faults = [];
   tab.on("pageerror", (error) => faults.push(error.message));
   await tab.goto(`file://${process.argv[2]}`);
@@ -43,7 +44,7 @@ def test_a_cell_unpacks_its_page(tmp_path: Path, require: Callable[..., None]) -
     done = subprocess.run(
         ["node", tmp_path / "cell.js", tmp_path / "cell.html"],
         env={**os.environ, "NODE_PATH": modules, "BROWSER_PATH": browser},
-        capture_output=True, text=True, check=False, timeout=180,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     count, _, faults = done.stdout.strip().partition(" ")
     assert (int(count or 0) > 5, faults) == (True, ""), done.stderr

@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -467,12 +468,24 @@ def test_the_page(suite: str, name: str, chromium: dict[str, list[str]]) -> None
 
 HASTY = re.compile(r"\b(?:ok|equal)\(.*\bawait\b|\.isVisible\(|waitForTimeout")
 UNAWAITED = re.compile(r"(?<!await )(?<!=> )\b(?:eventually|until|becomes|seen|gone|settled|saved)\(")
+ADDRESS = r"(?:\b(?:hash|address)\(|location\.h|\.url\(\))"
+READ = re.compile(r"^\s+(?:const|let) \w+ = (?!(?:async )?\(\w*\) =>).*" + ADDRESS)
+WAITED = re.compile(r"\bawait until\(.*" + ADDRESS)
 
 
 def test_checks_wait_for_what_they_look_at() -> None:
     """A page does what a gesture asks a little later, on a busy machine much later: see `until` in harness.js."""
     lines = [line for suite in SUITES for line in (HERE / suite).read_text(encoding="utf-8").splitlines()]
     assert [line for line in lines if HASTY.search(line) or UNAWAITED.search(line)] == []
+
+
+def test_an_address_is_read_after_a_wait_for_what_it_says() -> None:
+    """It is written after the picture is drawn, and once the camera rests."""
+    suites = [*(HERE / suite for suite in SUITES), *sorted((HERE.parent / "serve").glob("*.js"))]
+    for suite in suites:
+        lines = suite.read_text(encoding="utf-8").splitlines()
+        hasty = [line for before, line in pairwise(lines) if READ.search(line) and not WAITED.search(before)]
+        assert hasty == [], suite
 
 
 def test_it_asks_for_nothing_and_says_so(pages: Pages) -> None:

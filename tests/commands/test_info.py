@@ -242,7 +242,7 @@ def test_hostile_names_do_nothing(tell: Any, tmp_path: Path) -> None:
 
 @given(st.lists(st.lists(st.text(max_size=30), min_size=3, max_size=3), max_size=6), st.integers(1, 60))
 def test_tables_keep_within_their_width(rows: list[list[str]], width: int) -> None:
-    lines = format_table(rows, width, right=(1,), gives=(0, 2))
+    lines = format_table(rows, width, right=(1,), shrinking=(0, 2))
     assert len(lines) == len(rows)
     assert all(shown_width(line) <= width for line in lines)
 

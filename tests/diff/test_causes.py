@@ -202,6 +202,33 @@ def test_another_optimizer_with_its_slots(optimizer: str, slots: list[str]) -> N
 
 
 @pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("first", ["Adam", "Momentum"])
+def test_one_of_two_optimizers_is_replaced(first: str, turned: bool) -> None:
+    """The other optimizer, of the other weight, stays, whether it has fewer updates or as many."""
+    pair = []
+    for second, slots in (("RMSProp", ["RMSProp", "RMSProp_1"]), ("GradientDescent", [])):
+        made = trained(first, [first])
+        made.node.add(name="b", op="VarHandleOp")
+        made.node.add(name="b/Read", op="ReadVariableOp", input=["b"])
+        dense = next(node for node in made.node if node.name == "m/dense/MatMul")
+        made.node.add(name="m/dense/BiasAdd", op="BiasAdd", input=[dense.name, "b/Read"])
+        for node in made.node:
+            if node.name != "m/dense/BiasAdd" and not node.name.startswith("gradients"):
+                node.input[:] = ["m/dense/BiasAdd" if each == dense.name else each for each in node.input]
+        for slot in slots:
+            made.node.add(name=f"b/{slot}", op="VarHandleOp")
+            made.node.add(name=f"b/{slot}/Fill", op="Fill")
+            made.node.add(name=f"b/{slot}/Assign", op="AssignVariableOp", input=[f"b/{slot}", f"b/{slot}/Fill"])
+        made.node.add(name="gradients/m/dense/BiasAdd_grad/BiasAddGrad", op="BiasAddGrad", input=["loss"])
+        ends = ["b", *(f"b/{slot}" for slot in slots), "gradients/m/dense/BiasAdd_grad/BiasAddGrad"]
+        made.node.add(name="other/update_b/Apply", op=f"ResourceApply{second}", input=ends)
+        pair.append(made)
+    (change,) = diff(*(pair[::-1] if turned else pair))
+    words = ("RMSProp", "GradientDescent")
+    assert (change.detail["old"], change.detail["new"]) == (words[::-1] if turned else words)
+
+
+@pytest.mark.parametrize("turned", [False, True])
 def test_another_optimizer_hides_no_clip(turned: bool) -> None:
     old, new = trained("Momentum", ["Momentum"]), trained("Adam", ["Adam", "Adam_1"])
     update = next(node for node in new.node if node.name == "train/update_w/Apply")

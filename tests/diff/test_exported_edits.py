@@ -11,8 +11,10 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.diff import diff
+from graphviz_tb.formats.onnx_messages import GraphValue, NodeValue
 from tests.diff.pairs import copied
 from tests.effort import part
+from tests.formats.test_onnx import bytes_of, floats, value
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 ARCHIVES = {network: f"exported_edits/{network}.tar.xz" for network in ("cnn", "decoder")}
@@ -203,3 +205,19 @@ def test_what_an_exporter_folds_in_a_large_network_is_all_that_differs() -> None
     assert "GlobalAveragePool → ReduceMean" in text
     assert "renamed" not in text
     assert "moved" not in text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_result_op_of_another_output_follows_from_the_signature(turned: bool) -> None:
+    """x ─▶ fc ─▶ act ─▶ y, which one program returns, ─▶ head ─▶ z"""
+    nodes = (
+        NodeValue(name="fc", op_type="MatMul", inputs=("x", "w"), outputs=("f",)),
+        NodeValue(name="act", op_type="Relu", inputs=("f",), outputs=("y",)),
+        NodeValue(name="head", op_type="MatMul", inputs=("y", "h"), outputs=("z",)),
+    )
+    ends = (value("z", 2, 2),), (value("z", 2, 2), value("y", 2, 8))
+    weights, inputs = (floats("w", 4, 8), floats("h", 8, 2)), (value("x", 2, 4),)
+    pair = [bytes_of(GraphValue("g", nodes, weights, inputs=inputs, outputs=outputs)) for outputs in ends]
+    (change,) = diff(*(pair[::-1] if turned else pair))
+    assert change.kind == "signature-changed"
+    assert [behind.kind for behind in change.consequences] == ["removed" if turned else "added"]

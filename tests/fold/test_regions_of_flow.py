@@ -185,7 +185,7 @@ def test_a_stretch_has_a_shortcut_where_its_last_box_takes_what_is_before_it(giv
         (False, False, False, order.side[order.line[5]]),
     ]
     assert [each.cut for each in found] == [order.cut()[end] for end in (0, 3, 4, 5)]
-    assert [each.held for each in found] == [(0,), (1, 2, 3), (4,), (5,)]
+    assert [tuple(box.symbol for box in each.boxes) for each in found] == [(0,), (1, 2, 3), (4,), (5,)]
     assert [each.symbol for each in found][::2] == [10, 14]
 
 

@@ -10,14 +10,13 @@ from graphviz_tb import load
 from graphviz_tb.fold.flow.box import FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import (
-    _extend_to_first,
+    WholeRepeat,
     _fold_repetitions,
     _fold_single_units,
     _has_smaller_period,
     _is_worth_folding,
     _shows_stack,
     fold_repeats,
-    has_same_content,
     holds_stack,
 )
 from graphviz_tb.fold.flow.sequence import SequenceElement
@@ -172,29 +171,18 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
         return found
 
     kit = context()
-    assert _fold_repetitions(line("SS"), 1, kit) is None
-    assert _fold_repetitions(line("SSS"), 1, kit) is not None
+    assert _fold_repetitions(WholeRepeat(line("SS"), 1), kit) is None
+    assert _fold_repetitions(WholeRepeat(line("SSS"), 1), kit) is not None
     assert len(fold_repeats(line("xSSy"), context())) == 4
     assert len(fold_repeats(line("SStSSt"), context())) == 6  # two that count stay apart, whatever is beside them
     assert len(fold_repeats(line("SSt" * 3), context())) == 1
 
 
-def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
-    def block(symbol: int, inside: int, ops: int = 3) -> SequenceElement:
-        made = FlowBox("b", symbol, ops, 1, inside=inside)
-        return SequenceElement(made, symbol, symbol)
-
-    line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    before, run = _extend_to_first(line[:4], line[4:], context())
-    assert [each.symbol for each in before] == [1, 2]
-    assert [each.symbol for each in run] == [5, 5, 5, 5]
-    line = [block(2, 7), block(5, 7), block(5, 7)]
-    line[0].box.unit = 9  # a stack
-    assert len(_extend_to_first(line[:1], line[1:], context())[1]) == 2
-    line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(_extend_to_first(line[:1], line[1:], context())[1]) == 2  # two ops are accidents
-    assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
-    assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
+@each(("ops", "folded"), [(5, "x 5×(a) y"), (3, "x 5×(a) y"), (2, "x a a 3×(a) y")])
+def test_blocks_that_differ_only_in_their_inputs_are_of_the_stack_behind_them(ops: int, folded: str) -> None:
+    # Two ops are accidents.
+    blocks = [SequenceElement(FlowBox("a", 97, ops, 1), word, word) for word in (1, 2, 3, 3, 3)]
+    assert shown(fold_repeats([*sequence("x"), *blocks, *sequence("y")], context())) == folded
 
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
@@ -212,9 +200,9 @@ def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
     kit = context()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
-    [made] = _fold_repetitions(line[:3], 1, kit) or []
+    [made] = _fold_repetitions(WholeRepeat(line[:3], 1), kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
-    [made] = _fold_repetitions(line[3:], 2, kit) or []
+    [made] = _fold_repetitions(WholeRepeat(line[3:], 2), kit) or []
     assert (made.cut, made.fork) == (6, False)
     assert made.box.unit == made.box.members[0].symbol != ord("b")
     assert made.word == ("stack", made.box.unit)
@@ -226,7 +214,7 @@ def test_repetitions_that_differ_in_height_are_stages() -> None:
     for number, height in enumerate((0, 2, 0, 3)):
         tall = make_stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
         line.append(SequenceElement(tall, tall.symbol, ("stack", 5) if height else 1, number))
-    found = _fold_repetitions(line, 2, kit) or []
+    found = _fold_repetitions(WholeRepeat(line, 2), kit) or []
     assert [(each.cut, each.stage, each.box.how) for each in found] == [
         (1, True, GroupOrigin.STAGE),
         (3, True, GroupOrigin.STAGE),
@@ -240,7 +228,8 @@ def test_heads_of_repeated_blocks_are_blocks() -> None:
         found: list[SequenceElement] = []
         for number, letter in enumerate(text):
             each = element(letter, ord(letter), 4, cut=number)
-            each.held = (1, 2, 3, 4, 9) if letter == "B" else {"c": (1, 2), "b": (3, 4), "p": (7,), "+": (9,)}[letter]
+            symbols = (1, 2, 3, 4, 9) if letter == "B" else {"c": (1, 2), "b": (3, 4), "p": (7,), "+": (9,)}[letter]
+            each.boxes = [FlowBox("", symbol, 1, 1) for symbol in symbols]
             each.shortcut = letter == "B"
             found.append(each)
         return fold_heads(found, kit)

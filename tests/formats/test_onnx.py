@@ -542,7 +542,7 @@ def test_large_values_are_cut_out_of_nodes_too() -> None:
     assert [each.op_type for each in body.nodes] == ["Constant", "Relu"]
     for tensor in (read.initializers[0], body.nodes[0].attributes[0].t):
         assert tensor is not None
-        assert (tensor.name, tensor.dims, tensor.raw_data) == ("w", (5_000,), None)
+        assert (tensor.name, tensor.dims, tensor.raw_data) == ("w", (5_000,), b"")
         assert data[slice(*tensor.span)] == large.raw_data
 
 

@@ -70,9 +70,14 @@ def nesting(scene: Scene) -> Iterator[str]:
 
 
 def siblings(scene: Scene) -> Iterator[str]:
+    """Boxes in one drawn frame do not overlap; what is in a frame that is not drawn is in the drawn one around it."""
     groups: dict[int, list[Box]] = {}
     for box in scene.boxes:
-        groups.setdefault(box.parent, []).append(box)
+        parent = box.parent
+        while parent >= 0 and scene.boxes[parent].bare:
+            parent = scene.boxes[parent].parent
+        if not box.bare:
+            groups.setdefault(parent, []).append(box)
     for group in groups.values():
         for box, other in close_pairs([(of_box(box), box) for box in group]):
             yield f"{box.address} overlaps {other.address}"
@@ -111,7 +116,7 @@ def texts_apart(scene: Scene) -> Iterator[str]:
 def texts_on_boxes(scene: Scene) -> Iterator[str]:
     """A text lies on no box but its own and those around it; nor on a stub."""
     things: list[tuple[SkylineRect, tuple[str, int | Text]]] = [
-        (of_box(box), ("box", index)) for index, box in enumerate(scene.boxes)
+        (of_box(box), ("box", index)) for index, box in enumerate(scene.boxes) if not box.bare
     ]
     things += [((s.x, s.y, s.x + s.width, s.y + s.height), ("stub", -1)) for s in scene.stubs if s.kind != "more"]
     things += [(of_text(text), ("text", text)) for text in scene.texts if text.content]
@@ -136,7 +141,7 @@ def own(scene: Scene, text: Text) -> set[int]:
 def lines_through_boxes(scene: Scene) -> Iterator[str]:
     """A line touches no box but those at its ends and those around it, and those at its ends only from
     outside."""
-    filed = Filed([(of_box(box), index) for index, box in enumerate(scene.boxes)])
+    filed = Filed([(of_box(box), index) for index, box in enumerate(scene.boxes) if not box.bare])
     for edge in scene.routes:
         ends = {edge.source, edge.target} - {-1}
         inner = next(iter(ends)) if ends else -1
@@ -209,8 +214,8 @@ def lines_end_at_borders(scene: Scene) -> Iterator[str]:
     at_ports = {(port.box, (port.x, port.y)) for port in scene.ports}
     for edge in scene.routes:
         for (x, y), index in ((edge.points[0], edge.source), (edge.points[-1], edge.target)):
-            if index < 0:
-                if (edge.frame, (x, y)) not in at_ports:
+            if index < 0 or scene.boxes[index].bare:
+                if (edge.frame if index < 0 else index, (x, y)) not in at_ports:
                     yield f"line {edge.title!r} ends at no port"
                 continue
             left, top, right, bottom = of_box(scene.boxes[index])

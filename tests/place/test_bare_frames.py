@@ -7,6 +7,7 @@ from itertools import pairwise
 import graphviz_tb
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.proto import GraphDef
+from tests.place.geometry import faults
 
 #  net:  enc: mask ─▶ ┐
 #        embed ─▶ layer_0 ─▶ … ─▶ layer_5 ─▶ head
@@ -70,3 +71,24 @@ def test_a_frame_with_more_on_its_main_path_is_drawn() -> None:
     scene = picture_of_encoder("before").scene
     assert not any(box.bare for box in scene.boxes)
     assert "enc" in [text.content for text in scene.texts if text.role == "title"]
+
+
+def test_the_box_before_such_a_frame_is_beside_what_feeds_its_stack_from_beside() -> None:
+    scene = picture_of_encoder("beside").scene
+    boxes = {box.address: box for box in scene.boxes}
+    embed, mask, stack = boxes["net/embed"], boxes["net/enc/not"], boxes["net/enc/layer_[0-5]"]
+    assert embed.y < mask.y + mask.height
+    assert mask.y < embed.y + embed.height
+    assert embed.x - mask.x - mask.width >= 16 or mask.x - embed.x - embed.width >= 16
+    assert 28 <= embed.y - stack.y - stack.height <= 36
+    assert not list(faults(scene))
+    ends = [route.points for route in scene.routes if route.source == scene.boxes.index(mask)]
+    assert [len(points) for points in ends] == [2]  # its port at the stack is where it leads straight
+
+
+def test_an_open_box_before_such_a_frame_stays_before_it() -> None:
+    model = picture_of_encoder("beside").model
+    scene = model.picture(open=["net", "net/embed", "net/enc", "net/enc/layer_[0-5]"]).scene
+    boxes = {box.address: box for box in scene.boxes}
+    assert boxes["net/embed"].y >= boxes["net/enc"].y + boxes["net/enc"].height
+    assert not list(faults(scene))

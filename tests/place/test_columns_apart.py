@@ -48,6 +48,16 @@ def test_columns_stand_side_by_side_and_each_runs_down() -> None:
     assert len({level.positions[column[0]][1] for column in found[1:]}) == 1
 
 
+def test_a_shorter_column_begins_level_with_the_others() -> None:
+    skeleton, _ = residual(10)
+    one = skeleton.parts[0]
+    skeleton = replace(skeleton, breaks=((len(one) // 3,),))
+    level = place_level(skeleton, [(80, 24)] * skeleton.children, LevelGaps())
+    starts = [level.positions[column[0]][1] for column in columns(skeleton)]
+    assert len(starts) == 2
+    assert starts[0] == starts[1] > 0
+
+
 def test_lines_between_columns_run_apart() -> None:
     skeleton, level = residual(10)
     column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from test_geometry_random import graphs
 
 import graphviz_tb
-from graphviz_tb.api.layout import _lay_out_open_groups
+from graphviz_tb.api.layout import _draft_picture
 from graphviz_tb.open.groups import open_groups
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, picture
@@ -26,8 +27,11 @@ def pictures(model: graphviz_tb.Model, options: list[PictureOptions]) -> list[tu
     frames, made = FrameCache(), []
     for one in options:
         opened, _ = open_groups(model.hierarchy, model.metagraph, one, model.names)
-        kept = _lay_out_open_groups(model, one, lambda path: None, opened, frames)
-        made.append((kept.scene, _lay_out_open_groups(model, one, lambda path: None, opened, FrameCache()).scene))
+        kept, fresh = (
+            replace(_draft_picture(model, one, lambda path: None, opened), frames=cache).lay_out(opened).scene
+            for cache in (frames, FrameCache())
+        )
+        made.append((kept, fresh))
     return made
 
 
@@ -57,7 +61,8 @@ def test_only_what_changed_is_laid_out_again() -> None:
         counts = []
         for opened in (dict.fromkeys(all_open), without, without):
             frame.reset_mock()
-            _lay_out_open_groups(model, PictureOptions(), lambda path: None, opened, frames)
+            draft = _draft_picture(model, PictureOptions(), lambda path: None, opened)
+            replace(draft, frames=frames).lay_out(opened)
             counts.append(frame.call_count)
     assert counts[0] > 20
     assert counts[1] <= counts[0] // 4

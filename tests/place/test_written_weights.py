@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.arrange.written_weights import gather_training, join_written_weights
-from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge, Metagraph
+from graphviz_tb.arrange.rank_neighbours import gather_training, join_labels, join_written_weights
+from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge, Metagraph, bundle_of_tensors
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, TARGET_TRAINS, Skeleton, Wire, first_tie
+from graphviz_tb.model.tensors import Tensor
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -99,6 +100,42 @@ def test_nothing_moves_past_the_line_of_another_box_or_for_few_of_the_weights() 
     assert _laid(other, rows, passing=True).parts == (rows,)
     shared = (*EDGES, Metaedge(1, 3, 0, 0, 4, training=TARGET_TRAINS | IMPLIED_LINE | WRITTEN_WEIGHTS))
     assert _laid(shared, ((0,), (1, 3), (2,))).parts == (((0,), (1, 3), (2,)),)
+
+
+def _with_labels(labels: Tensor, *more: Metaedge) -> Skeleton:
+    """The model 0, its loss 1 and gradients 2, and labels 3 that go to the loss."""
+    edges = (
+        Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((8,), "float32"))),
+        Metaedge(1, 2, 1, 0, 0, training=TARGET_TRAINS),
+        Metaedge(3, 1, 1, 0, 0, bundle_of_tensors(labels)),
+        *more,
+    )
+    wires = tuple(Wire(number, -1, (edge.source, edge.target)) for number, edge in enumerate(edges))
+    rows = ((3, 0), (1,), (2,))
+    skeleton = Skeleton(4, (), wires, (), (rows,), ((0,),), main_path=(0,))
+    return join_labels(Metagraph(0, (1, 2, 3, 4), (4,) * 4, edges, (), training=(2,)), skeleton)
+
+
+def test_labels_stand_beside_their_loss() -> None:
+    assert _with_labels(Tensor((8,), "int32")).parts == (((0,), (3, 1), (2,)),)
+
+
+def test_data_and_what_feeds_others_too_stand_before_the_loss() -> None:
+    before = (((3, 0), (1,), (2,)),)
+    assert _with_labels(Tensor((8,), "float32")).parts == before
+    assert _with_labels(Tensor((8,), "int32"), Metaedge(3, 2, 1, 0, 0)).parts == before
+
+
+def test_labels_and_gradients_are_beside_the_model() -> None:
+    """A line to the labels' loss is level, and lines to gradients leave their boxes at the right."""
+    scene = graphviz_tb.load(REAL / "keras2_mnist.pb").picture().scene
+    training = [box for box in scene.boxes if box.x > next(rule.x1 for rule in scene.rules if rule.x1 == rule.x2)]
+    lines = [route for route in scene.routes if route.kind == "data" and scene.boxes[route.target] in training]
+    sources = [scene.boxes[route.source] for route in lines if scene.boxes[route.source] not in training]
+    assert sources
+    for route, source in zip(lines, sources, strict=False):
+        assert route.points[0][0] == source.x + source.width
+        assert route.points[0][1] == route.points[1][1]
 
 
 def test_bookkeeping_stands_in_the_column_of_the_rest_of_a_training() -> None:

@@ -263,10 +263,14 @@ def stack_bridges_are_its_edges(picture: Picture, level: Metagraph, stack: int, 
 
 
 def boxes_have_room(scene: Scene) -> None:
-    """Children lie in what is open around them; siblings do not overlap."""
+    """Children lie in what is open around them; boxes in one drawn frame do not overlap."""
     groups: dict[int, list[Box]] = {}
     for box in scene.boxes:
-        groups.setdefault(box.parent, []).append(box)
+        frame = box.parent
+        while frame >= 0 and scene.boxes[frame].bare:
+            frame = scene.boxes[frame].parent
+        if not box.bare:
+            groups.setdefault(frame, []).append(box)
         left, top, right, bottom = 0, 0, scene.width, scene.height
         if box.parent >= 0:
             around = scene.boxes[box.parent]

@@ -53,7 +53,7 @@ async function test(name, run) {
 
 /** A tab of a browser. @param {{width: number, height: number}} size */
 async function opened(size) {
-  const browser = await chromium.launch({ executablePath: TBGRAPH_BROWSER_PATH, args: ["--no-sandbox", "--disable-gpu"] });
+  const browser = await chromium.launch({ executablePath: TBGRAPH_BROWSER_PATH, args: ["--no-sandbox", "--disable-gpu"], timeout: 2 * PATIENCE });
   const context = await browser.newContext({ viewport: size, reducedMotion: "reduce" });
   context.setDefaultTimeout(PATIENCE);
   return { browser, context, tab: await context.newPage() };

@@ -56,12 +56,12 @@ async function main() {
   await test("another run is chosen, and its graph is shown", async () => {
     await tab.getByRole("combobox", { name: "Run", exact: true }).selectOption("valid");
     await node("x").waitFor();
-    await until(() => tab.evaluate(() => location.hash.includes("run=valid")), "the address does not name the run");
     await shot();
   });
 
   await test("a link shows what its sender saw", async () => {
-    const link = await tab.evaluate(() => location.href);
+    await until(() => tab.url().includes("run=valid"), "the address does not name the run");
+    const link = tab.url();
     const guest = await context.newPage();
     await guest.goto(link);
     await guest.evaluate(() => window.tbgraph.ready);
@@ -96,7 +96,7 @@ async function main() {
   await test("a new point arrives in the chart", async () => {
     await tab.getByRole("tab", { name: "Scalars", exact: true }).click();
     await tab.getByRole("figure", { name: /^loss/ }).waitFor();
-    ok((await points("loss", "train")) === 10, "the points that were there are not shown");
+    await until(async () => (await points("loss", "train")) === 10, "the points that were there are not shown");
     write("train", 10, 0.25);
     const begun = Date.now();
     await until(async () => (await points("loss", "train")) === 11, "the point did not come");
@@ -131,11 +131,10 @@ async function main() {
     // Until the new server has read all runs, it does not know what the page asks for.
     await tab.locator('#run option[value="train"]').waitFor({ state: "attached" });
     away = false;
-    await tab.waitForTimeout(2000);
+    write("train", 11, 0.2);
+    await until(async () => (await points("loss", "train")) === 12, "the point did not come"); // all else came before it
     await node("m").waitFor();
     ok((await node("m/a").count()) === 0, "the group that was closed is open");
-    write("train", 11, 0.2);
-    await until(async () => (await points("loss", "train")) === 12, "the point did not come");
     ok((await tab.getByRole("combobox", { name: "Run", exact: true }).inputValue()) === "train", "another run is shown");
     await shot();
   });
@@ -193,8 +192,8 @@ async function main() {
     await tab.setViewportSize({ width: 1024, height: 768 });
     await tab.getByRole("tab", { name: "Graph" }).click();
     await node("m").waitFor();
-    ok(await tab.getByRole("tablist").evaluate((tabs) => tabs.scrollWidth <= tabs.clientWidth), "a tab is cut");
-    ok(await tab.locator("#bar").evaluate((bar) => bar.scrollWidth <= bar.clientWidth), "the bar is cut");
+    await until(() => tab.getByRole("tablist").evaluate((tabs) => tabs.scrollWidth <= tabs.clientWidth), "a tab is cut");
+    await until(() => tab.locator("#bar").evaluate((bar) => bar.scrollWidth <= bar.clientWidth), "the bar is cut");
     await node("m").dblclick();
     await node("m/a").waitFor();
     await shot();
@@ -226,11 +225,13 @@ async function main() {
     await tab.setViewportSize({ width: 390, height: 800 });
     await tab.getByRole("tab", { name: "Scalars", exact: true }).click();
     await tab.getByRole("figure", { name: /^loss/ }).waitFor();
-    ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
+    const fits = () => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    await until(fits, "the page is wider than the window");
     await shot();
     await tab.getByRole("tab", { name: "Graph" }).click();
+    await node("m").waitFor();
+    await until(fits, "the page is wider than the window");
     await shot();
-    ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
   });
 
   await browser.close();

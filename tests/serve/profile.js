@@ -80,6 +80,7 @@ async function main() {
   });
 
   await test("7: a link shows the same", async () => {
+    await until(() => ["pstep=", "pagainst=", "pby=", "ptext=block_2"].every((part) => tab.url().includes(part)), "the address does not say what is shown");
     const link = tab.url();
     const other = await tab.context().newPage();
     await other.goto(link);

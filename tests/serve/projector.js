@@ -114,13 +114,14 @@ async function main() {
   });
 
   await test("5: the address brings the same point back; dark, and as wide as a phone", async () => {
+    await until(() => tab.evaluate(() => /[#&]point=1(&|$)/.test(location.hash)), "the address does not say which point");
     const hash = await tab.evaluate(() => location.hash);
     const other = await context.newPage();
     watched(other);
     await other.setViewportSize({ width: 390, height: 800 });
     await other.goto(`${address}${hash.replace("theme=light", "theme=dark")}`);
     await until(async () => /Number1/.test((await other.getByRole("region", { name: "Selection" }).textContent()) ?? ""), "another point");
-    ok(await other.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the phone");
+    await until(() => other.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the phone");
     await shot(other);
     await other.close();
   });

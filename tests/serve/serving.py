@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 PATIENCE = 30.0  # seconds
+PAUSE = 0.02  # seconds between two looks
 
 
 @dataclass
@@ -33,10 +34,10 @@ class Program:
         return "127.0.0.1", parts.port or 0
 
     def talk(self, *lines: str, body: bytes = b"", wait: float = 5.0) -> bytes:
-        """Send a request as it is written here, and give back all that is answered."""
-        with socket.create_connection(self.place, timeout=wait) as talking:
+        """Send a request as it is written here, and give back all that is answered, until nothing more comes."""
+        with socket.create_connection(self.place, timeout=PATIENCE) as talking:
             talking.sendall("".join(f"{line}\r\n" for line in lines).encode("latin-1") + body)
-            return heard(talking)
+            return heard(talking, wait)
 
     def get(self, path: str) -> Any:
         """The JSON at a path."""
@@ -172,25 +173,25 @@ class Client:
         return Answer(sent[0]["status"], told, b"".join(message.get("body", b"") for message in sent[1:]))
 
 
-def heard(talking: socket.socket) -> bytes:
-    """All that comes until the other side is silent or gone."""
+def heard(talking: socket.socket, wait: float) -> bytes:
+    """All that comes until the other side is gone, or silent for `wait` seconds after it began."""
     told = b""
     try:
         while part := talking.recv(65536):
             told += part
+            talking.settimeout(wait)
     except (TimeoutError, ConnectionResetError):
         pass
     return told
 
 
 def until(look: Callable[[], Any], patience: float = PATIENCE) -> Any:
-    """What `look` gives as soon as that is something."""
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
+    """What `look` gives as soon as that is something. Looks are counted: on a busy machine they take longer, too."""
+    for _ in range(round(patience / PAUSE)):
         found = look()
         if found:
             return found
-        time.sleep(0.02)
+        time.sleep(PAUSE)
     raise AssertionError("it did not come")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.event_files import record
-from tests.serve.serving import Client, Program, columns, until
+from tests.serve.serving import PATIENCE, Client, Program, columns, until
 from tests.serve.test_answers import ids_of
 from tests.serve.writing import Writer, chain
 
@@ -190,7 +190,7 @@ def test_a_server_that_is_started_again_has_another_generation(program: Callable
     one = first.get("/api/state")["generation"]
     port = first.place[1]
     first.process.send_signal(signal.SIGTERM)
-    first.process.wait(10)
+    first.process.wait(PATIENCE)
     second = program(str(logs), "--port", str(port), "-q")
     assert second.place[1] == port
     assert second.get("/api/state")["generation"].split("-")[0] != one.split("-")[0]

@@ -14,7 +14,7 @@ import graphviz_tb
 from graphviz_tb.project import nearest_points, project_by_pca
 from graphviz_tb.serve import embeddings
 from tests.project.digits import write_looked_up
-from tests.serve.serving import columns, until
+from tests.serve.serving import PATIENCE, columns, until
 from tests.serve.test_served_joins import loaded
 
 HEADERS = {"x-tbgraph": "1"}
@@ -25,7 +25,7 @@ PIXEL = b"\x89PNG\r\n\x1a\n" + bytes(20)
 def slow_layout(told: Callable[..., None], values: np.ndarray, *_: Any) -> np.ndarray:
     """A layout that takes its time, in a process of its own."""
     told("tsne", 250, 1000)
-    time.sleep(20)
+    time.sleep(PATIENCE)
     return values[:, :3]
 
 

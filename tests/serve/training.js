@@ -101,6 +101,7 @@ async function main() {
     await at("Step 0");
     await says("wide/dense_4", "× 1");
     const was = await places();
+    await until(() => /logagainst=other.*logstep=0|logstep=0.*logagainst=other/.test(tab.url()), "the address does not say what is shown");
     const link = tab.url();
     await tab.goto("about:blank");
     await tab.goto(link);

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from scenes import Paths, scenes
 
 import graphviz_tb
-from graphviz_tb.api.layout import _lay_out_open_groups, first_picture_columns, groups_opened_by_picture
+from graphviz_tb.api.layout import _draft_picture, first_picture_columns, groups_opened_by_picture
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.errors import TbGraphError
@@ -28,6 +28,7 @@ from graphviz_tb.page.build import page_data
 from graphviz_tb.page.levels import LevelStore
 from graphviz_tb.page.ungrouping import _rows_of_same_nodes, add_ungrouped_levels
 from graphviz_tb.page.walk import CopiedLevels, _is_nested_too_often
+from tests.place.test_bare_frames import picture_of_encoder
 from tools.twin.make import TARGET, by_import, translated
 from tools.twin.names import World
 
@@ -263,6 +264,18 @@ def test_inputs_in_later_columns_are_placed_alike(tmp_path: Path) -> None:
     assert plain(model.picture(options).scene) == scenes([(model, [paths], options)], tmp_path)[0]
 
 
+@pytest.mark.parametrize("direction", ["BT", "TB"])
+def test_boxes_in_feet_and_labels_beside_a_loss_are_placed_alike(direction: str, tmp_path: Path) -> None:
+    models = [picture_of_encoder("beside").model, graphviz_tb.load(FIXTURES / "real" / "keras2_mnist.pb")]
+    cases, expected = [], []
+    for model in models:
+        options = replace(model.options.picture, direction=direction)
+        opened, _ = groups_opened_by_picture(model, options)
+        cases.append((model, [[path for path in opened if path != (0,)]], options))
+        expected.append(plain(model.picture(options).scene))
+    assert expected == scenes(cases, tmp_path)
+
+
 def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphviz_tb.arrange.plain_rows.MAX_LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
@@ -281,7 +294,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None,
     options = options or listing(model)
     order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
     columns = first_picture_columns(page, options, lambda path: None) if page else None
-    return _lay_out_open_groups(model, options, lambda path: None, order, columns=columns).scene
+    return _draft_picture(model, options, lambda path: None, order).lay_out(order, columns).scene
 
 
 def listing(model: Model) -> PictureOptions:

@@ -15,7 +15,7 @@ from graphviz_tb.words.block import Block, link_steps
 from graphviz_tb.words.block_words import block_words
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.paper import PaperWords
-from graphviz_tb.words.step_words import LayerStep
+from graphviz_tb.words.step_words import LayerStep, experts_step, worded_step
 from tests.each import each
 
 EXPORTED = Path(__file__).parents[2] / "fixtures/exported"
@@ -115,7 +115,7 @@ def experts_block(count: int, gives: int) -> Block:
     up = LayerStep("heads", f"→ {count}×128", 64, count * 128, (count, 128))
     steps = (
         *(LayerStep("dense", "→ 8", 64, 8), LayerStep("activation", "softmax"), LayerStep("top", "top 2")),
-        *(up, up, LayerStep("activation", "SiLU"), LayerStep("experts", "8 experts", 128, gives)),
+        *(up, up, LayerStep("activation", "SiLU"), experts_step(8, 128, gives)),
     )
     nothing, both = frozenset[int](), frozenset([0, 3, 4])
     multiplies = (frozenset([frozenset([3]), frozenset([4])]),)
@@ -139,7 +139,7 @@ def test_a_layer_that_attends_and_chooses_experts_says_both() -> None:
     dense = [LayerStep("dense", f"→ {width}", 64, width) for width in (64, 16, 16)]
     product, softmax = LayerStep("product", "", heads=(8, 8)), LayerStep("activation", "softmax")
     behind = (LayerStep("dense", "→ 64", 64, 64), LayerStep("dense", "→ 4", 64, 4), softmax, LayerStep("top", "top 2"))
-    steps = (*dense, product, softmax, product, *behind, LayerStep("experts", "4 experts", 64, 64))
+    steps = (*dense, product, softmax, product, *behind, experts_step(4, 64, 64))
     before = {0: (), 1: (), 2: (), 3: (0, 1), 5: (2, 3), 6: (5,), 7: (6,), 10: (6,)}
     links = {number: frozenset(sources) for number, sources in before.items()}
     assert block_words(Block(steps, links)) == "8 heads, 2 kv × 8, 4 experts, top 2"
@@ -186,7 +186,7 @@ def test_a_kernel_of_pairs_is_none_of_experts() -> None:
     ],
 )
 def test_attention_that_filters_positions_says_its_heads(kind: str, word: str, behind: bool, said: str | None) -> None:
-    convolution, dense = LayerStep(kind, word, 128, 128), LayerStep("dense", "→ 128", 128, 128)
+    convolution, dense = worded_step(kind, word.split(", "), 128, 128), LayerStep("dense", "→ 128", 128, 128)
     first = [dense, convolution] if behind else [convolution, dense]
     scores, mixed = (LayerStep("product", "", heads=(8, size)) for size in (16, 24))
     steps = (*first, dense, dense, scores, LayerStep("activation", "softmax"), mixed, dense)
@@ -197,7 +197,9 @@ def test_attention_that_filters_positions_says_its_heads(kind: str, word: str, b
 def test_branches_that_dilate_say_their_dilations_and_leave_pools_out_where_there_is_no_room() -> None:
     """As the pyramid of DeepLab v3 (Chen et al. 2017)."""
     words = ["avg 8×8, /8", "1×1, 256", "bilinear", "1×1, 256", *(f"3×3, 256, d{rate}" for rate in (6, 12, 18))]
-    steps = tuple(LayerStep("convolution" if word[0].isdigit() else "pool", word, 256, 256) for word in words)
+    steps = tuple(
+        worded_step("convolution" if word[0].isdigit() else "pool", word.split(", "), 256, 256) for word in words
+    )
     before = {number: frozenset({number - 1} if number in (1, 2) else ()) for number in range(len(words))}
     block = Block(steps, before, joins=tuple(frozenset({end}) for end in range(2, len(words))))
     assert block_words(block) == "1×1 | 1×1 | 3×3 d6 | d12 | d18"
@@ -205,8 +207,10 @@ def test_branches_that_dilate_say_their_dilations_and_leave_pools_out_where_ther
 
 def test_a_branch_whose_end_is_split_says_both_kernels() -> None:
     """The last modules of Inception v3 (Szegedy et al. 2015); for its pool the kernel has no room."""
-    words = ["1×1, 320", "1×1, 384", "1×3, 384", "3×1, 384", "1×1, 448", "3×3, 384", "1×3, 384", "3×1, 384", "avg 3×3"]
-    steps = tuple(LayerStep("pool" if word.startswith("avg") else "convolution", word) for word in [*words, "1×1, 192"])
+    words = ["1×1, 320", "1×1, 384", "1×3, 384", "3×1, 384", "1×1, 448", "3×3, 384", "1×3, 384", "3×1, 384"]
+    words += ["avg 3×3", "1×1, 192"]
+    kinds = ["pool" if word.startswith("avg") else "convolution" for word in words]
+    steps = tuple([worded_step(kind, word.split(", ")) for kind, word in zip(kinds, words, strict=True)])
     fed = {2: 1, 3: 1, 5: 4, 6: 5, 7: 5, 9: 8}
     before = {number: frozenset([fed[number]] if number in fed else []) for number in range(len(steps))}
     block = Block(steps, before, joins=tuple(map(frozenset, ([0], [2, 3], [6, 7], [9]))))
@@ -387,14 +391,14 @@ def test_an_einsum_that_sums_nothing_is_no_product(equation: str, said: str | No
 
 
 def test_recurrent_layers_that_are_several_each_are_counted_apart() -> None:
-    cell = LayerStep("recurrent", "LSTM 64, 2 layers", gives=64)
+    cell = worded_step("recurrent", ["LSTM 64", "2 layers"], gives=64)
     assert block_words(Block((cell, cell), {0: frozenset(), 1: frozenset([0])})) == "2 × (LSTM 64, 2 layers)"
 
 
 @each(("lists", "said"), [([[0, 1]], "1×1 | 3×3"), ([[0], [1]], "1×1 64 | 3×3 32")])
 def test_branches_that_a_list_joins_are_said_as_those_that_an_op_joins(lists: list[list[int]], said: str) -> None:
     """Traces of PyTorch make a list of what `cat` takes."""
-    made = [[LayerStep("convolution", word)] for word in ("1×1, 64", "3×3, 32")]
+    made = [[worded_step("convolution", [kernel, size])] for kernel, size in (("1×1", "64"), ("3×3", "32"))]
     ops = ["aten::conv2d"] * 2 + ["prim::ListConstruct"] * len(lists)
     assert block_words(link_steps(ops, [[], [], *lists], [], [*made, *[[] for _ in lists]])) == said
 

@@ -19,7 +19,7 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block import Block
 from graphviz_tb.words.block_words import whole_chain
 from graphviz_tb.words.paper import PaperWords
-from graphviz_tb.words.step_words import LayerStep
+from graphviz_tb.words.step_words import worded_step
 from graphviz_tb.words.view import NodeLabels
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -157,7 +157,7 @@ def test_equal_shapes_into_one_box_are_said_once() -> None:
 
 def test_the_words_of_a_chain_are_all_known_where_a_line_has_no_room() -> None:
     words = ("1×1, 1024", "3×3, 1024", "1×1, 4096", "1×1, 4096")
-    steps = tuple(LayerStep("convolution", word) for word in words)
+    steps = tuple(worded_step("convolution", word.split(", ")) for word in words)
     block = Block(steps, {0: frozenset(), 1: frozenset([0]), 2: frozenset([1]), 3: frozenset()})
     assert whole_chain(block) == "1×1 1024, 3×3 1024, 1×1 4096, projection"
     assert whole_chain(Block(steps[:1], {0: frozenset()})) == ""

@@ -12,7 +12,7 @@ from graphviz_tb.words.block import Block
 from graphviz_tb.words.block_words import block_words
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.shared_words import counted_words, shared_words
-from graphviz_tb.words.step_words import LayerStep
+from graphviz_tb.words.step_words import LayerStep, worded_step
 from graphviz_tb.words.view import NodeLabels
 from tests.each import each
 from tests.words.test_paper_words import IMAGE, numbers, product, weight, words
@@ -20,7 +20,7 @@ from tests.words.test_paper_words import convolution as convolution_of
 
 
 def convolution(word: str, takes: int = 32, gives: int = 32) -> LayerStep:
-    return LayerStep("convolution", word, takes, gives)
+    return worded_step("convolution", word.split(", "), takes, gives)
 
 
 def fed(*sources: tuple[int, ...]) -> dict[int, frozenset[int]]:

@@ -342,18 +342,18 @@ class LoopRounds:
 
     def final_number(self, frame: CallFrame, source: OutputRef) -> int | None:
         """Return the value of a counter after its loop; None for any other output."""
-        node, value = _source_behind_carriers(self.inference, source, IDENTITY_OPS | FRAME_ENTER_OPS)
-        op = self.inference.op_type(node) if node >= 0 else ""
-        if op in FRAME_EXIT_OPS:
-            # The input of an Exit is a Switch of a value and the condition of the loop.
-            switch = _source_behind_carriers(self.inference, _first_loop_op_input(self.inference, node))[0]
+        # A loop is a While op with a value at each output, or, in v1, the node of its condition with a Merge by value.
+        loop_node, value = _source_behind_carriers(self.inference, source, IDENTITY_OPS | FRAME_ENTER_OPS)
+        if loop_node >= 0 and self.inference.op_type(loop_node) in FRAME_EXIT_OPS:
+            # The input of an Exit is a Switch of the value and the condition.
+            switch = _source_behind_carriers(self.inference, _first_loop_op_input(self.inference, loop_node))[0]
             operands = _source_operands(self.inference, switch) if switch >= 0 else []
             if len(operands) != 2 or self.inference.op_type(switch) not in FRAME_SWITCH_OPS:
                 return None
-            (value, _), (node, _) = operands
-        if node < 0 or self.inference.op_type(node) not in LOOP_OPS | FRAME_CONDITION_OPS:
+            (value, _), (loop_node, _) = operands
+        if loop_node < 0 or self.inference.op_type(loop_node) not in LOOP_OPS | FRAME_CONDITION_OPS:
             return None
-        loop, count = self.loop_of_node(frame, node), self.round_count(frame, node)
+        loop, count = self.loop_of_node(frame, loop_node), self.round_count(frame, loop_node)
         if loop is None or count is None:
             return None
         start, step = self.known_number(frame, loop.initial_value(value)), self.step_per_round(frame, loop, value)

@@ -271,7 +271,7 @@ class CostSummer:
         self.batch = batch
         self.uncounted: Counter[str] = Counter()
         self._layers = keras_layer_nodes(inference.graph)
-        self._stores: list[bool] = self.graph.meaning.stores.tolist()
+        self._stores: list[bool] = self.graph.meaning.stores.tolist()  # whether each node is a store of a variable
         self._known: dict[tuple[object, ...], Cost] = {}  # by definition, inputs and outputs
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = LoopRounds(inference)

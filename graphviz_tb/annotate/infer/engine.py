@@ -299,25 +299,21 @@ class Inference:
         for index, shape in enumerate(declared):
             if shape is None:
                 continue
-            # HIDDEN itself means "any size" during the merge; each remaining one becomes a separate symbol.
-            said = tuple(SYMBOL_LIMIT if size is None else size for size in shape)
+            # `SYMBOL_LIMIT` means "any size" during the merge; then each that remains becomes a symbol.
+            stated = tuple(SYMBOL_LIMIT if size is None else size for size in shape)
             try:
-                both = merge_dims(padded[index].shape, said)
+                merged = merge_dims(padded[index].shape, stated)
             except Contradiction:
                 self.contradictions[node] = None
-                both = said
+                merged = stated
                 padded[index] = UNKNOWN_OUTPUT
-            # Without a rule, an unknown first size is the batch, as is usual in such files.
-            ruled = padded[index].shape is not None
-            dims = tuple(
-                size
-                if size != SYMBOL_LIMIT
-                else self.symbols.new_symbol()
-                if ruled or place
-                else self.symbols.new_batch()
-                for place, size in enumerate(both or ())
-            )
-            padded[index] = Out(dims, padded[index].value, padded[index].held)
+            sizes = list(merged or ())
+            for axis, size in enumerate(sizes):
+                if size == SYMBOL_LIMIT:
+                    # Without a rule, an unknown first size is the batch, as is usual in such files.
+                    is_batch = axis == 0 and padded[index].shape is None
+                    sizes[axis] = self.symbols.new_batch() if is_batch else self.symbols.new_symbol()
+            padded[index] = Out(tuple(sizes), padded[index].value, padded[index].held)
         return tuple(padded)
 
 

@@ -38,9 +38,10 @@ class NodeInputs:
         plain = np.array([int(key) if key.isdecimal() and len(key) < 10 else -1 for key in graph.keys] or [0], np.int32)
         # If every input names a node, slots are positions in the run.
         self._whole = np.array_equal(slot, np.arange(len(slot)) - starts[target])
-        self._source, self._position, self._slot = graph.source[data], plain[graph.key[data]], slot
-        self._key = graph.key[data]
-        self._starts = memoryview(starts)  # type: ignore[arg-type,unused-ignore]  # gives plain ints, in a fifth of the time
+        self._slot, self._key = slot, graph.key[data]
+        columns = graph.source[data], plain[self._key], starts
+        # Memory views give plain ints, in a fifth of the time.
+        self._source, self._position, self._starts = (memoryview(each) for each in columns)  # type: ignore[arg-type,unused-ignore]
 
     def input_sources(self, node: int) -> list[OutputRef | None]:
         """Return the outputs that a node takes, by slot; None for an input that names nothing."""
@@ -54,7 +55,8 @@ class NodeInputs:
             positions = list(map(self.output_position, sources, keys))
             # Stored: a body is inferred for many sets of arguments.
             if max(positions) <= MAX_STORED_POSITION:
-                self._position[start:stop] = positions
+                for place, position in enumerate(positions, start):
+                    self._position[place] = position
         pairs: list[OutputRef | None] = list(zip(sources, positions, strict=True))
         if self._whole:
             return pairs

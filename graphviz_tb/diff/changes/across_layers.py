@@ -316,38 +316,47 @@ WEIGHT_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
 
 def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | None:
     """Return one change of a layer's weights, from shared to its own or the reverse, if changes only add weights for
-    ops that used those of another layer; else None."""
+    ops that used those of another layer; else None.
+
+    Only one side has the weights: the new one where they were added. There, `takers` are the layers of the ops that use
+    them; on the other side the same ops used the weights of the `lenders`.
+    """
     for kind, which in (("added", 1), ("removed", 0)):
         parts = [change for change in changes if change.kind == kind]
         others = [change for change in changes if change.kind not in (kind, "rewired")]
         if all(map(_only_adds_weights, parts)) or not all(map(_only_adds_weights, others)):
             continue
-        forward = m.layers[which].forward
+        layers, forward = m.layers[which], m.layers[which].forward
         nodes = [node for change in parts for node in (*change.edits.added, *change.edits.removed) if forward[node]]
-        if not WEIGHT_OPS.issuperset(map(m.layers[which].side.op_type, nodes)):
+        if not WEIGHT_OPS.issuperset(map(layers.side.op_type, nodes)):
             continue
-        shared = _former_lenders(m, parts, which)
+        lenders = _former_lenders(m, parts, which)
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients use the same weights: that is not sharing.
         takes = [pair for pair in users if forward[pair[which]]]
-        takers = {m.layers[which].name_around(pair[which]) for pair in takes}
-        if not takes or (len(shared | takers) < 2 and len(takes) < len(users)):
-            continue
-        # The layer that lends its weights may be rewired too, but does not count.
-        apart = [pair for pair in takes if m.layers[which].name_around(pair[which]) not in shared]
-        if shared:
-            own = [[m.layers[side].name_around(pair[side]) for pair in apart or takes] for side in (0, 1)]
-            around = [names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own]
-            lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
-            # Modules in one scope with their lenders are listed one by one.
-            apart_of = {lenders_of} != {*around}
-            places = [(around[0], around[1])] if apart_of else sorted(set(zip(own[0], own[1], strict=True)))
-            old, new = places[0]
-            lender = f"shared with {lenders_of}" if apart and lenders_of and apart_of else "shared"
-            content = Setting("weights", *((lender, OWN_PARAMETER) if which else (OWN_PARAMETER, lender)))
-            ops = sum(change.ops for change in parts)
-            return Change("changed", "op", old, new, ops, content, tuple(places[1:]), edits=edits_of_changes(changes))
+        takers = {layers.name_around(pair[which]) for pair in takes}
+        if lenders and takers and (len(lenders | takers) > 1 or len(takes) == len(users)):
+            (first, *also), content = _describe_sharing(m, lenders, takes, which)
+            ops, edits = sum(change.ops for change in parts), edits_of_changes(changes)
+            return Change("changed", "op", *first, ops, content, tuple(also), edits=edits)
     return None
+
+
+def _describe_sharing(
+    m: Matching, lenders: set[str], takes: Sequence[tuple[int, int]], which: int
+) -> tuple[list[tuple[str, str]], Setting]:
+    """Return the places and the words of a change: the layers of the ops `takes` used the weights of `lenders`, and
+    have their own on side `which`."""
+    # The layer that lends its weights may be rewired too, but does not count.
+    apart = [pair for pair in takes if m.layers[which].name_around(pair[which]) not in lenders]
+    own = [[m.layers[side].name_around(pair[side]) for pair in apart or takes] for side in (0, 1)]
+    around = [names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own]
+    lender = _common_scope(sorted(lenders)) if len(lenders) > 1 else min(lenders)
+    # Modules in one scope with their lenders are listed one by one.
+    is_apart = {lender} != {*around}
+    places = [(around[0], around[1])] if is_apart else sorted(set(zip(own[0], own[1], strict=True)))
+    word = f"shared with {lender}" if apart and lender and is_apart else "shared"
+    return places, Setting("weights", *((word, OWN_PARAMETER) if which else (OWN_PARAMETER, word)))
 
 
 def _only_adds_weights(change: Change) -> bool:

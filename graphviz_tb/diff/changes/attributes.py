@@ -70,12 +70,12 @@ def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> l
 def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tuple[int, int, bool] | None:
     """Return the labels of two nodes if they decide the differences; None if names matter too: of called functions,
     missing inputs, modules, Keras layers."""
-    settings = m.a.labels.settings[old]
-    if options.colocation or m.a.has_module_scopes or settings != m.b.labels.settings[new]:
+    settings = m.a.labels.settings.item(old)
+    if options.colocation or m.a.has_module_scopes or settings != m.b.labels.settings.item(new):
         return None
     if m.a.is_known_by_name[old] or m.b.is_known_by_name[new]:
         return None
-    return int(m.a.node_label[old]), int(m.b.node_label[new]), bool(settings)
+    return m.a.node_label.item(old), m.b.node_label.item(new), settings
 
 
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:

@@ -82,7 +82,9 @@ FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witnesses: Witnesses) -> list[Change]:
     """Return the changes of a graph, each with its consequences.
 
-    For unrelated graphs, return all differences; if they are too many, merge similar ones.
+    Differences are grouped into edits: of the whole graph, of the training, of the model. All other differences are
+    consequences of these; without any edit, the main consequence takes its place. For unrelated graphs, return all
+    differences; if they are too many, merge similar ones.
     """
     if any(notice.code == UNRELATED_CODE for notice in m.notices):
         found = [change for change, _ in changes]
@@ -97,36 +99,45 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
     items = [item for item in items if item.change not in scaling]
     exchanged = _layers_of_other_class(m, items)
+    apart, derived, items = _explain_training(m, items, witnesses, exchanged)
+    derived += scaling
+    trained = witnesses.training_edits if derived or apart or m.b.graph.is_exported else ()
+    trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
+    own, behind = _edits_of_model(m, items, exchanged)
+    causes, others = _name_causes(m, own, others)
+    causes, others = _attach_outputs(m, causes, others, whole)
+    causes += [*trained, *apart]
+    causes, behind, derived = _with_a_cause(m, causes, behind, derived, witnesses)
+    # Names that TensorFlow chose inside changed layers are consequences, if there is a cause.
+    if causes:
+        names = _inner_names(m, others, items, near, bool(trained))
+        behind += names
+        others = without_objects(others, names)
+    causes = merge_by_number(merge_at_places(m, with_layer_calls(m.layers, causes)))
+    return [*others, *attach_consequences(m, causes, [*behind, *derived])]
+
+
+def _explain_training(
+    m: Matching, items: list[Item], witnesses: Witnesses, exchanged: frozenset[LayerKey]
+) -> tuple[list[Change], list[Change], list[Item]]:
+    """Return the edits outside of the model, each named by the part of the training that it concerns; the differences
+    there that follow; and all items, with those marked as the model's that belong to an addition or removal there."""
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
     groups, attached = _split_from_model(m, groups, items, following, witnesses)
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
-    apart = [compose_change(m, [item.change for item in group]) for group in groups]
-    apart = [_name_training_part(change, witnesses) for change in apart]
-    derived += scaling
-    trained = witnesses.training_edits if derived or groups or m.b.graph.is_exported else ()
-    trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, items, exchanged)
-    causes, others = _name_causes(m, own, others)
-    outputs = [change for change in others if change.ports]
-    others = without_objects(others, outputs)
-    causes, outputs = _attach_outputs(m, causes, outputs)
-    causes += [*whole, *outputs, *trained, *apart]
-    causes, behind, derived = _with_a_cause(m, causes, behind, derived, witnesses)
+    apart = (compose_change(m, [item.change for item in group]) for group in groups)
+    return [_name_training_part(change, witnesses) for change in apart], derived, items
+
+
+def _inner_names(
+    m: Matching, others: Sequence[Change], items: Sequence[Item], near: frozenset[LayerKey], trained: bool
+) -> list[Change]:
+    """Return the renames and moves of what TensorFlow named, inside layers with edits of the model (`near`)."""
     forward = (item for item in items if item.forward and item.change.severity == "op")
     exchanging = [item for item in forward if item.change.kind in ("added", "removed", "changed")]
     in_place = frozenset(layer for item in exchanging for layer in item.layers)
-    names = [change for change in others if is_inner_name(m, change, near, in_place, bool(trained))]
-    # Names that TensorFlow chose inside changed layers are consequences, if there is a cause.
-    if causes:
-        behind += names
-        others = without_objects(others, names)
-    return [
-        *others,
-        *attach_consequences(
-            m, merge_by_number(merge_at_places(m, with_layer_calls(m.layers, causes))), [*behind, *derived]
-        ),
-    ]
+    return [change for change in others if is_inner_name(m, change, near, in_place, trained)]
 
 
 def _with_a_cause(
@@ -163,9 +174,11 @@ def _split_whole_changes(m: Matching, items: list[Item]) -> tuple[list[Change], 
 
 
 def _attach_outputs(
-    m: Matching, causes: Sequence[Change], outputs: Sequence[Change]
+    m: Matching, causes: Sequence[Change], others: Sequence[Change], whole: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """Attach added and removed outputs to the change of the layer that makes them; its severity becomes "signature"."""
+    """Attach added and removed outputs, among `others`, to the change of the layer that makes them, whose severity
+    becomes "signature". Return all causes, with those of the `whole` graph and the remaining outputs, and the other
+    changes."""
     owner = {
         name: number
         for number, cause in enumerate(causes)
@@ -173,6 +186,7 @@ def _attach_outputs(
         for name in (side.graph.name[node] for node in nodes)
     }
     made, left = list(causes), []
+    outputs = [change for change in others if change.ports]
     for change in outputs:
         # Only added and removed outputs: others have a name on both sides.
         names = [port.old or port.new or "" for port in change.ports if None in (port.old, port.new)]
@@ -182,7 +196,7 @@ def _attach_outputs(
             continue
         behind = sort_by_severity([*made[number].consequences, change])
         made[number] = replace(made[number], severity=change.severity, consequences=behind)
-    return made, left
+    return [*made, *whole, *left], without_objects(others, outputs)
 
 
 def _edits_outside_model(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
@@ -219,7 +220,39 @@ GATE_INPUTS = 2  # operands of a product
 
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
-    """Group items into edits; items whose layers are all in `exchanged` are part of that exchange."""
+    """Group items into edits: items are nodes of a graph, each rule below gives some of its edges, and the connected
+    parts are the edits. Two kinds of edges do not count: between an item that stands for itself (`_loose_items`) and
+    others, and between an exchange of layers (`exchanged`) and additions or removals elsewhere."""
+    loose = _loose_items(m, items, exchanged)
+    rules = (
+        pairs_by_layer(items, loose | _inputs_beside_edits(m, items)),
+        pairs_by_chain(m, items),
+        pairs_by_replacement(m, items),
+        pairs_at_one_op(items),
+        pairs_by_handover(m, items),
+        _pairs_by_gate(m, items),
+        _pairs_by_loss(m, items),
+        _pairs_by_activation(m, items),
+    )
+    of_exchange = {number for number, item in enumerate(items) if item.layers and item.layers <= exchanged}
+    elsewhere = {
+        number
+        for number, item in enumerate(items)
+        if item.change.unit and item.layers.isdisjoint(exchanged) and all(exists(row) for _, row in item.layers)
+    }
+    ends = of_exchange, elsewhere
+    pairs = [
+        (one, two)
+        for one, two in chain.from_iterable(rules)
+        if not any(one in ends[side] and two in ends[1 - side] for side in (0, 1))
+    ]
+    pairs = [(one, two) for one, two in [*pairs, *_pairs_by_order(items)] if (one in loose) == (two in loose)]
+    return [[items[number] for number in group] for group in weak_components(len(items), pairs)]
+
+
+def _loose_items(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> set[int]:
+    """Return the rewired inputs that are no part of an addition or removal: both ends stayed, at an op without other
+    added or removed inputs, outside of `exchanged` layers and of a series of which one member came or went."""
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # If it is uncertain which member of a series was added or removed, rewired inputs at the others belong to it.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
@@ -227,27 +260,8 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         ends = (item.change.name, *(end or "" for wire in item.change.links for end in (wire.old, wire.new)))
         within = (is_within(without_counters(end), member) for end in ends for member in series)
         beside |= {number} if item.change.kind == "rewired" and any(within) else set()
-    loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
-    loose -= {number for number in loose if items[number].layers <= exchanged}
-    pairs = [
-        *pairs_by_layer(items, loose | _inputs_beside_edits(m, items)),
-        *pairs_by_chain(m, items),
-        *pairs_by_replacement(m, items),
-        *pairs_at_one_op(items),
-        *pairs_by_handover(m, items),
-        *_pairs_by_gate(m, items),
-        *_pairs_by_loss(m, items),
-        *_pairs_by_activation(m, items),
-    ]
-    # Additions and removals in other layers are no part of an exchange.
-    of_exchange = [bool(item.layers) and item.layers <= exchanged for item in items]
-    is_free = [item.layers.isdisjoint(exchanged) and all(exists(row) for _, row in item.layers) for item in items]
-    others = [bool(item.change.unit) and free for item, free in zip(items, is_free, strict=True)]
-    pairs = [(a, b) for a, b in pairs if not (of_exchange[a] and others[b]) and not (of_exchange[b] and others[a])]
-    pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
-    orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
-    groups = weak_components(len(items), [*pairs, *orders])
-    return [[items[number] for number in group] for group in groups]
+    apart = (number for number, item in enumerate(items) if number not in beside and not item.layers <= exchanged)
+    return {number for number in apart if _is_loose(m, items[number])}
 
 
 def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:

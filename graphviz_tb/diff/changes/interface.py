@@ -36,6 +36,7 @@ from graphviz_tb.ops.roles import (
     FRAME_SWITCH_OPS,
     GROUP_OPS,
     INPUT_OPS,
+    RESULT_OPS,
     TRACED_RESULT_OPS,
     VARIABLE_OPS,
 )
@@ -376,16 +377,26 @@ def with_signatures(changes: Sequence[Change], interface: Sequence[Change]) -> t
     if signature is None:
         return sort_by_severity(others)
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
-    # Changed inputs, or another set of outputs, are the cause; changes of the graph's inputs follow.
+    # Changed inputs, or another set of outputs, are the cause; changes of the graph's inputs and results follow.
     if not all(port.side == "output" and port.old and port.new for port in signature.ports):
+        behind = [*inputs, *(item for item in changes if _is_result_of(item, signature))]
         return sort_by_severity(
-            [*without_objects(others, inputs), replace(signature, consequences=sort_by_severity(inputs))]
+            [*without_objects(others, behind), replace(signature, consequences=sort_by_severity(behind))]
         )
     cause = inputs[0] if inputs else _cause_of_outputs(signature, changes) or _cause_of_sizes(signature, changes)
     if cause is None:
         return sort_by_severity([*others, signature])
     merged = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, signature]))
     return sort_by_severity([merged if item is cause else item for item in others])
+
+
+def _is_result_of(change: Change, signature: Change) -> bool:
+    """Return whether a change only adds the result ops of outputs that a signature has in addition, or removes them."""
+    new = change.kind == "added"
+    if change.unit is None or not change.unit.op_types or not change.unit.op_types.keys() <= RESULT_OPS:
+        return False
+    keys = {port.key for port in signature.ports if port.side == "output" and (port.old if new else port.new) is None}
+    return {_without_counter(place[new] or "") for place in change.places} <= keys | set(map(_without_counter, keys))
 
 
 def _cause_of_outputs(signature: Change, changes: Sequence[Change]) -> Change | None:

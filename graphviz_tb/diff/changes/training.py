@@ -43,16 +43,21 @@ IN_BRANCH = "in a branch"  # of an optimizer that skips some steps
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
-    """The training of a graph: the name of the optimizer ("" for none), the variables of the model that it updates, the
-    updating ops, the ops that scale the loss, whether gradients of several steps are added up, and whether the file
-    states which variables are trainable instead of training them."""
+    """The training of a graph: the names of the optimizers, the one with the most updates first, the variables of the
+    model that they update, the updating ops, the ops that scale the loss, whether gradients of several steps are added
+    up, and whether the file states which variables are trainable instead of training them."""
 
-    optimizer: str
+    optimizers: tuple[str, ...]
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
     scaling: frozenset[int] = frozenset()
     accumulates: bool = False
     is_stated: bool = False
+
+    @property
+    def optimizer(self) -> str:
+        """The name of the optimizer with the most updates, "" for none."""
+        return next(iter(self.optimizers), "")
 
 
 def training_of(layers: Layers) -> TrainedVariables:
@@ -66,7 +71,7 @@ def training_of(layers: Layers) -> TrainedVariables:
     if not graph.meaning.flow().gradient.any():
         parameters = (each for each in graph.meaning.variables() if each.use == VariableUse.PARAMETER)
         stated = {each.node: each.trainable for each in parameters if graph.is_exported and each.trainable is not None}
-        return TrainedVariables("", frozenset(filter(stated.get, stated)), is_stated=bool(stated))
+        return TrainedVariables((), frozenset(filter(stated.get, stated)), is_stated=bool(stated))
     updates = graph.nodes_of_types(lambda op: has_role(op, *UPDATE_ROLES)) & (graph.meaning.part() == Part.UPDATE)
     names: list[str] = []
     types: Counter[str] = Counter()
@@ -87,11 +92,9 @@ def training_of(layers: Layers) -> TrainedVariables:
             types[word] += 1
     if not updating:
         return _branched_training(side)
-    # The optimizer is named by the type of its updates, else by their scope.
-    word = min(types, key=lambda word: (-types[word], word), default="") or (
-        base_name(last_segment(shared_scope(names)))
-    )
-    return TrainedVariables(word, frozenset(trained), tuple(updating))
+    # Optimizers are named by the types of their updates, else one by the scope of these.
+    words = sorted(types, key=lambda word: (-types[word], word)) or [base_name(last_segment(shared_scope(names)))]
+    return TrainedVariables(tuple(filter(None, words)), frozenset(trained), tuple(updating))
 
 
 def _branched_training(side: GraphColumns) -> TrainedVariables:
@@ -123,8 +126,8 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
             # To accumulate gradients, each branch writes a variable for each gradient.
             accumulates |= not scaling and bool(min(map(len, writes)) >= gradient_inputs[node])
             word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
-            return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
-    return TrainedVariables("", frozenset())
+            return TrainedVariables((word,), frozenset(), (node,), scaling, accumulates)
+    return TrainedVariables((), frozenset())
 
 
 def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
@@ -163,9 +166,13 @@ def training_changes(m: Matching) -> list[Change]:
     """Return the changes of the optimizer, of loss scaling and accumulation, and of the trained variables."""
     old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
-    if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
-        content = Setting("optimizer", old.optimizer, new.optimizer)
-        names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
+    pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
+    # Of several optimizers those that were replaced; if there are such on one side only, the one with the most updates.
+    words = [[word for word in mine if word not in other] for mine, other in pairs]
+    words = words if all(words) else [list(each.optimizers[:1]) for each in (old, new)]
+    if all(words) and words[0] != words[1]:
+        names = [word.removesuffix(f" {IN_BRANCH}") for word, *_ in words]
+        content = Setting("optimizer", ", ".join(sorted(words[0])), ", ".join(sorted(words[1])))
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
     for key, before, after in steps:
@@ -271,11 +278,13 @@ class Bodies:
     def _compute_bodies(self) -> None:
         """Compute the bodies in the order of flow; in a cycle, unknown inputs have one placeholder."""
         nodes, known = np.flatnonzero(self.outside), dict[int, int]()
-        for node in sorted(range(len(self.of)) if len(nodes) else (), key=self.layers.depth.__getitem__):
-            leaf = self._leaf(node)
-            sources = self.layers.side.data_sources(node) if leaf is None else ()
-            inputs = [known.get(each, CIRCLE_HASH) for each in sources]
-            known[node] = self._body_of_op(node, inputs) if leaf is None else leaf
+        for node in sorted(nodes.tolist(), key=self.layers.depth.__getitem__) if len(nodes) else ():
+            sources = self.layers.side.data_sources(node)
+            for each in (node, *sources):
+                if each not in known and (leaf := self._leaf(each)) is not None:
+                    known[each] = leaf
+            if node not in known:
+                known[node] = self._body_of_op(node, [known.get(each, CIRCLE_HASH) for each in sources])
         self.of[nodes] = [known[node] for node in nodes.tolist()]
 
     def _body_of_op(self, node: int, inputs: list[int]) -> int:

@@ -35,11 +35,14 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight d
 AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
-NESTEROV, TRUST_RATIO = "Nesterov momentum", "trust ratio"
+MOMENTUM, NESTEROV, TRUST_RATIO = "momentum", "Nesterov momentum", "trust ratio"
+ADAPTIVE_RATES, OF_ADAM = "adaptive learning rates", " (Adam)"
 RATE_INPUT = "learning_rate"
-NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
+ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
+NORM_OPS = ROOT_OPS | {"L2Loss"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
-LINEAR_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "Neg"}
+SUM_OPS = ADD_OPS | {"Sub"}
+LINEAR_OPS = SUM_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Neg"}
 
 
 class TrainingParts:
@@ -104,7 +107,7 @@ class TrainingParts:
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
         if self.behind[leading].any():
             clips = {self._clips[node] for node in leading if node in self._clips}
-            return f"{CLIPPING} {_widest_clip(clips)}" if clips else NESTEROV if self.ahead[leading].any() else ""
+            return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(list(nodes))
         if self._feed_rate(leading):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
@@ -135,22 +138,71 @@ class TrainingParts:
                 found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
         return found
 
+    def _direction_of(self, nodes: list[int]) -> str:
+        """Return how ops make the direction of an update from averages of gradients; "" if they do not."""
+        momenta = self._averages - self._squares
+        if self._roots[nodes].any():
+            return f"{ADAPTIVE_RATES}{OF_ADAM if momenta else ''}"
+        if self.ahead[nodes].any():
+            return NESTEROV
+        scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
+        return MOMENTUM if scales and self._written_by(nodes) & momenta else ""
+
+    @cached_property
+    def _averages(self) -> set[int]:
+        """The variables, other than weights, that store what gradients gave, and on which updates depend."""
+        writes = self.side.graph.meaning.writes
+        written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
+        return written & self._variables_before(self.updates, self.bodies.outside & ~writes)
+
+    @cached_property
+    def _squares(self) -> set[int]:
+        """The averages of which a root is taken."""
+        return self._averages & self._variables_before(self._roots, self._linear)
+
+    def _variables_before(self, ends: Bools, through: Bools) -> set[int]:
+        """Return the variables whose values lead to `ends`, directly or through some nodes."""
+        graph = self.side.graph
+        edges = ~graph.control & (ends | through)[graph.target]
+        return set(graph.meaning.origin[reachable_mask(ends, graph.target[edges], graph.source[edges])].tolist())
+
+    @cached_property
+    def _linear(self) -> Bools:
+        graph = self.side.graph
+        return graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
+
+    @cached_property
+    def _averaged(self) -> Bools:
+        """Which nodes read averages, or are linear in them."""
+        graph = self.side.graph
+        reads, into = np.isin(graph.meaning.origin, list(self._averages)), ~graph.control & self._linear[graph.target]
+        return reachable_mask(reads, graph.source[into], graph.target[into])
+
+    def _users_of(self, nodes: Bools) -> Bools:
+        graph = self.side.graph
+        users = np.zeros(len(graph), bool)
+        users[graph.target[~graph.control & nodes[graph.source]]] = True
+        return users
+
+    @cached_property
+    def _roots(self) -> Bools:
+        """Which ops before an update are roots of averages, by which it is divided."""
+        roots = self.before & self.side.graph.nodes_of_types(ROOT_OPS.__contains__)
+        return roots & self._users_of(self._averaged)
+
     @cached_property
     def ahead(self) -> Bools:
-        """Mark the ops that look ahead: sums of a stored momentum and a gradient that go into weights."""
-        side = self.side
-        graph = side.graph
-        linear = graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
-        data = ~graph.control & (
-            linear[graph.source] | graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)[graph.source]
+        """Which ops look ahead: sums of a stored momentum and a gradient that go into weights, but are not stored."""
+        graph = self.side.graph
+        sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._averaged & self.behind
+        sums &= self._users_of((self.behind | self.bodies.gradient) & ~self._averaged)
+        writes = graph.meaning.writes
+        edges = ~graph.control & self._linear[graph.source] & (self._linear | writes)[graph.target]
+        given, kept = (
+            reachable_mask(ends, graph.target[edges], graph.source[edges])
+            for ends in (self.updates, writes & ~self.updates)
         )
-        stored = set(self._written_by(np.flatnonzero(self.behind & graph.meaning.writes).tolist()))
-        momenta = np.isin(graph.meaning.origin, list(stored - self.training.trained))
-        inner = data & linear[graph.target]
-        added: Bools = reachable_mask(momenta, graph.source[inner], graph.target[inner])
-        taken = data & (linear[graph.target] | self.updates[graph.target])
-        last: Bools = reachable_mask(self.updates, graph.target[taken], graph.source[taken])
-        return added & last & self.behind & linear
+        return sums & given & ~kept
 
     @cached_property
     def settings(self) -> Bools:

@@ -215,7 +215,9 @@ class Layers:
             ends = (forward if len(forward) else users).tolist()
             # The user in the deepest scope, then the first by name: independent of the order of the file.
             depth, scope = self.side.scopes.depth, self.side.scopes.of_node
-            self._using[node] = min(ends, key=lambda end: (-depth[scope[end]], graph.name[end]), default=None)
+            if len(ends) > 1:
+                ends = [min(ends, key=lambda end: (-depth[scope[end]], graph.name[end]))]
+            self._using[node] = ends[0] if ends else None
         return self._using[node]
 
     def name_around(self, node: int) -> str:

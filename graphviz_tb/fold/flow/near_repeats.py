@@ -1,9 +1,15 @@
-"""Near repetitions: stretches beside equal repetitions that differ from them in a few ops.
+"""Near repetitions: the first and the last block of a stage are rarely equal to the blocks between them.
 
-conv bn relu (conv bn) +   [conv bn relu +]  [conv bn relu +]        the first block projects its shortcut
+A' a A A A A"      one stack of six
 
-Stretches are compared by their numbers of ops of each type. A tenth of the ops may differ. The first block of a stage
-may be half as large again; the last block may lack a part.
+A'  a head         the block without its sum: its elements were joined by `stages.fold_heads`
+    more ops       it projects its shortcut, downsamples, or computes a value for all blocks
+    fewer ops      it pads less, or has no shortcut
+a   equal ops      other inputs, so that it equals no other block; there may be several
+A"  fewer ops      what would follow them is part of the next stage
+
+A stretch beside equal repetitions is such a block if it has nearly their ops (at most a tenth differ, or it is one of
+these kinds), and if nothing says that it belongs to the stage beside theirs: channels, kernels, downsampling.
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes, walk_groups
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import FlowElements, Repeat, SequenceElement
@@ -40,18 +46,20 @@ ARRANGING_OPS = REARRANGE_OPS | ALIAS_OPS | INDEX_OPS
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # ops of each of two blocks that form one repetition
 MAX_WEIGHTLESS_ELEMENTS = 6  # norms, activations and paddings before the first weights of a block
-MIN_REPETITION_OPS = 5  # shorter stretches are often alike by chance
+MIN_COMPARED_OPS = 5  # shorter stretches are often nearly alike by chance
 
 
 @dataclass(frozen=True, slots=True)
 class RepetitionProfile:
-    """The number of ops of each type in one repetition and their sum, its ends, and whether it has a stack."""
+    """One of several equal repetitions, the number of its ops of each type, and their sum.
 
+    Small ones without layers (`is_small`) are compared for equality alone.
+    """
+
+    elements: FlowElements
     ops: Counter[str]
     size: int
-    first: SequenceElement
-    last: SequenceElement
-    has_stack: bool = False
+    is_small: bool = False
 
     def unlike_op_count(self, ops: Counter[str]) -> int:
         """Return the number of surplus and missing ops of a stretch; -1 if that is more than a tenth."""
@@ -89,16 +97,19 @@ class RepetitionProfile:
         return size <= MAX_FIRST_BLOCK_GROWTH * self.size and sizes
 
 
-def _repetition_profile(repetition: FlowElements, types: OpTypes, has_layers: bool = False) -> RepetitionProfile | None:
+def _op_counts(elements: FlowElements, types: OpTypes) -> Counter[str]:
+    return sum((types.type_counts(element.box) for element in elements), Counter[str]())
+
+
+def _repetition_profile(repetition: FlowElements, context: FoldContext) -> RepetitionProfile | None:
     """Return the profile of a repetition; None if it is too small to compare and has no layers."""
-    ops: Counter[str] = Counter()
-    for element in repetition:
-        ops.update(types.type_counts(element.box))
+    ops = _op_counts(repetition, context.types)
     size = ops.total()
-    if size < MIN_REPETITION_OPS and not has_layers:
-        return None
-    has_stack = any(element.box.is_repetition for element in repetition)
-    return RepetitionProfile(ops, size, repetition[0], repetition[-1], has_stack)
+    is_small = size < MIN_COMPARED_OPS and not context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
+    return None if is_small and size < MIN_STACK_OPS else RepetitionProfile(repetition, ops, size, is_small)
+
+
+# The first block.
 
 
 def near_repetition_start(
@@ -111,45 +122,78 @@ def near_repetition_start(
     """Return the start, from `earliest` on, of a near repetition that ends at `stop`; `stop` if there is none."""
     if stop <= earliest:
         return stop
-    # A head: the first block, without a shortcut.
-    head = start = stop - (len(repetition) == 1 and sequence[stop - 1].word == ("head", repetition[0].symbol))
-    if start == stop:
-        layers = context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
-        profile, first = _repetition_profile(repetition, context.types, layers), sequence[stop - 1]
-        if profile is None or not _ends_match(
-            first.box.last_row(), profile.last.box.last_row(), first.box, profile.last.box
-        ):
+    if len(repetition) == 1 and sequence[stop - 1].word == ("head", repetition[0].symbol):
+        start = stop - 1
+    else:
+        start = _start_of_like_ops(sequence, earliest, repetition, stop, context)
+        if start == stop or _is_alternate_block(sequence, start, stop, repetition, context):
             return stop
-        if len(repetition) == 1 and _is_named_scope(first.box) and _is_named_scope(repetition[0].box):
-            # Scopes of one class may contain more: the name says that they are alike.
-            ops = context.types.type_counts(first.box)
-            plain = profile.is_part_of_repetition(ops) and not any(map(is_layer_type, profile.ops - ops))
-            shorter = plain and are_numbered([first.box, repetition[0].box])  # e.g. without a shortcut
-            start = stop - (profile.is_extended(ops, 0) or profile.unlike_op_count(ops) >= 0 or shorter)
-            return stop if start < stop and _is_alternate_block(sequence, start, stop, repetition, context) else start
-        start = _best_start_before(sequence, earliest, profile, stop, context.types)
-        # A stretch with the ends of two repetitions is two smaller ones.
-        ends = [
-            sum(element.word == repetition[-1].word for element in part) for part in (sequence[start:stop], repetition)
-        ]
-        start = start if ends[0] <= ends[1] else stop
-    if head == stop > start and _is_alternate_block(sequence, start, stop, repetition, context):
+        if _are_named_scopes(sequence[start], repetition):
+            return start  # the name says that it belongs to them
+    return start if _begins_stage(sequence, start, stop, repetition, context) else stop
+
+
+def near_blocks_before(
+    sequence: FlowElements, earliest: int, repetition: FlowElements, stop: int, context: FoldContext
+) -> list[FlowElements]:
+    """Return the near repetitions right before `stop`: those that differ only in inputs, and one that differs more."""
+    blocks: list[FlowElements] = []
+    types, has_downsampling = context.types, context.widths.has_downsampling
+    while (start := near_repetition_start(sequence, earliest, repetition, stop, context)) < stop:
+        block, stop = sequence[start:stop], start
+        blocks.append(block)
+        is_equal = _op_counts(block, types) == _op_counts(repetition, types)
+        if not is_equal or has_downsampling(_boxes_of(block)) != has_downsampling(_boxes_of(repetition)):
+            break  # the first one
+        if not context.budget.take(len(sequence)):  # each search looks for its blocks in all of it
+            break
+    return blocks[::-1]
+
+
+def _start_of_like_ops(
+    sequence: FlowElements, earliest: int, repetition: FlowElements, stop: int, context: FoldContext
+) -> int:
+    """Return the start of a stretch up to `stop` that has nearly the ops of a repetition, and its last one."""
+    profile, last = _repetition_profile(repetition, context), sequence[stop - 1].box
+    end = repetition[-1].box
+    if profile is None or not _ends_match(last.last_row(), end.last_row(), last, end):
         return stop
+    if _are_named_scopes(sequence[stop - 1], repetition):
+        # Scopes of one class may contain more: the name says that they are alike.
+        ops = context.types.type_counts(last)
+        plain = profile.is_part_of_repetition(ops) and not any(map(is_layer_type, profile.ops - ops))
+        shorter = plain and are_numbered([last, end])  # e.g. without a shortcut
+        alike = profile.unlike_op_count(ops) >= 0
+        return stop - (alike if profile.is_small else profile.is_extended(ops, 0) or alike or shorter)
+    start = _best_start_before(sequence, earliest, profile, stop, context.types)
+    if profile.is_small and _op_counts(sequence[start:stop], context.types) != profile.ops:
+        return stop
+    # A stretch with the ends of two repetitions is two smaller ones.
+    ends, own_ends = (
+        sum(element.word == repetition[-1].word for element in part) for part in (sequence[start:stop], repetition)
+    )
+    return start if ends <= own_ends else stop
+
+
+def _begins_stage(
+    sequence: FlowElements, start: int, stop: int, repetition: FlowElements, context: FoldContext
+) -> bool:
+    """Return whether a stretch before repetitions is the first block of their stage, not of the stage before."""
+    stretch, whole, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
     after = sequence[stop + len(repetition) : stop + 2 * len(repetition)]
     again = [element.word for element in after] == [element.word for element in repetition]
-    whole, stretch = _boxes_of(repetition), _boxes_of(sequence[start:stop])
-    channels, later = (context.widths.output_channels(boxes) for boxes in (whole, _boxes_of(after)))
+    channels, later = (widths.output_channels(boxes) for boxes in (whole, _boxes_of(after)))
     tapers = again and bool(channels and later) and channels.isdisjoint(later)
-    if start < stop and sequence[start].shortcut and not tapers:
-        own = context.widths.output_channels(stretch[:1])
+    if sequence[start].shortcut and not tapers:
+        own = widths.output_channels(stretch[:1])
         if own and channels and own.isdisjoint(channels):
-            return stop  # a complete block of the previous stage
+            return False  # a complete block of the previous stage
     # Downsampling in a residual block does not count: its sum keeps the size of its input.
     places = (at for at in range(start, stop) if not sequence[at].shortcut)
-    first_stride = next((at for at in places if context.widths.has_downsampling([sequence[at].box])), start)
+    first_stride = next((at for at in places if widths.has_downsampling([sequence[at].box])), start)
     if any(each.shortcut for each in sequence[start:first_stride]):
-        return stop  # such a block before the downsampling
-    return start if start < stop and _may_share_stage(stretch, whole, context, tapers) else stop
+        return False  # such a block before the downsampling
+    return _may_share_stage(stretch, whole, context, tapers)
 
 
 def _is_alternate_block(
@@ -175,7 +219,7 @@ def _is_alternate_block(
         widths.has_downsampling(stretch) and not widths.has_downsampling(whole)
     ):
         return False  # the first block of a stage
-    mine, other = (sum(map(context.types.type_counts, part), Counter[str]()) for part in (stretch, whole))
+    mine, other = (_op_counts(part, context.types) for part in (sequence[start:stop], repetition))
     return bool(mine - other or other - mine) and all(
         mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
     )
@@ -232,9 +276,7 @@ def begins_next_stage(sequence: FlowElements, repeat: Repeat, context: FoldConte
         return False
     if steps != [True, True, False] and not (repeats and (own.isdisjoint(before) if known else steps[1])):
         return False
-    mine, theirs = (
-        sum(map(context.types.type_counts, _boxes_of(repetition)), Counter[str]()) for repetition in (last, behind)
-    )
+    mine, theirs = (_op_counts(repetition, context.types) for repetition in (last, behind))
     if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
         return False
     return near_repetition_start(sequence, stop - period, behind, stop, context) == stop - period
@@ -249,13 +291,18 @@ def _best_start_before(
     """
     ops: Counter[str] = Counter()
     best, least, larger = stop, profile.size, stop
+    has_stack = any(box.is_repetition for box in walk_groups(_boxes_of(profile.elements)))
+    words = [element.word for element in profile.elements]
     for start in range(stop - 1, earliest - 1, -1):
         element = sequence[start]
         held = types.type_counts(element.box)
-        if element.stage or element.memory or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
+        given = element.memory and element.word not in words  # the result of an encoder
+        if element.stage or given or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
             break
-        if not profile.has_stack and _is_stack_of_blocks(element.box):
+        if not has_stack and _is_stack_of_blocks(element.box):
             break  # another stage
+        if [element.word] == words:
+            break  # an equal block, not a part of one
         ops.update(held)
         unlike = profile.unlike_op_count(ops)
         if 0 <= unlike < least:
@@ -271,6 +318,9 @@ def _is_stack_of_blocks(box: FlowBox) -> bool:
     return box.is_repetition and not box.sideways and box.ops_per_repetition >= MIN_BLOCK_OPS
 
 
+# The last block.
+
+
 def near_repetition_end(
     sequence: FlowElements,
     repetition: FlowElements,
@@ -278,59 +328,75 @@ def near_repetition_end(
     limit: int,
     context: FoldContext,
 ) -> int:
-    """Return the end, up to `limit`, of a near repetition that begins at `start`; `start` if there is none.
-
-    It has the channels of `repetition`, and downsamples only before other channels, at the end of a stage.
-    """
-    layers = context.widths.holds_layer(walk_boxes(_boxes_of(repetition)))
-    profile = _repetition_profile(repetition, context.types, layers)
+    """Return the end, up to `limit`, of a near repetition that begins at `start`; `start` if there is none."""
+    profile = _repetition_profile(repetition, context)
     if profile is None or start >= limit:
         return start
-    box, first = sequence[start].box, profile.first.box
+    box, first = sequence[start].box, repetition[0].box
     forks = sequence[start].fork and not _is_named_scope(first)  # before a projected shortcut
     if not forks and not _ends_match(box.first_row(), first.first_row(), box, first):
         return start
-    if len(repetition) == 1 and _is_named_scope(first) and _is_named_scope(box):
+    if _are_named_scopes(sequence[start], repetition):
         limit = start + 1  # a named scope is one block
-    stop, is_complete = _best_end_after(sequence, repetition, profile, range(start, limit), context)
-    if stop == start or (stop < len(sequence) and sequence[stop].word == repetition[0].word):
+    stop, is_complete = _best_end_after(sequence, profile, range(start, limit), context)
+    if (
+        stop == start
+        or (profile.is_small and not is_complete)
+        or (stop < len(sequence) and sequence[stop].word == repetition[0].word)
+    ):
         return start
+    return stop if _ends_stage(sequence, start, stop, repetition, is_complete, context) else start
+
+
+def _ends_stage(
+    sequence: FlowElements,
+    start: int,
+    stop: int,
+    repetition: FlowElements,
+    is_complete: bool,
+    context: FoldContext,
+) -> bool:
+    """Return whether a stretch behind repetitions is the last block of their stage.
+
+    It has their channels, and downsamples only before other channels. If it is incomplete, its channels are known or
+    its name has the next number.
+    """
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
     given = widths.output_channels(stretch)
     if given != widths.output_channels(other) or widths.has_downsampling(other):
-        return start
+        return False
     if (
         not given
         and any(each.shortcut for each in repetition)
         and not any(each.shortcut for each in sequence[start:stop])
     ):
-        return start  # only a sum requires equal channels
-    # An incomplete repetition needs known channels or the next number in its name.
+        return False  # only a sum requires equal channels
     if not (is_complete or given or are_numbered([*other, *stretch])):
-        return start
+        return False
     if not widths.has_downsampling(stretch):
-        return stop
+        return True
     later = next(
         filter(None, (widths.output_channels([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS_ELEMENTS])),
         frozenset[int](),
     )
-    return stop if given and later and given.isdisjoint(later) else start
+    return bool(given and later) and given.isdisjoint(later)
 
 
 def _best_end_after(
-    sequence: FlowElements, repetition: FlowElements, profile: RepetitionProfile, places: range, context: FoldContext
+    sequence: FlowElements, profile: RepetitionProfile, places: range, context: FoldContext
 ) -> tuple[int, bool]:
     """Return the end of the stretch from the first of `places` whose ops differ least from a repetition, and True.
 
     Without one, return the end of the longest stretch with at least half of a repetition and no other ops, and False.
     """
     ops: Counter[str] = Counter()
-    closing = {*_last_types(profile.last, context)} & ADD_OPS
+    closing = {*_last_types(profile.elements[-1], context)} & ADD_OPS
+    has_source = any(each.source for each in profile.elements)
     best, least, less = places.start, profile.size, places.start
     for place in places:
         element = sequence[place]
         held = context.types.type_counts(element.box)
-        is_other_input = element.source and not any(each.source for each in repetition)
+        is_other_input = element.source and not has_source
         if element.stage or is_other_input or ops.total() + held.total() > (1 + MAX_UNLIKE_SHARE) * profile.size:
             break
         ops.update(held)
@@ -350,6 +416,17 @@ def _best_end_after(
 
 def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
     return context.types.type_counts(element.box.last_row())
+
+
+def count_near_blocks(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> tuple[int, int]:
+    """Return how many blocks beside a repeat have its ops; if none, how many are near repetitions."""
+    once = sequence[repeat.start : repeat.start + repeat.period]
+    stop = near_repetition_end(sequence, once, repeat.stop, len(sequence), context)
+    blocks = near_blocks_before(sequence, 0, once, repeat.start, context)
+    blocks += [sequence[repeat.stop : stop]] if stop > repeat.stop else []
+    ops = _op_counts(once, context.types) if blocks else None
+    equal = sum(_op_counts(block, context.types) == ops for block in blocks)
+    return equal, 0 if equal else len(blocks)
 
 
 def first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range:
@@ -386,7 +463,7 @@ def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
         if 2 * size > (1 + MAX_UNLIKE_SHARE) * whole.total():
             return 0
         behind = whole - before
-        profile = RepetitionProfile(before, size, repetition[0], repetition[place])
+        profile = RepetitionProfile(repetition[:place], before, size)
         # Two halves that only multiply are one block (MLP-Mixer).
         mixes = any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in before)
         if size >= MIN_BLOCK_OPS and profile.unlike_op_count(behind) >= 0 and mixes:
@@ -412,6 +489,11 @@ def _is_named_scope(box: FlowBox) -> bool:
     return box.scope or box.how == GroupOrigin.NAME
 
 
+def _are_named_scopes(element: SequenceElement, repetition: FlowElements) -> bool:
+    """Return whether an element and a repetition are one named scope each."""
+    return len(repetition) == 1 and _is_named_scope(element.box) and _is_named_scope(repetition[0].box)
+
+
 def are_numbered_in_order(elements: FlowElements, context: FoldContext) -> bool:
     """Return whether elements are scopes of one class, numbered along the flow, with channels in common."""
     boxes = _boxes_of(elements)
@@ -427,10 +509,11 @@ def are_blocks_of_one_stage(pair: FlowElements, context: FoldContext) -> bool:
     At most a tenth of their ops differ; the first may have more, and only the first may downsample.
     """
     boxes = _boxes_of(pair)
-    profile = _repetition_profile(pair[1:], context.types) if are_numbered(boxes) else None
+    profile = _repetition_profile(pair[1:], context) if are_numbered(boxes) else None
     first = context.types.type_counts(boxes[0])
     return (
         profile is not None
+        and profile.size >= MIN_COMPARED_OPS
         and bool(context.widths.output_channels(boxes) or context.widths.has_downsampling(boxes[:1]))
         and (profile.unlike_op_count(first) >= 0 or profile.is_extended(first, first.total()))
         and _may_share_stage(boxes[:1], boxes[1:], context)

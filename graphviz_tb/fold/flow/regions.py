@@ -49,7 +49,7 @@ from graphviz_tb.fold.flow.order import (
     with_ancestors,
 )
 from graphviz_tb.fold.flow.repeats import fold_repeats
-from graphviz_tb.fold.flow.sequence import BoxLine, SequenceElement, Stretch, has_same_content
+from graphviz_tb.fold.flow.sequence import SequenceElement, has_same_content
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
 from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
 from graphviz_tb.graphs.traversal import union_root
@@ -387,7 +387,6 @@ def _make_elements(
     sequence: list[SequenceElement] = []
     line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0
-    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
     for end in _part_equal_scopes(dag, line, ends):
         first = line[start]
         fork = start < end
@@ -395,13 +394,12 @@ def _make_elements(
             box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), context, depth)
         else:
             box, symbol = boxes[first], symbols[start]
-        held = tuple([boxes[place].symbol for place in line[start : end + 1]])
+        held = [boxes[place] for place in line[start : end + 1]]
         shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
         source = not fork and not dag.before[first] and not (dag.outside and dag.outside[first])
         memory = not order.memory.isdisjoint(line[start : end + 1])
-        at = Stretch(along, start, end + 1)
         sequence.append(
-            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, memory, at)
+            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, memory)
         )
         start = end + 1
     return sequence

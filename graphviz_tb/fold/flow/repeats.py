@@ -19,7 +19,9 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_blocks_of_one_stage,
     are_numbered_in_order,
     begins_next_stage,
+    count_near_blocks,
     first_block_of_pair,
+    near_blocks_before,
     near_repetition_end,
     near_repetition_start,
     second_block_start,
@@ -29,15 +31,12 @@ from graphviz_tb.fold.flow.sequence import (
     Repeat,
     SequenceElement,
     candidate_periods,
-    covering_stretch,
-    extend_with_matching_ends,
-    find_matching_ends,
-    has_same_content,
     number_words,
     periodic_stretches,
     tapering_stretches,
 )
 from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
 
 MAX_REPEAT_ROUNDS = 30  # depth of nested repeats; networks have three or four
@@ -85,7 +84,7 @@ def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext
 def _stack_of_stage(run: FlowElements, context: FoldContext) -> SequenceElement:
     last = run[-1]
     made = make_stack(context.symbols, [element.box for element in run], last.symbol)
-    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
+    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut)
 
 
 def _fold_repeats_once(
@@ -249,13 +248,12 @@ def _best_alignment(
         def key(repeat: Repeat) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            more = context.budget.take(period) and find_matching_ends(sequence, repeat).count
-            near = not more and context.budget.take(period) and _near_repetition_count(sequence, repeat, context)
+            near = count_near_blocks(sequence, repeat, context) if context.budget.take(period) else (0, 0)
             once = sequence[repeat.start : repeat.start + period]
             paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, bool(paired), more, near, *borders
+            return not uneven, -wide, template(repeat) == known, bool(paired), near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
@@ -297,6 +295,28 @@ def _alignment_key(sequence: list[SequenceElement], repeat: Repeat, context: Fol
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeRepeat:
+    """Equal repetitions of `period` elements, and the near repetitions right before and behind them.
+
+    A' | A A A | A"   `first` are the blocks before, in most stages one; `last` is empty if there is none
+    half              where a repetition splits into two blocks; 0 if it is one block
+    """
+
+    elements: list[SequenceElement]
+    period: int
+    first: Sequence[FlowElements] = ()
+    last: FlowElements = ()
+    half: int = 0
+
+    def repetitions(self) -> list[list[SequenceElement]]:
+        return [self.elements[start : start + self.period] for start in range(0, len(self.elements), self.period)]
+
+    def has_equal_heights(self) -> bool:
+        """Return whether the stacks in all repetitions have as many members."""
+        return not _unlike_prefix_counts(self.elements, self.period)[-1]
+
+
 def _apply_repeats(
     sequence: list[SequenceElement], repeats: list[Repeat], context: FoldContext
 ) -> tuple[list[SequenceElement], bool]:
@@ -307,31 +327,36 @@ def _apply_repeats(
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
             continue
-        before, repetitions, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         limit = _start_of_next_repeat(sequence, repeats, number, context)
-        if repeat.period == 1 and not repetitions[0].fork:
-            before, repetitions = _extend_to_first(before, repetitions, context)
-        else:
-            before, repetitions, stop = extend_with_matching_ends(sequence, done, limit, repeat)
-        start, end = done + len(before), stop
-        half = second_block_start(repetitions[: repeat.period], context)
-        if before == sequence[done:start]:
-            start = near_repetition_start(sequence, done, repetitions[half : repeat.period], start, context)
-        end = near_repetition_end(sequence, repetitions[-repeat.period :][: half or None], stop, limit, context)
-        if start < done + len(before):
-            first, before = sequence[start : done + len(before)], sequence[done:start]
-        else:
-            first = []
-        made = _fold_repetitions(repetitions, repeat.period, context, first, sequence[stop:end], half)
-        if made is not None:
-            stop = end
-        folded += sequence[done:stop] if made is None else [*before, *made]
-        forks = any(element.fork for element in repetitions[: repeat.period])  # in plain chains any two ops would match
-        if made and len(made) == 1 and repeat.period > 1 and forks:
-            units[tuple(element.symbol for element in repetitions[: repeat.period])] = half
-        hit = hit or made is not None
-        done = stop
+        before, whole, stop = _complete_repeat(sequence, repeat, done, limit, context)
+        made = _fold_repetitions(whole, context)
+        if made is None:
+            folded += sequence[done : repeat.stop]
+            done = repeat.stop
+            continue
+        folded += [*before, *made]
+        done, hit = stop, True
+        once = whole.elements[: repeat.period]
+        # In plain chains any two ops would match.
+        if len(made) == 1 and repeat.period > 1 and any(element.fork for element in once):
+            units[tuple(element.symbol for element in once)] = whole.half
     return _stack_blocks_of_stages(_fold_single_units(folded + sequence[done:], units, context), context), hit
+
+
+def _complete_repeat(
+    sequence: list[SequenceElement], repeat: Repeat, done: int, limit: int, context: FoldContext
+) -> tuple[list[SequenceElement], WholeRepeat, int]:
+    """Return the elements from `done` to a repeat, the repeat with what belongs to it, and where that stops.
+
+    It stops at `limit` at the latest.
+    """
+    period = repeat.period
+    elements = sequence[repeat.start : repeat.stop]
+    half = second_block_start(elements[:period], context)
+    first = near_blocks_before(sequence, done, elements[half:period], repeat.start, context)
+    stop = near_repetition_end(sequence, elements[-period:][: half or None], repeat.stop, limit, context)
+    before = sequence[done : repeat.start - sum(map(len, first))]
+    return before, WholeRepeat(elements, period, first, sequence[repeat.stop : stop], half), stop
 
 
 def _start_of_next_repeat(sequence: FlowElements, repeats: Sequence[Repeat], number: int, context: FoldContext) -> int:
@@ -400,12 +425,10 @@ def _are_of_same_stage(
     return bool(channels) and channels == widths.output_channels(previous[-1:])
 
 
-def _stack_of_blocks(
-    blocks: Sequence[FlowBox], unit: int, whole: FlowElements, context: FoldContext
-) -> SequenceElement:
-    made = make_stack(context.symbols, blocks, unit)
-    place = covering_stretch(whole)
-    return SequenceElement(made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=place)
+def _stack_of_blocks(boxes: Sequence[FlowBox], unit: int, whole: FlowElements, context: FoldContext) -> SequenceElement:
+    """Return a stack of blocks of the kind `unit`, made of the elements `whole`; a single block is none."""
+    box = boxes[0] if len(boxes) == 1 else make_stack(context.symbols, boxes, unit)
+    return SequenceElement(box, box.symbol, ("stack", unit), whole[-1].cut, whole[0].fork)
 
 
 def _blocks_of(element: SequenceElement) -> list[FlowBox]:
@@ -434,94 +457,82 @@ def _fold_single_units(
             if half:
                 unit, blocks = box.symbol, [_as_block(part, context) for part in (repetition[:half], repetition[half:])]
                 box, word = make_stack(context.symbols, blocks, unit), ("stack", unit)
-            repetition = [
-                SequenceElement(
-                    box, box.symbol, word, repetition[-1].cut, repetition[0].fork, place=covering_stretch(repetition)
-                )
-            ]
+            repetition = [SequenceElement(box, box.symbol, word, repetition[-1].cut, repetition[0].fork)]
             place += period - 1
         folded.append(repetition[0])
         place += 1
     return folded
 
 
-def _extend_to_first(
-    before: list[SequenceElement], run: list[SequenceElement], context: FoldContext
-) -> tuple[list[SequenceElement], list[SequenceElement]]:
-    """Move boxes right before a run of equal boxes into it if they have equal content but different inputs."""
-    first = run[0]
-    if first.box.ops < MIN_STACK_OPS:
-        return before, run
-    count = len(before)
-    kernels = context.widths.kernels([first.box])
-    while (
-        count
-        and before[count - 1].is_single_box
-        and has_same_content(before[count - 1].box, first.box)
-        and context.widths.kernels([before[count - 1].box]) == kernels
-    ):
-        count -= 1
-    # With the symbol of the run they can be stacked.
-    return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
-
-
-def _near_repetition_count(sequence: FlowElements, repeat: Repeat, context: FoldContext) -> int:
-    """Return how many of the two stretches beside a repeat are near repetitions."""
-    once = sequence[repeat.start : repeat.start + repeat.period]
-    before = near_repetition_start(sequence, 0, once, repeat.start, context) < repeat.start
-    return before + (near_repetition_end(sequence, once, repeat.stop, len(sequence), context) > repeat.stop)
-
-
-def _fold_repetitions(
-    elements: list[SequenceElement],
-    period: int,
-    context: FoldContext,
-    first: FlowElements = (),
-    last: FlowElements = (),
-    half: int = 0,
-) -> list[SequenceElement] | None:
-    """Return a stack of equal repetitions of `period` elements, or stages; None if neither helps.
-
-    `first` and `last` are near repetitions before and behind; `half` is where a repetition splits into two blocks, 0 if
-    it does not.
-    """
-    ends = [[_as_block(end, context)] if end else [] for end in (first, last)]
-    if period > 1 and are_numbered_in_order(elements, context):
-        period, ends = 1, [[element.box for element in end] for end in (first, last)]
-        equal = True
+def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement] | None:
+    """Return a repeat as one stack, a stack for each stage, or stages; None if it stays as it is."""
+    last, period = whole.last, whole.period
+    first = [element for block in whole.first for element in block]
+    if period > 1 and are_numbered_in_order(whole.elements, context):
+        return _stack_blocks(
+            [[element] for element in [*first, *whole.elements, *last]], whole.elements[0].symbol, context
+        )
+    repetitions = whole.repetitions()
+    if period == 1:
+        stages = [] if whole.has_equal_heights() else _as_stages(repetitions, context)
+        if not stages and _are_stages_side_by_side(repetitions, context):
+            return None
     else:
-        equal = not _unlike_prefix_counts(elements, period)[-1]
-    repetitions = [elements[start : start + period] for start in range(0, len(elements), period)]
-    if period > 1 and not half and (paired := _stages_of_pairs(repetitions, context)):
-        return [*first, *_as_stages(paired, context), *last]
-    runs = [list(run) for _, run in groupby(repetitions, lambda each: [element.symbol for element in each])]
-    if period > 1 and not equal and any(map(_is_long_run, runs)):
-        folded = (element for run in runs for element in _fold_run_of_repetitions(run, period, context, half))
-        return [*first, *folded, *last]
-    once = repetitions[0]
-    boxes = [repetition[0].box if period == 1 else make_block(context, repetition) for repetition in repetitions]
-    # Two groups with counts inside show both. A group with parallel branches is a block, not a stage.
-    counted = len(repetitions) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
-    if equal and period == 1 and (counted or (not once[0].fork and context.widths.are_stages(boxes))):
-        return None
+        stages = _fold_to_stages(whole, context)
+    if stages:
+        return [*first, *stages, *last]
+    unit = repetitions[0][0].symbol if period == 1 else make_block(context, repetitions[0]).symbol
+    if not whole.half:
+        return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
+    halves = [part for each in repetitions for part in (each[: whole.half], each[whole.half :])]
+    boxes = [_as_block(block, context) for block in (*whole.first, *halves, last) if block]
+    return [_stack_of_blocks(boxes, unit, [*first, *whole.elements, *last], context)]
+
+
+def _fold_to_stages(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement]:
+    """Return repetitions of several elements as stages; an empty list if they are blocks of one stack."""
+    repetitions = whole.repetitions()
+    if not whole.half and (paired := _stages_of_pairs(repetitions, context)):
+        return _as_stages(paired, context)
+    if not whole.has_equal_heights():
+        runs = [list(run) for _, run in groupby(repetitions, lambda each: [element.symbol for element in each])]
+        if any(map(_is_long_run, runs)):
+            return [element for run in runs for element in _fold_run_of_repetitions(run, whole, context)]
+        return _as_stages(repetitions, context)
     crossed = any(repetition[-1].cut > 1 for repetition in repetitions)
     least = MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS
-    staged = period > 1 and (counted or context.widths.are_stages(boxes, least))
-    if equal and not staged:
-        unit = once[0].symbol if period == 1 else boxes[0].symbol
-        if half and period > 1:
-            boxes = [_as_block(part, context) for each in repetitions for part in (each[:half], each[half:])]
-        if not half and (borders := context.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
-            return _split_into_stages(first, repetitions, last, borders, unit, context)
-        return [_stack_of_blocks([*ends[0], *boxes, *ends[1]], unit, [*first, *elements, *last], context)]
-    return [*first, *_as_stages(repetitions, context), *last]
+    blocks = [make_block(context, repetition) for repetition in repetitions]
+    if _show_counts(repetitions) or context.widths.are_stages(blocks, least):
+        return _as_stages(repetitions, context)
+    return []
+
+
+def _are_stages_side_by_side(repetitions: Sequence[FlowElements], context: FoldContext) -> bool:
+    """Return whether equal boxes are stages that stay as they are: a group with parallel branches is a block."""
+    boxes = [repetition[0].box for repetition in repetitions]
+    return _show_counts(repetitions) or (not repetitions[0][0].fork and context.widths.are_stages(boxes))
+
+
+def _show_counts(repetitions: Sequence[FlowElements]) -> bool:
+    """Return whether each of two repetitions contains a count, so that a reader sees both."""
+    return len(repetitions) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in repetitions[0])
+
+
+def _stack_blocks(blocks: Sequence[FlowElements], unit: int, context: FoldContext) -> list[SequenceElement]:
+    """Return one stack of blocks, or a stack for each stage if their widths say where stages begin."""
+    boxes = [_as_block(block, context) for block in blocks]
+    stages = pairwise([0, *context.widths.stage_borders(boxes), len(blocks)])
+    return [
+        _stack_of_blocks(boxes[start:stop], unit, [each for block in blocks[start:stop] for each in block], context)
+        for start, stop in stages
+    ]
 
 
 def _as_stages(repetitions: Sequence[FlowElements], context: FoldContext) -> list[SequenceElement]:
     word = ("stage", *(element.word for element in repetitions[0]))
     stages = []
     for repetition in repetitions:
-        box = repetition[0].box if len(repetition) == 1 else make_block(context, repetition)
+        box = _as_block(repetition, context)
         box.how = GroupOrigin.STAGE
         stages.append(SequenceElement(box, box.symbol, word, repetition[-1].cut, stage=True))
     return stages
@@ -535,13 +546,13 @@ def _is_long_run(run: Sequence[FlowElements]) -> bool:
 
 
 def _fold_run_of_repetitions(
-    run: Sequence[list[SequenceElement]], period: int, context: FoldContext, half: int
+    run: Sequence[list[SequenceElement]], whole: WholeRepeat, context: FoldContext
 ) -> list[SequenceElement]:
     """Fold a run of equal repetitions between different ones: to a stack if it is long, else to stages."""
     if not _is_long_run(run):
         return _as_stages(run, context)
     elements = [element for repetition in run for element in repetition]
-    return _fold_repetitions(elements, period, context, half=half) or elements
+    return _fold_repetitions(WholeRepeat(elements, whole.period, half=whole.half), context) or elements
 
 
 def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
@@ -561,26 +572,6 @@ def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: Fold
         box = make_stack(context.symbols, boxes, block.symbol)
         pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, repetition[first.start].fork)
         stages.append([*repetition[: first.start], pair, *repetition[first.stop + 1 :]])
-    return stages
-
-
-def _split_into_stages(
-    first: FlowElements,
-    repetitions: Sequence[FlowElements],
-    last: FlowElements,
-    borders: Sequence[int],
-    unit: int,
-    context: FoldContext,
-) -> list[SequenceElement]:
-    """Return one stack for each stage of equal blocks; a stage begins at each of the blocks numbered in `borders`."""
-    blocks = [repetition for repetition in (first, *repetitions, last) if repetition]
-    stages = []
-    for start, stop in pairwise([0, *borders, len(blocks)]):
-        held = [element for repetition in blocks[start:stop] for element in repetition]
-        boxes = [_as_block(repetition, context) for repetition in blocks[start:stop]]
-        box = boxes[0] if len(boxes) == 1 else make_stack(context.symbols, boxes, unit)
-        place = covering_stretch(held)
-        stages.append(SequenceElement(box, box.symbol, ("stack", unit), held[-1].cut, held[0].fork, place=place))
     return stages
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, make_group
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import holds_stack, make_block
-from graphviz_tb.fold.flow.sequence import FlowElements, SequenceElement, covering_stretch
+from graphviz_tb.fold.flow.sequence import FlowElements, SequenceElement
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import ADD_OPS
 
@@ -66,13 +66,12 @@ def _is_plausible_head(head: FlowElements, block: SequenceElement, repeated: boo
 def _find_head_start(sequence: FlowElements, run: int, context: FoldContext) -> int:
     """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
     # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
-    *wanted, shortcut = sequence[run].held
+    *wanted, shortcut = [box.symbol for box in sequence[run].boxes]
     left, stray = len(wanted), MAX_HEAD_STRAYS
     # A block with a shortcut may end in a dropout, which its head lacks.
-    place = sequence[run].place
-    drops = left > 1 and place is not None and not context.types.maps_channels(place.boxes()[-2])
+    drops = left > 1 and not context.types.maps_channels(sequence[run].boxes[-2])
     for number in range(run - 1, -1, -1):
-        for symbol in reversed(sequence[number].held):
+        for symbol in [box.symbol for box in reversed(sequence[number].boxes)]:
             if left == len(wanted) and drops and symbol == wanted[-2] != wanted[-1]:
                 left -= 1
             if left and wanted[left - 1] == symbol:
@@ -93,7 +92,7 @@ def _make_head(elements: FlowElements, body: int, context: FoldContext) -> Seque
     if len(elements) == 1:
         return elements[0]
     box = make_block(context, elements)
-    return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut, place=covering_stretch(elements))
+    return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut)
 
 
 # Stages: the elements between two repeats become the head of the second.

@@ -17,14 +17,13 @@ from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Out
 from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
 from graphviz_tb.model.frozen import dataclass
 
-# Strided slices: begins, ends and strides for some dimensions, and masks that change their meaning.
-#
-# Defined by tf.strided_slice; bit i of a mask concerns entry i of the specification.
+# Strided slices, as tf.strided_slice defines them: begins, ends and strides for some axes, the "specification", and
+# masks that change their meaning. Bit i of a mask is for entry i.
 
 
 @dataclass(frozen=True, slots=True)
 class SliceEntry:
-    """The effect of a slice on a dimension: "all" of it, a "new" one, one position ("shrink"), or a "part"."""
+    """The effect of a slice on an axis: "all" positions, a "new" axis, one position ("shrink"), or a "part"."""
 
     kind: str
     begin: int | None = None  # None: from the start
@@ -33,7 +32,7 @@ class SliceEntry:
 
 
 def slice_entries(op: Op, rank: int) -> list[SliceEntry] | None:
-    """Expand the specification, inputs 1 to 3, to all dimensions. None if it cannot be read."""
+    """Return an entry for each axis from the specification, inputs 1 to 3; None if it is unknown or invalid."""
     begins, ends, strides = op.value(1), op.value(2), op.known_elements(3)
     lengths = [len(entries) for entries in (strides, begins, ends) if entries is not None]
     # Any of the three vectors gives the number of entries.
@@ -43,30 +42,27 @@ def slice_entries(op: Op, rank: int) -> list[SliceEntry] | None:
     masks = {
         name: int(op.attr(f"{name}_mask") or 0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     }
-    # TensorFlow refuses a second ellipsis; hundreds would each be all dimensions.
+    # TensorFlow refuses a second ellipsis.
     if (masks["ellipsis"] & ((1 << count) - 1)).bit_count() > 1:
         return None
-    # Entries that use a dimension of the input: all but new axes and the ellipsis, which uses the rest.
+    # An ellipsis takes the axes that other entries do not use; new axes use none.
     used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
     specification: list[SliceEntry] = []
     for place in range(count):
         if masks["ellipsis"] >> place & 1:
-            # x[..., 1] of four dimensions: the ellipsis is three.
             specification += [SliceEntry("all")] * max(0, rank - used)
         elif masks["new_axis"] >> place & 1:
             specification.append(SliceEntry("new"))
         else:
             specification.append(_slice_entry(place, begins, ends, strides, masks))
-    dims = sum(entry.kind != "new" for entry in specification)
-    # Dimensions after the last entry are taken whole.
-    return specification + [SliceEntry("all")] * (rank - dims) if dims <= rank else None
+    axes = sum(entry.kind != "new" for entry in specification)
+    # Axes after the last entry are taken whole.
+    return specification + [SliceEntry("all")] * (rank - axes) if axes <= rank else None
 
 
 def _specification_length(op: Op) -> int | None:
-    shape = op.shape(1)
-    return (
-        shape[0] if shape is not None and len(shape) == 1 and SYMBOL_LIMIT < shape[0] <= MAX_FOLDED_ELEMENTS else None
-    )
+    length = _known_vector_length(op, 1)
+    return length if length is not None and length <= MAX_FOLDED_ELEMENTS else None
 
 
 def _slice_entry(
@@ -89,35 +85,32 @@ def _slice_entry(
 def _infer_strided_slice(op: Op) -> RuleResult:
     """`StridedSlice`: Python's slices, with masks."""
     shape = op.shape(0)
-    plan = None if shape is None else slice_entries(op, len(shape))
-    if shape is None or plan is None:
+    entries = None if shape is None else slice_entries(op, len(shape))
+    if shape is None or entries is None:
         return [None]
-    sizes = iter(shape)
-    # "shrink" leaves no dimension.
-    values: list[int] = []
-    for entry in plan:
+    old_sizes = iter(shape)
+    new_sizes: list[int] = []
+    for entry in entries:
         if entry.kind == "new":
-            values.append(1)
+            new_sizes.append(1)
             continue
-        size = next(sizes)
-        if entry.kind == "all":
-            values.append(size)
-        elif entry.kind == "part":
-            values.append(_sliced_size(op, size, entry))
-    return [tuple(values)]
+        size = next(old_sizes)
+        if entry.kind != "shrink":  # which drops the axis
+            new_sizes.append(size if entry.kind == "all" else _sliced_size(op, size, entry))
+    return [tuple(new_sizes)]
 
 
 def _sliced_size(op: Op, size: int, entry: SliceEntry) -> int:
-    """Return the number of positions in a slice of one dimension."""
+    """Return the number of positions in a slice of one axis."""
     if entry.begin in (None, 0) and entry.end is None and entry.stride == 1:
         return size
-    numbers = [number for number in (entry.begin, entry.end) if number is not None]
-    if entry.stride in (SYMBOL_LIMIT, 0) or any(number <= SYMBOL_LIMIT for number in numbers):
+    bounds = [bound for bound in (entry.begin, entry.end) if bound is not None]
+    if entry.stride in (SYMBOL_LIMIT, 0) or any(bound <= SYMBOL_LIMIT for bound in bounds):
         # x[:n] is certain only if n is the symbol of the size itself.
         whole = entry.begin in (None, 0) and entry.stride == 1 and entry.end == size
         return size if whole else op.symbols.new_symbol()
     if size <= SYMBOL_LIMIT:
-        # x[::k] divides an unknown size; any other cut may exceed the end.
+        # x[::k] divides an unknown size; any other slice may exceed the end.
         divides = not entry.begin and entry.end is None and entry.stride > 0
         return op.symbols.calculate("ceil", size, entry.stride) if divides else op.symbols.new_symbol()
     # TensorFlow clips begin and end as Python does.
@@ -128,7 +121,7 @@ def _sliced_size(op: Op, size: int, entry: SliceEntry) -> int:
 
 
 def _infer_reshape(op: Op) -> RuleResult:
-    """`Reshape`: the target; a single -1 follows from the number of elements."""
+    """`Reshape`: the target in input 1; a single -1 follows from the number of elements."""
     target = op.value(1)
     if target is None:
         return [op.stated_dims(1)]
@@ -137,7 +130,6 @@ def _infer_reshape(op: Op) -> RuleResult:
     shape = op.shape(0)
     if shape is None:
         return [op.stated_dims(1)]
-    # The number of elements stays, which determines the -1.
     rest = [size for size in target if size != -1]
     size = op.symbols.quotient(shape, rest) if 0 not in rest else op.symbols.new_symbol()  # 0 = 0 * anything
     return [tuple(size if stated == -1 else stated for stated in target)]
@@ -148,7 +140,7 @@ def _fill_unknown_size(op: Op, target: tuple[int, ...]) -> Dims:
     if sum(size <= SYMBOL_LIMIT for size in target) != 1 or (shape := op.shape(0)) is None:
         return target
     rest = [size for size in target if size > SYMBOL_LIMIT]
-    # HIDDEN: no size follows, and the target stays as it is.
+    # Where no size follows, the target stays as it is.
     size = op.symbols.quotient(shape, rest) if 0 not in rest else SYMBOL_LIMIT
     return tuple(size if stated <= SYMBOL_LIMIT < size else stated for stated in target)
 
@@ -187,7 +179,7 @@ def _infer_transpose(op: Op) -> RuleResult:
 
 
 def _infer_concat_v2(op: Op) -> RuleResult:
-    """`ConcatV2`: the axis last."""
+    """`ConcatV2`: the axis is the last input."""
     parts = op.counted_inputs(0, 1)
     return [concatenate_shapes(op, [part.shape for part in parts], op.known_number(len(parts)))]
 
@@ -202,12 +194,12 @@ def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     place = normalize_axis(axis, rank)
     if place is None:
         return op.symbols.new_symbols(rank)
-    whole = 0
+    total = 0
     for shape in shapes:
-        whole = op.symbols.calculate("add", whole, shape[place] if shape is not None else op.symbols.new_symbol())
+        total = op.symbols.calculate("add", total, shape[place] if shape is not None else op.symbols.new_symbol())
     # Sizes along the axis itself may differ.
-    around = merge_all_dims([None if shape is None else replace_size(shape, place, 0) for shape in shapes])
-    return None if around is None else replace_size(around, place, whole)
+    merged = merge_all_dims([None if shape is None else replace_size(shape, place, 0) for shape in shapes])
+    return None if merged is None else replace_size(merged, place, total)
 
 
 def _infer_pack(op: Op) -> RuleResult:
@@ -230,7 +222,7 @@ def _infer_unpack(op: Op) -> RuleResult:
 
 
 def _infer_split(op: Op) -> RuleResult:
-    """`Split`: the axis first; equal parts."""
+    """`Split`: equal parts; the axis is the first input."""
     shape, count = op.shape(1), op.attr_count("num_split")
     axis = normalize_axis(op.known_number(0), len(shape)) if shape is not None else None
     if shape is None or axis is None or not count:
@@ -239,7 +231,7 @@ def _infer_split(op: Op) -> RuleResult:
 
 
 def _infer_split_v(op: Op) -> RuleResult:
-    """`SplitV`: sizes, then the axis; one size may be -1."""
+    """`SplitV`: inputs are the tensor, the sizes and the axis; a size of -1 is the rest."""
     shape, sizes, count = op.shape(0), op.value(1), op.attr_count("num_split")
     axis = normalize_axis(op.known_number(2), len(shape)) if shape is not None else None
     if shape is None or axis is None:
@@ -247,7 +239,6 @@ def _infer_split_v(op: Op) -> RuleResult:
     # A single part is everything; several parts have unknown sizes.
     if sizes is None or len(sizes) != count:
         sizes = op.symbols.new_symbols(count) if count > 1 else (shape[axis],)
-    # The -1 is the rest.
     rest = shape[axis]
     for size in sizes:
         rest = op.symbols.difference(rest, size) if size != -1 else rest
@@ -255,37 +246,35 @@ def _infer_split_v(op: Op) -> RuleResult:
 
 
 def _infer_pad(op: Op) -> RuleResult:
-    """`Pad`: paddings in input 1, before and after each dimension."""
-    shape, paddings, rank = op.shape(0), op.value(1), _rank_by_rows(op)
+    """`Pad`: input 1 has a row for each axis, the pads before and after it."""
+    shape, pads, rank = op.shape(0), op.value(1), _rank_by_rows(op)
     if rank is None:
         return [None]
-    if shape is None or paddings is None or len(paddings) != 2 * rank:
+    if shape is None or pads is None or len(pads) != 2 * rank:
         return [op.symbols.new_symbols(rank)]
     add = op.symbols.calculate
-    return [
-        tuple(add("add", add("add", size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))
-    ]
+    return [tuple(add("add", add("add", size, pads[2 * axis]), pads[2 * axis + 1]) for axis, size in enumerate(shape))]
 
 
 def _rank_by_rows(op: Op) -> int | None:
-    """Return the rank of input 0, or as many as input 1 has rows: one for each dimension."""
-    shape, table = op.shape(0), op.shape(1)
+    """Return the rank of input 0, or the number of rows of input 1, which has one for each axis."""
+    shape, by_axis = op.shape(0), op.shape(1)
     if shape is not None:
         return len(shape)
-    return table[0] if table and are_known_sizes(table[0]) else None
+    return by_axis[0] if by_axis and are_known_sizes(by_axis[0]) else None
 
 
 def _infer_pad_gradient(op: Op) -> RuleResult:
-    """`MirrorPadGrad`: removes the paddings."""
-    shape, paddings = op.shape(0), op.value(1)
-    if shape is None or paddings is None or len(paddings) != 2 * len(shape):
+    """`MirrorPadGrad`: the sizes before `MirrorPad`."""
+    shape, pads = op.shape(0), op.value(1)
+    if shape is None or pads is None or len(pads) != 2 * len(shape):
         return [unknown_sizes(op, shape)]
-    less = op.symbols.difference
-    return [tuple(less(less(size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))]
+    subtract = op.symbols.difference
+    return [tuple(subtract(subtract(size, pads[2 * axis]), pads[2 * axis + 1]) for axis, size in enumerate(shape))]
 
 
 def _infer_tile(op: Op) -> RuleResult:
-    """`Tile`: each dimension times its multiple in input 1."""
+    """`Tile`: each size times its number of repetitions in input 1."""
     shape, times, rank = op.shape(0), op.value(1), _rank_by_rows(op)
     if shape is None or times is None or len(times) != len(shape):
         return [None if rank is None else op.symbols.new_symbols(rank)]
@@ -293,7 +282,7 @@ def _infer_tile(op: Op) -> RuleResult:
 
 
 def _infer_shape_n(op: Op) -> RuleResult:
-    """`ShapeN`: the shape of each input, with its elements."""
+    """`ShapeN`: a vector for each input, whose elements are the shape of that input."""
     return [
         Out((op.symbols.new_symbol(),)) if operand.shape is None else Out((len(operand.shape),), operand.shape)
         for operand in op.ins
@@ -340,15 +329,15 @@ def _infer_slice(op: Op) -> RuleResult:
     if sizes is None:
         rank = len(shape) if shape is not None else _known_vector_length(op, 1) or _known_vector_length(op, 2)
         return [None if rank is None else op.symbols.new_symbols(rank)]
-    left = []
+    sliced = []
     for axis, size in enumerate(sizes):
         if size != -1:
-            left.append(size)
+            sliced.append(size)
         elif shape is None or begins is None or len(shape) != len(sizes) or len(begins) != len(sizes):
-            left.append(op.symbols.new_symbol())
+            sliced.append(op.symbols.new_symbol())
         else:
-            left.append(op.symbols.difference(shape[axis], begins[axis]))
-    return [tuple(left)]
+            sliced.append(op.symbols.difference(shape[axis], begins[axis]))
+    return [tuple(sliced)]
 
 
 def _known_vector_length(op: Op, index: int) -> int | None:
@@ -357,19 +346,18 @@ def _known_vector_length(op: Op, index: int) -> int | None:
 
 
 def _infer_gather(op: Op) -> RuleResult:
-    """`Gather`: rows of input 0."""
+    """`Gather`: a row of input 0 for each index in input 1."""
     shape, indices = op.shape(0), op.shape(1)
     return [None if not shape or indices is None else (*indices, *shape[1:])]
 
 
 def _infer_gather_v2(op: Op) -> RuleResult:
-    """`GatherV2`: along the axis in input 2, or in an attribute, with the first `batch_dims` shared."""
+    """`GatherV2`: along the axis in input 2 or an attribute; the first `batch_dims` axes of both inputs are shared."""
     shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
     if shape is None or indices is None:
         return [None]
-    # Negative `batch_dims` count from the end of the indices.
-    along = op.known_number(2) if len(op.ins) > 2 else int(op.attr("axis") or 0)
-    axis, shared = normalize_axis(along, len(shape)), shared + len(indices) * (shared < 0)
+    shared += len(indices) if shared < 0 else 0
+    axis = normalize_axis(op.known_number(2) if len(op.ins) > 2 else int(op.attr("axis") or 0), len(shape))
     if axis is None:
         return [op.symbols.new_symbols(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
     # params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]
@@ -377,16 +365,15 @@ def _infer_gather_v2(op: Op) -> RuleResult:
 
 
 def _indexed_shape(shape: Dims, indices: Dims) -> Dims:
-    """Return the shape of what indices of several dimensions select."""
+    """Return the shape of a selection by positions, each a row along the last axis of the indices."""
     if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
         return None
     return (*indices[:-1], *shape[indices[-1] :])
 
 
 def _infer_resource_gather(op: Op) -> RuleResult:
-    """`ResourceGather`: rows of a variable."""
+    """`ResourceGather`: rows of a variable; the first `batch_dims` axes are also the first of the indices."""
     shape, indices, shared = op.held_shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
-    # The shared dimensions are also the first of the indices.
     return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
 
 
@@ -395,20 +382,18 @@ def _infer_one_hot(op: Op) -> RuleResult:
     shape = op.shape(0)
     if shape is None:
         return [None]
-    axis = int(op.attr("axis") if op.attr("axis") is not None else -1)
-    # -1 means a new last axis.
-    place = len(shape) if axis == -1 else axis
-    return [(*shape[:place], op.known_size(1), *shape[place:])]
+    stated = int(op.attr("axis") if op.attr("axis") is not None else -1)
+    axis = len(shape) if stated == -1 else stated
+    return [(*shape[:axis], op.known_size(1), *shape[axis:])]
 
 
 def _infer_unique_v2(op: Op) -> RuleResult:
-    """`UniqueV2`: along axes; without axes, of a vector."""
+    """`UniqueV2`: of a vector; along axes whole slices are compared, whose number and shape are left unknown."""
     shape, axes = op.shape(0), op.shape(1)
-    # Without axes as `Unique`; along an axis, whole slices are compared.
     if shape is None or axes != (0,) or len(shape) != 1:
         return [None, (op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
-    new = op.symbols.new_symbol()
-    return [(new,), shape, (new,)]
+    distinct = op.symbols.new_symbol()
+    return [(distinct,), shape, (distinct,)]
 
 
 def _infer_dynamic_partition(op: Op) -> RuleResult:
@@ -420,22 +405,17 @@ def _infer_dynamic_partition(op: Op) -> RuleResult:
 
 
 def _infer_dynamic_stitch(op: Op) -> RuleResult:
-    """`DynamicStitch`: one row per index up to the largest."""
+    """`DynamicStitch`: inputs are tensors of indices, then tensors of rows; a row for each index up to the largest."""
     half = len(op.ins) // 2
-    # N tensors of indices, then N tensors of rows; with an index tensor of rank r, a row has r dimensions less.
-    indices, data = op.ins[:half], op.ins[half:]
-    values = [index.value for index in indices]
-    tails = {
-        each.shape[len(index.shape) :]
-        for index, each in zip(indices, data, strict=True)
-        if index.shape is not None and each.shape is not None
+    tensors = list(zip(op.ins[:half], op.ins[half:], strict=True))
+    row_shapes = {
+        rows.shape[len(index.shape) :] for index, rows in tensors if index.shape is not None and rows.shape is not None
     }
-    if len(tails) != 1:
+    if len(row_shapes) != 1:
         return [None]
-    every = [number for value in values if value is not None for number in value]
-    # All indices must be known.
-    whole = all(value is not None for value in values) and all(number > SYMBOL_LIMIT for number in every) and every
-    return [(max(every) + 1 if whole else op.symbols.new_symbol(), *tails.pop())]
+    known = [number for index, _ in tensors if index.value is not None for number in index.value]
+    all_known = all(index.value is not None for index, _ in tensors) and are_known_sizes(*known)
+    return [(max(known) + 1 if known and all_known else op.symbols.new_symbol(), *row_shapes.pop())]
 
 
 INDEXING_RULES: dict[str, ShapeRule] = {
@@ -466,7 +446,7 @@ def _exchange_blocks(op: Op, down: bool) -> Dims:
         return op.symbols.new_symbols(len(layout.removesuffix("_VECT_C")) + layout.endswith("_VECT_C"))
     sizes = list(shape)
     for dim, letter in enumerate(layout):
-        # Downwards space shrinks and depth grows; backwards it is reversed.
+        # To depth, rows and columns shrink and channels grow; back, it is the reverse.
         grows = (letter in "HW") != down
         if letter in "HWC":
             factor = size * size if letter == "C" else size
@@ -477,31 +457,30 @@ def _exchange_blocks(op: Op, down: bool) -> Dims:
 
 
 def _infer_space_to_batch(op: Op) -> RuleResult:
-    """`SpaceToBatchND`: block shape, paddings."""
+    """`SpaceToBatchND`: input 1 has the shape of a block, from axis 1 on, input 2 the pads around these axes."""
     shape, block, pads = op.shape(0), op.value(1), op.value(2)
     if shape is None:
         return [None]
     if block is None or pads is None or len(pads) != 2 * len(block) or len(block) >= len(shape):
         return [unknown_sizes(op, shape)]
     add, sizes = op.symbols.calculate, list(shape)
-    # Dimension 0 is the batch; blocks begin after it.
     for dim, size in enumerate(block):
-        whole = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
-        sizes[dim + 1] = op.symbols.quotient([whole], [size])
+        padded = add("add", add("add", shape[dim + 1], pads[2 * dim]), pads[2 * dim + 1])
+        sizes[dim + 1] = op.symbols.quotient([padded], [size])
     return [(op.symbols.product([shape[0], *block]), *sizes[1:])]
 
 
 def _infer_batch_to_space(op: Op) -> RuleResult:
-    """`BatchToSpaceND`: block shape, crops."""
+    """`BatchToSpaceND`: the inverse of `SpaceToBatchND`, with crops for pads."""
     shape, block, crops = op.shape(0), op.value(1), op.value(2)
     if shape is None:
         return [None]
     if block is None or crops is None or len(crops) != 2 * len(block) or len(block) >= len(shape):
         return [unknown_sizes(op, shape)]
-    less, sizes = op.symbols.difference, list(shape)
+    subtract, sizes = op.symbols.difference, list(shape)
     for dim, size in enumerate(block):
-        whole = op.symbols.product([shape[dim + 1], size])
-        sizes[dim + 1] = less(less(whole, crops[2 * dim]), crops[2 * dim + 1])
+        uncropped = op.symbols.product([shape[dim + 1], size])
+        sizes[dim + 1] = subtract(subtract(uncropped, crops[2 * dim]), crops[2 * dim + 1])
     return [(op.symbols.quotient([shape[0]], block), *sizes[1:])]
 
 
@@ -517,7 +496,7 @@ BLOCK_RULES: dict[str, ShapeRule] = {
 
 
 def _infer_diagonal_part(op: Op) -> RuleResult:
-    """`DiagPart`: the first half of the dimensions."""
+    """`DiagPart`: the first half of the axes, which equals the second."""
     shape = op.shape(0)
     if shape is None or len(shape) % 2:
         return [None]

@@ -22,40 +22,41 @@ def _axes_of_format(op: Op, spatial: int) -> tuple[int, list[int]]:
 
 
 def _windows_along_axes(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -> list[int]:
-    _, places = _axes_of_format(op, spatial)
-    strides = _spatial_values(op.attr("strides"), places)
-    dilations = _spatial_values(op.attr("dilations"), places)
+    """Return the number of windows along each spatial axis."""
+    _, axes = _axes_of_format(op, spatial)
+    strides, dilations = (_spatial_values(op.attr(name), axes) for name in ("strides", "dilations"))
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
     counts = []
-    for dim, place in enumerate(places):
-        # Two numbers for each dimension of the format, batch and channels included.
-        pads = tuple(explicit[2 * place : 2 * place + 2]) if padding == "EXPLICIT" else ()
-        counts.append(_windows_along_axis(op, shape[place], kernel[dim], strides[dim], dilations[dim], padding, pads))
+    for axis, window, stride, dilation in zip(axes, kernel, strides, dilations, strict=True):
+        # Two numbers for each axis, batch and channels included.
+        pads = tuple(explicit[2 * axis : 2 * axis + 2]) if padding == "EXPLICIT" else ()
+        counts.append(_windows_along_axis(op, shape[axis], window, stride, dilation, padding, pads))
     return counts
 
 
-def _spatial_values(given: Sequence[int] | None, places: Sequence[int]) -> list[int]:
-    """Return strides or dilations of the spatial dimensions; 1 if not stated."""
-    return [given[place] if given and len(given) > place else 1 for place in places]
+def _spatial_values(stated: Sequence[int] | None, axes: Sequence[int]) -> list[int]:
+    """Return the strides or dilations of the spatial axes; 1 if not stated."""
+    return [stated[axis] if stated and len(stated) > axis else 1 for axis in axes]
 
 
 def _windows_along_axis(
-    op: Op, size: int, kernel: int, stride: int, dilation: int, padding: str | None, pads: tuple[int, ...]
+    op: Op, size: int, window: int, stride: int, dilation: int, padding: str | None, pads: tuple[int, ...]
 ) -> int:
-    """Return the number of windows along one dimension (TensorFlow's "SAME", "VALID" and "EXPLICIT" paddings)."""
+    """Return the number of windows along one axis (TensorFlow's "SAME", "VALID" and "EXPLICIT" paddings)."""
     symbols = op.symbols
     if padding == "SAME":
         return size if stride == 1 else symbols.calculate("ceil", size, stride)
     if padding not in ("VALID", "EXPLICIT") or stride < 1:
         return symbols.new_symbol()
-    # A filter of 3 with dilation 2 reaches over 5: (3 - 1) * 2 + 1.
-    reach = symbols.calculate("add", symbols.product([symbols.calculate("add", kernel, -1), dilation]), 1)
-    whole = symbols.calculate("add", size, sum(pads))
-    # ceil((whole - reach + 1) / stride)
-    return symbols.calculate("ceil", symbols.calculate("add", symbols.difference(whole, reach), 1), stride)
+    # A window of 3 with dilation 2 reaches over 5: (3 - 1) * 2 + 1.
+    reach = symbols.calculate("add", symbols.product([symbols.calculate("add", window, -1), dilation]), 1)
+    padded = symbols.calculate("add", size, sum(pads))
+    # ceil((padded - reach + 1) / stride)
+    return symbols.calculate("ceil", symbols.calculate("add", symbols.difference(padded, reach), 1), stride)
 
 
 def _arrange_in_format(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
+    """Return the shape of a batch of images in the data format of an op."""
     channel_axis, _ = _axes_of_format(op, len(sizes))
     return (batch, channels, *sizes) if channel_axis == 1 else (batch, *sizes, channels)
 
@@ -82,7 +83,7 @@ def _convolution_shape_rule(spatial: int, depthwise: bool = False) -> ShapeRule:
 
 
 def _infer_fully_connected(op: Op) -> RuleResult:
-    """A dense layer of TensorFlow Lite, which keeps the dimensions of its input or joins all but the last."""
+    """A dense layer of TensorFlow Lite, which keeps the axes of its input or flattens all but the last."""
     shape, kernel = op.shape(0), op.shape(1)
     if shape is None or kernel is None or len(kernel) != 2 or (len(shape) != 2 and not op.attr("keep_num_dims")):
         return [None]
@@ -110,7 +111,7 @@ def _pooling_shape_rule(spatial: int) -> ShapeRule:
 def _pooled_shape(
     op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[int] | None, spatial: int
 ) -> Dims:
-    """Return the shape after pooling, dimension by dimension."""
+    """Return the shape after pooling; axes with a window and a stride of 1, as batch and channels, keep their size."""
     if shape is None:
         return op.symbols.new_symbols(2 + spatial) if "VECT" not in str(op.attr("data_format")) else None
     if len(shape) != 2 + spatial or not ksize or not strides or len(ksize) != len(shape) or len(strides) != len(shape):
@@ -118,7 +119,6 @@ def _pooled_shape(
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
     sizes = []
     for axis, size in enumerate(shape):
-        # Batch and channels are not pooled.
         if ksize[axis] == 1 and strides[axis] == 1 and not explicit[2 * axis : 2 * axis + 2]:
             sizes.append(size)
             continue
@@ -140,7 +140,7 @@ def _infer_fractional_pool(op: Op) -> RuleResult:
 
 
 def _infer_fused_batch_norm(op: Op) -> RuleResult:
-    """`FusedBatchNormV3`: the input's shape, then vectors over the channels, then space reserved for the gradient."""
+    """`FusedBatchNormV3`: the input's shape, four vectors over the channels, and space reserved for the gradient."""
     shape = op.shape(0)
     if shape is None:
         shape = op.symbols.new_symbols(len(str(op.attr("data_format") or "NHWC")))
@@ -152,12 +152,12 @@ def _infer_fused_batch_norm(op: Op) -> RuleResult:
     y: Dims = shape
     if len(shape) > channel_axis:
         y = (*shape[:channel_axis], channels, *shape[channel_axis + 1 :])
-    kept: RuleResult = [None] if op.definition.op.endswith("V3") else []
-    return [y, (channels,), (channels,), (channels,), (channels,), *kept]
+    reserved: RuleResult = [None] if op.definition.op.endswith("V3") else []
+    return [y, *[(channels,)] * 4, *reserved]
 
 
 def _infer_input_gradient(op: Op) -> RuleResult:
-    """`Conv2DBackpropInput`: the sizes of the input, all four or only height and width."""
+    """`Conv2DBackpropInput`: input 0 states the result, all four sizes or only height and width."""
     sizes = op.stated_dims(0)
     if sizes is None or len(sizes) != 2:
         return [sizes]
@@ -189,35 +189,33 @@ CONVOLUTION_RULES: dict[str, ShapeRule] = {
 
 
 def _kept_boxes(op: Op) -> Dims:
-    """Return a vector over the boxes that are left, padded to the maximum if asked."""
+    """Return the shape of a vector over the boxes that are kept, padded to the maximum if an attribute asks for it."""
     return (op.known_size(2) if op.attr("pad_to_max_output_size") else op.symbols.new_symbol(),)
 
 
 def _infer_combined_suppression(op: Op) -> RuleResult:
     """`CombinedNonMaxSuppression`: boxes, scores, classes, valid detections of each image."""
-    boxes, each, total = op.shape(0), op.known_number(2), op.known_number(3)
+    boxes, scores, per_class, total = op.shape(0), op.shape(1), op.known_number(2), op.known_number(3)
     batch = boxes[0] if boxes else op.symbols.new_symbol()
-    scores, most = op.shape(1), op.symbols.new_symbol()
+    count = op.symbols.new_symbol()
+    classes = scores[2] if scores is not None and len(scores) == 3 else SYMBOL_LIMIT
     if total is not None and not op.attr("pad_per_class"):
-        most = total
-    elif (
-        total is not None and each is not None and scores is not None and len(scores) == 3 and scores[2] > SYMBOL_LIMIT
-    ):
-        # At most `each` boxes of every class.
-        most = min(total, each * scores[2])
-    return [(batch, most, 4), (batch, most), (batch, most), (batch,)]
+        count = total
+    elif total is not None and per_class is not None and classes > SYMBOL_LIMIT:
+        count = min(total, per_class * classes)
+    return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
 
 
 def _infer_image_patches(op: Op) -> RuleResult:
-    """`ExtractImagePatches`: every patch becomes channels."""
+    """`ExtractImagePatches`: the pixels of every patch become channels."""
     shape, sizes, strides, rates = op.shape(0), op.attr("ksizes"), op.attr("strides"), op.attr("rates")
     if shape is None or len(shape) != 4 or not sizes:
         return [None]
-    room = [
+    counts = [
         _windows_along_axis(op, shape[axis], sizes[axis], strides[axis], rates[axis], op.attr("padding"), ())
         for axis in (1, 2)
     ]
-    return [(shape[0], *room, op.symbols.product([shape[3], sizes[1], sizes[2]]))]
+    return [(shape[0], *counts, op.symbols.product([shape[3], sizes[1], sizes[2]]))]
 
 
 IMAGE_RULES: dict[str, ShapeRule] = {
@@ -240,22 +238,20 @@ def _infer_softmax_loss(op: Op) -> RuleResult:
 
 
 def _infer_lstm_cell_gradient(op: Op) -> RuleResult:
-    """`LSTMBlockCellGrad`: gradients of the state, of the four gates together, and of three vectors of peepholes."""
-    # (batch, cell size): the batch of the input x, the cell size of the previous state.
+    """`LSTMBlockCellGrad`: gradients of the state (batch, units), the four gates together, and three peepholes."""
     x, state = op.shape(0), op.shape(1)
     shape = (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
     if shape is None or len(shape) != 2:
         return [shape, None, None, None, None]
-    batch, size = shape
-    return [shape, (batch, op.symbols.product([size, 4])), *[(size,)] * 3]
+    batch, units = shape
+    return [shape, (batch, op.symbols.product([units, 4])), *[(units,)] * 3]
 
 
 def _infer_block_lstm(op: Op) -> RuleResult:
-    """`BlockLSTM`: equal shapes for all outputs; x is (time, batch, inputs), the bias covers four gates."""
+    """`BlockLSTM`: equal shapes for all outputs; x is (time, batch, inputs), the bias has four gates per unit."""
     shape, bias = op.shape(1), op.shape(8)
     if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
         return [None] * 7
-    # The bias has one number per gate and unit.
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
@@ -265,17 +261,16 @@ def _infer_cudnn_rnn(op: Op) -> RuleResult:
     last = state if op.attr("rnn_mode") == "lstm" else ()
     if shape is None or state is None or len(shape) != 3 or len(state) != 3:
         return [None, state, last, None, None]
-    # state is (layers * directions, batch, units)
-    ways = 2 if op.attr("direction") == "bidirectional" else 1
-    units = op.symbols.product([state[2], ways])
-    return [(shape[0], shape[1], units), state, last, None, None]
+    directions = 2 if op.attr("direction") == "bidirectional" else 1
+    # The state is (layers * directions, batch, units).
+    return [(*shape[:2], op.symbols.product([state[2], directions])), state, last, None, None]
 
 
 def _infer_candidate_sampler(op: Op) -> RuleResult:
     """`UniformCandidateSampler` and the like: sampled classes, expected counts of true and of sampled classes."""
-    shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
+    shape, sampled, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")
     rows = shape[0] if shape else op.symbols.new_symbol()
-    return [(count,), (rows, true), (count,)]
+    return [(sampled,), (rows, true), (sampled,)]
 
 
 NETWORK_RULES: dict[str, ShapeRule] = {
@@ -320,51 +315,52 @@ def _infer_batch_norm_gradient(op: Op) -> RuleResult:
 
 
 def _infer_reduced_axes(op: Op) -> RuleResult:
-    """`BroadcastGradientArgs`: the axes along which each of two shapes was broadcast; a batch is more than one."""
+    """`BroadcastGradientArgs`: the axes along which each of two shapes was broadcast; unknown sizes are taken as more
+    than 1."""
     left, right = op.value(0), op.value(1)
     if left is None or right is None:
         return [(op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
     rank = max(len(left), len(right))
     pairs = list(zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True))
     # Two unknown sizes may be equal or not.
-    if any(mine != other and 1 not in (mine, other) for mine, other in pairs):
+    if any(one != two and 1 not in (one, two) for one, two in pairs):
         return [(op.symbols.new_symbol(),), (op.symbols.new_symbol(),)]
-    axes = [tuple(axis for axis, pair in enumerate(pairs) if pair[side] == 1) for side in (0, 1)]
-    return [Out((len(axis),), axis) for axis in axes]
+    by_side = [tuple(axis for axis, pair in enumerate(pairs) if pair[side] == 1) for side in (0, 1)]
+    return [Out((len(axes),), axes) for axes in by_side]
 
 
 def _infer_symbolic_gradient(op: Op) -> RuleResult:
-    """`SymbolicGradient`: one gradient per input of the function; the incoming gradients follow these inputs."""
+    """`SymbolicGradient`: one gradient per input of the function; inputs after these are incoming gradients."""
     count = op.attr_count("Tout")
     return [operand.shape for operand in op.ins[:count]]
+
+
+def _infer_resize_gradient(op: Op) -> RuleResult:
+    """`ResizeBilinearGrad`: the size of the original image, the second input."""
+    gradient, image = op.shape(0), op.shape(1)
+    if gradient is None or image is None or len(gradient) != 4 or len(image) != 4:
+        return [image]
+    return [(*image[:3], gradient[3])]
+
+
+def _infer_resize_nearest_gradient(op: Op) -> RuleResult:
+    """`ResizeNearestNeighborGrad`: the rows and columns in the second input."""
+    gradient, size = op.shape(0), op.value(1)
+    if gradient is None or len(gradient) != 4:
+        return [op.symbols.new_symbols(4)]
+    rows, columns = size if size is not None and len(size) == 2 else op.symbols.new_symbols(2)
+    return [(gradient[0], rows, columns, gradient[3])]
 
 
 GRADIENT_RULES: dict[str, ShapeRule] = {
     "BiasAddGrad": _infer_bias_gradient,
     **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], _infer_batch_norm_gradient),
-    "ResizeBilinearGrad": lambda op: [_resize_gradient_shape(op)],
-    "ResizeBicubicGrad": lambda op: [_resize_gradient_shape(op)],
-    "ResizeNearestNeighborGrad": lambda op: [_resize_nearest_gradient_shape(op)],
+    "ResizeBilinearGrad": _infer_resize_gradient,
+    "ResizeBicubicGrad": _infer_resize_gradient,
+    "ResizeNearestNeighborGrad": _infer_resize_nearest_gradient,
     "BroadcastGradientArgs": _infer_reduced_axes,
     "SymbolicGradient": _infer_symbolic_gradient,
 }
-
-
-def _resize_gradient_shape(op: Op) -> tuple[int, ...] | None:
-    """Return the shape of the resized image: the inputs are the gradient and the original image."""
-    gradient, image = op.shape(0), op.shape(1)
-    if gradient is None or image is None or len(gradient) != 4 or len(image) != 4:
-        return image
-    return (*image[:3], gradient[3])
-
-
-def _resize_nearest_gradient_shape(op: Op) -> tuple[int, ...] | None:
-    """Return the shape of the image, whose size is an input."""
-    gradient, size = op.shape(0), op.value(1)
-    if gradient is None or len(gradient) != 4:
-        return op.symbols.new_symbols(4)
-    rows, columns = size if size is not None and len(size) == 2 else op.symbols.new_symbols(2)
-    return (gradient[0], rows, columns, gradient[3])
 
 
 RULES = {**CONVOLUTION_RULES, **IMAGE_RULES, **NETWORK_RULES, **GRADIENT_RULES}

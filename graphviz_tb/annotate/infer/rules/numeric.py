@@ -7,23 +7,20 @@ from graphviz_tb.annotate.infer.rules.arrays import concatenate_shapes
 from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims
 from graphviz_tb.model.tensors import ELEMENT_SIZES
 
-# Elementwise ops: https://www.tensorflow.org/api_docs/python/tf/raw_ops, "supports broadcasting" or of one operand.
+# Elementwise ops: https://www.tensorflow.org/api_docs/python/tf/raw_ops, "supports broadcasting" or one operand.
 
 
 def _infer_broadcast_args(op: Op) -> RuleResult:
-    """`BroadcastArgs`: a shape as long as the longer input."""
-    mine, other = op.shape(0), op.shape(1)
-    if mine is None or other is None or not mine or not other:
-        return [(op.symbols.new_symbol(),)]
-    return [(op.symbols.calculate("max", mine[0], other[0]),)]
+    """`BroadcastArgs`: the shape of two shapes broadcast together, as long as the longer."""
+    left, right = op.shape(0), op.shape(1)
+    return [(op.symbols.calculate("max", left[0], right[0]) if left and right else op.symbols.new_symbol(),)]
 
 
 def _infer_bitcast(op: Op) -> RuleResult:
-    """`Bitcast`: if element sizes differ, the last dimension has the parts of one element."""
+    """`Bitcast`: an element that becomes several smaller ones adds an axis for them, and the reverse removes it."""
     shape, old, new = op.shape(0), ELEMENT_SIZES.get(op.attr("T") or "", 0), ELEMENT_SIZES.get(op.attr("type") or "", 0)
     if shape is None or not old or not new:
         return [None]
-    # float64 as float32 appends a dimension of 2; the reverse removes it.
     if old > new:
         return [(*shape, old // new)]
     return [shape[:-1] if new > old else shape]
@@ -42,13 +39,13 @@ ELEMENTWISE_RULES: dict[str, ShapeRule] = {
 
 
 def _infer_arg_extreme(op: Op) -> RuleResult:
-    """`ArgMax`: one axis is dropped."""
+    """`ArgMax`: the axis in input 1 is dropped."""
     shape = op.shape(0)
     if shape is None:
         return [None]
     axis = normalize_axis(op.known_number(1), len(shape))
     if axis is None:
-        # One axis is dropped, whichever it is.
+        # The rank is known even if the axis is not.
         return [op.symbols.new_symbols(len(shape) - 1) if len(shape) > 0 else ()]
     return [(*shape[:axis], *shape[axis + 1 :])]
 
@@ -83,7 +80,7 @@ REDUCTION_RULES: dict[str, ShapeRule] = {
 
 
 def _infer_sparse_matmul(op: Op) -> RuleResult:
-    """`SparseTensorDenseMatMul`: indices, values and shape of the first matrix; the second is dense."""
+    """`SparseTensorDenseMatMul`: inputs are the indices, values and shape of a sparse matrix, then a dense matrix."""
     a, b = op.value(2), op.shape(3)
     rows = a[bool(op.attr("adjoint_a"))] if a is not None and len(a) == 2 else op.symbols.new_symbol()
     columns = b[not op.attr("adjoint_b")] if b is not None and len(b) == 2 else op.symbols.new_symbol()
@@ -91,30 +88,30 @@ def _infer_sparse_matmul(op: Op) -> RuleResult:
 
 
 def _infer_einsum(op: Op) -> RuleResult:
-    """`Einsum`: letters name dimensions, `...` are broadcast."""
+    """`Einsum`: letters name axes; the axes of `...` are broadcast."""
     inputs, _, output = str(op.attr("equation") or "").replace(" ", "").partition("->")
     letters: dict[str, int] = {}
-    stretched: Dims = ()
+    broadcast: Dims = ()
     for term, given in zip(inputs.split(","), op.ins, strict=False):
         before, dots, after = term.partition("...")
         named = len(before) + len(after)
         shape = op.symbols.new_symbols(named) if given.shape is None and not dots else given.shape
         if shape is None or named > len(shape) or (not dots and named != len(shape)):
             return [None]
-        stretched = broadcast_dims(stretched, shape[len(before) : len(shape) - len(after)], op.symbols)
+        broadcast = broadcast_dims(broadcast, shape[len(before) : len(shape) - len(after)], op.symbols)
         for letter, size in zip(
             before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
         ):
             # Symbols are below all numbers: the larger size is the known one, or not a broadcast 1.
             letters[letter] = max(letters.get(letter, size), size)
     before, dots, after = output.partition("...")
-    if stretched is None or any(letter not in letters for letter in before + after):
+    if broadcast is None or any(letter not in letters for letter in before + after):
         return [None]
-    return [(*(letters[name] for name in before), *(stretched if dots else ()), *(letters[name] for name in after))]
+    return [(*(letters[name] for name in before), *(broadcast if dots else ()), *(letters[name] for name in after))]
 
 
 def _infer_eigen(op: Op) -> RuleResult:
-    """`SelfAdjointEigV2`: values, then vectors."""
+    """`SelfAdjointEigV2`: eigenvalues, then eigenvectors."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
         return [None, None]
@@ -126,24 +123,22 @@ def _infer_qr(op: Op) -> RuleResult:
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
         return [None, None]
-    rows, columns, around = shape[-2], shape[-1], shape[:-2]
+    *batch, rows, columns = shape
     inner = rows if op.attr("full_matrices") else op.symbols.calculate("min", rows, columns)
-    return [(*around, rows, inner), (*around, inner, columns)]
+    return [(*batch, rows, inner), (*batch, inner, columns)]
 
 
 def _infer_svd(op: Op) -> RuleResult:
-    """`Svd`: s, u, v."""
+    """`Svd`: s, u, v; u and v are square, or have a column for each singular value."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
         return [None, None, None]
-    rows, columns, around = shape[-2], shape[-1], shape[:-2]
+    *batch, rows, columns = shape
     least = op.symbols.calculate("min", rows, columns)
     if not op.attr("compute_uv"):
-        return [(*around, least), None, None]
-    whole = bool(op.attr("full_matrices"))
-    # u and v are square, or as narrow as there are singular values.
-    u, v = (rows, columns) if whole else (least, least)
-    return [(*around, least), (*around, rows, u), (*around, columns, v)]
+        return [(*batch, least), None, None]
+    u, v = (rows, columns) if op.attr("full_matrices") else (least, least)
+    return [(*batch, least), (*batch, rows, u), (*batch, columns, v)]
 
 
 MATRIX_RULES: dict[str, ShapeRule] = {
@@ -160,7 +155,7 @@ MATRIX_RULES: dict[str, ShapeRule] = {
 
 
 def _infer_random_by_rate(op: Op) -> RuleResult:
-    """`RandomGamma`, `RandomPoissonV2`: the shape of input 0, for each rate of input 1."""
+    """`RandomGamma`, `RandomPoissonV2`: a tensor of the shape in input 0 for each rate of input 1."""
     shape, rates = op.stated_dims(0), op.shape(1)
     return [None if shape is None or rates is None else shape + rates]
 
@@ -176,7 +171,7 @@ RANDOM_RULES: dict[str, ShapeRule] = {
 
 
 def _infer_quantize(op: Op) -> RuleResult:
-    """`QuantizeV2`: a scalar each, or a vector along `axis`."""
+    """`QuantizeV2`: values, then minimum and maximum, for the whole tensor or for each position along `axis`."""
     axis, shape = op.attr("axis"), op.shape(0)
     if not isinstance(axis, int) or axis == -1:
         return [shape, (), ()]
@@ -185,7 +180,7 @@ def _infer_quantize(op: Op) -> RuleResult:
 
 
 def _infer_quantized_concat(op: Op) -> RuleResult:
-    """`QuantizedConcat`: the axis, values, minima, maxima."""
+    """`QuantizedConcat`: inputs are the axis, then all values, all minima, all maxima."""
     count = (len(op.ins) - 1) // 3
     values: list[Out] = list(op.ins[1 : 1 + count])
     return [concatenate_shapes(op, [value.shape for value in values], op.known_number(0)), (), ()]
@@ -204,10 +199,10 @@ QUANTIZED_RULES: dict[str, ShapeRule] = {
 def _infer_fill_empty_rows(op: Op) -> RuleResult:
     """`SparseFillEmptyRows`: indices, values, a mask of empty rows, a map from old to new values."""
     indices, shape = op.shape(0), op.value(2)
-    new = op.symbols.new_symbol()
+    count = op.symbols.new_symbol()
     width = indices[1] if indices is not None and len(indices) == 2 else op.symbols.new_symbol()
     rows = shape[0] if shape else op.symbols.new_symbol()
-    return [(new, width), (new,), (rows,), (indices[0] if indices else op.symbols.new_symbol(),)]
+    return [(count, width), (count,), (rows,), (indices[0] if indices else op.symbols.new_symbol(),)]
 
 
 def _infer_ragged_range(op: Op) -> RuleResult:

@@ -1,7 +1,7 @@
-"""Shape rules of ONNX ops that no signature describes: https://onnx.ai/onnx/operators. Here those that compute;
-those that rearrange are in `onnx_arrays`.
+"""Shape rules of ONNX ops that no signature describes: https://onnx.ai/onnx/operators. Ops that rearrange elements are
+in `onnx_arrays`.
 
-Sizes of kernels are out, in, rows, columns; `kernel_shape` is the window.
+A kernel has the sizes (out, in, rows, columns); the attribute `kernel_shape` is (rows, columns).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from graphviz_tb.annotate.infer.rules.onnx_arrays import (
 )
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Symbols, broadcast_dims
 
-# Convolutions and pooling. Pads are those before each axis, then those after.
+# Convolutions and pooling.
 
 
 def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil: bool = False) -> list[int]:
-    """Return the number of windows along each axis."""
+    """Return the number of windows along each axis; with `ceil`, also a last window that exceeds the end."""
     strides, dilations = _per_axis(op, "strides", len(sizes)), _per_axis(op, "dilations", len(sizes))
     pads, auto = _pads(op, len(sizes)), op.attr("auto_pad")
     symbols, counts = op.symbols, []
@@ -40,7 +40,7 @@ def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil:
         if auto in ("SAME_UPPER", "SAME_LOWER"):
             counts.append(symbols.calculate("ceil", size, stride))
             continue
-        reach = symbols.calculate("add", _way_between_ends(symbols, window, dilation), 1)
+        reach = symbols.calculate("add", _distance_to_last(symbols, window, dilation), 1)
         room = symbols.difference(symbols.calculate("add", size, 0 if auto == "VALID" else sum(pad)), reach)
         if ceil:
             count = symbols.calculate("add", symbols.calculate("ceil", room, stride), 1)
@@ -53,19 +53,19 @@ def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil:
     return counts
 
 
-def _way_between_ends(symbols: Symbols, count: int, step: int) -> int:
-    """Return the distance from the first to the last of `count` places, each a step apart."""
+def _distance_to_last(symbols: Symbols, count: int, step: int) -> int:
+    """Return the distance from the first to the last of `count` positions, each a step apart."""
     return symbols.product([symbols.calculate("add", count, -1), step])
 
 
 def _per_axis(op: Op, name: str, spatial: int) -> list[int]:
-    """Return one number for each axis of the window; 1 where none is given."""
+    """Return an attribute with a number for each axis of the window; 1 for each if it is missing or invalid."""
     given = op.attr(name)
     return given if isinstance(given, list) and len(given) == spatial and min(given) > 0 else [1] * spatial
 
 
 def _pads(op: Op, spatial: int) -> list[tuple[int, int]]:
-    """Return the pads before and after each axis."""
+    """Return the pads before and after each axis; the attribute lists all pads before, then all after."""
     given = op.attr("pads")
     if not isinstance(given, list) or len(given) != 2 * spatial:
         return [(0, 0)] * spatial
@@ -73,6 +73,7 @@ def _pads(op: Op, spatial: int) -> list[tuple[int, int]]:
 
 
 def _convolution_rule(kernel_slot: int) -> ShapeRule:
+    """Make the rule of a convolution whose kernel is the input at a slot."""
 
     def rule(op: Op) -> RuleResult:
         shape, kernel = op.shape(0), op.shape(kernel_slot)
@@ -88,7 +89,7 @@ def _convolution_rule(kernel_slot: int) -> ShapeRule:
 
 
 def _infer_transposed_convolution(op: Op) -> RuleResult:
-    """`ConvTranspose`: the kernel is in, out by groups, rows, columns."""
+    """`ConvTranspose`: the kernel has the sizes (in, out / groups, rows, columns)."""
     shape, kernel = op.shape(0), op.shape(1)
     if shape is None or kernel is None or len(shape) < 3 or len(kernel) != len(shape):
         return [None]
@@ -105,14 +106,14 @@ def _infer_transposed_convolution(op: Op) -> RuleResult:
         if auto in ("SAME_UPPER", "SAME_LOWER"):
             sizes.append(symbols.product([size, strides[place]]))
             continue
-        reach = _way_between_ends(symbols, kernel[2 + place], dilations[place])
-        steps = _way_between_ends(symbols, size, strides[place])
+        reach = _distance_to_last(symbols, kernel[2 + place], dilations[place])
+        steps = _distance_to_last(symbols, size, strides[place])
         sizes.append(symbols.calculate("add", symbols.calculate("add", steps, reach), 1 + added[place] - sum(pad)))
     return [(shape[0], channels, *sizes)]
 
 
 def _infer_pooling(op: Op) -> RuleResult:
-    """`MaxPool` and the like; a second output has the places of the largest."""
+    """`MaxPool` and the like; the second output has the indices of the maxima."""
     shape, window = op.shape(0), op.attr("kernel_shape")
     if shape is None or not isinstance(window, list) or len(window) != len(shape) - 2:
         return [None, None]
@@ -121,7 +122,7 @@ def _infer_pooling(op: Op) -> RuleResult:
 
 
 def _infer_unpooling(op: Op) -> RuleResult:
-    """`MaxUnpool`: the input shape of the pooling that it undoes."""
+    """`MaxUnpool`: the inverse of `MaxPool`; input 2 may state the shape."""
     shape, window, stated = op.shape(0), op.attr("kernel_shape"), op.value(2)
     if stated is not None:
         return [stated]
@@ -130,14 +131,14 @@ def _infer_unpooling(op: Op) -> RuleResult:
     symbols, spatial = op.symbols, len(window)
     strides = _per_axis(op, "strides", spatial)
     sizes = [
-        symbols.calculate("add", _way_between_ends(symbols, size, strides[place]), window[place] - sum(pad))
+        symbols.calculate("add", _distance_to_last(symbols, size, strides[place]), window[place] - sum(pad))
         for place, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True))
     ]
     return [(*shape[:2], *sizes)]
 
 
-def _infer_regions(op: Op) -> RuleResult:
-    """`RoiAlign`: one result for each region."""
+def _infer_region_pooling(op: Op) -> RuleResult:
+    """`RoiAlign`: an image of the stated size for each region."""
     shape, regions = op.shape(0), op.shape(1)
     sizes = op.attr("pooled_shape") or [op.attr("output_height") or 1, op.attr("output_width") or 1]
     if shape is None or len(shape) < 2 or regions is None or not regions:
@@ -145,8 +146,8 @@ def _infer_regions(op: Op) -> RuleResult:
     return [(regions[0], shape[1], *sizes)]
 
 
-def _infer_flat_blocks(op: Op) -> RuleResult:
-    """`Col2Im`: columns of blocks, put together to an image."""
+def _infer_image_of_columns(op: Op) -> RuleResult:
+    """`Col2Im`: an image from blocks, each a column of input 0."""
     shape, image, block = op.shape(0), setting_numbers(op, "image_shape", 1), setting_numbers(op, "block_shape", 2)
     if shape is None or len(shape) != 3 or image is None or block is None:
         return [None]
@@ -157,13 +158,11 @@ def _infer_flat_blocks(op: Op) -> RuleResult:
 
 
 def _matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
-    """Return the shape of a product of stacks of matrices; a vector is a row before and a column after."""
-    if a is None or b is None or not a or not b:
+    """Return the shape of a product of batches of matrices; a vector on the left is a row, on the right a column."""
+    if not a or not b:
         return None
-    around = broadcast_dims(a[:-2], b[:-2], op.symbols)
-    if around is None:
-        return None
-    return (*around, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+    batch = broadcast_dims(a[:-2], b[:-2], op.symbols)
+    return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
 def _product_rule(second: int) -> ShapeRule:
@@ -176,62 +175,63 @@ def _infer_fused_product(op: Op) -> RuleResult:
     factors = []
     for slot, name in enumerate(("transA", "transB")):
         shape = op.shape(slot)
-        turned = shape is not None and len(shape) > 1 and is_flag_set(op, name)
-        factors.append((*shape[:-2], shape[-1], shape[-2]) if turned and shape is not None else shape)
+        if shape is not None and len(shape) > 1 and is_flag_set(op, name):
+            shape = (*shape[:-2], shape[-1], shape[-2])
+        factors.append(shape)
     return [_matrix_product(op, *factors)]
 
 
 def _infer_packed_product(op: Op) -> RuleResult:
-    """`MatMulNBits`: the matrix has several numbers in a byte, its columns are an attribute."""
+    """`MatMulNBits`: the matrix is packed, so an attribute states its columns."""
     shape, columns = op.shape(0), op.attr("N")
     known = columns if isinstance(columns, int) else op.symbols.new_symbol()
     return [(*shape[:-1], known) if shape else None]
 
 
 def _infer_attention(op: Op) -> RuleResult:
-    """`Attention`: queries, keys, values of three axes (heads in the last) or of four (heads second)."""
+    """`Attention`: the result, keys and values with past ones, scores. Inputs have three axes, with the heads in the
+    last, or four, with the heads second; input 4 has the past keys."""
     query, key, value = op.shape(0), op.shape(1), op.shape(2)
     if query is None or key is None or value is None or not len(query) == len(key) == len(value):
         return [None]
     past = op.shape(4)
     if len(query) == 4:
         keys = op.symbols.calculate("add", key[2], past[2]) if past is not None and len(past) == 4 else key[2]
-        stack = (query[0], query[1], query[2], keys)
-        return [(*query[:3], value[3]), (*key[:2], keys, key[3]), (*value[:2], keys, value[3]), stack]
+        return [(*query[:3], value[3]), (*key[:2], keys, key[3]), (*value[:2], keys, value[3]), (*query[:3], keys)]
     heads, groups = op.attr("q_num_heads"), op.attr("kv_num_heads")
     if len(query) != 3 or not isinstance(heads, int) or not isinstance(groups, int) or min(heads, groups) < 1:
         return [None]
     keys = op.symbols.calculate("add", key[1], past[2]) if past is not None and len(past) == 4 else key[1]
-    width, depth = op.symbols.quotient([value[2]], [groups]), op.symbols.quotient([key[2]], [groups])
+    value_size, key_size = op.symbols.quotient([value[2]], [groups]), op.symbols.quotient([key[2]], [groups])
     return [
-        (*query[:2], op.symbols.product([heads, width])),
-        (key[0], groups, keys, depth),
-        (value[0], groups, keys, width),
+        (*query[:2], op.symbols.product([heads, value_size])),
+        (key[0], groups, keys, key_size),
+        (value[0], groups, keys, value_size),
         (query[0], heads, query[1], keys),
     ]
 
 
 def _infer_recurrent(op: Op) -> RuleResult:
-    """`LSTM`, `GRU`, `RNN`: all outputs by step and direction, then the last ones."""
+    """`LSTM`, `GRU`, `RNN`: all outputs, then the last state and, for an LSTM, the last cell."""
     shape, weights = op.shape(0), op.shape(2)
     if shape is None or len(shape) != 3:
         return [None, None, None]
-    hidden = op.attr("hidden_size")
-    width = hidden if isinstance(hidden, int) else weights[2] if weights and len(weights) == 3 else None
-    if width is None:
-        width = op.symbols.new_symbol()
-    ways = 2 if op.attr("direction") == "bidirectional" else 1
-    steps, batch = shape[0], shape[1]
+    units = op.attr("hidden_size")
+    if not isinstance(units, int):
+        units = weights[2] if weights and len(weights) == 3 else op.symbols.new_symbol()
+    directions = 2 if op.attr("direction") == "bidirectional" else 1
     if is_flag_set(op, "layout"):  # the batch is first
-        return [(steps, batch, ways, width), (steps, ways, width), (steps, ways, width)]
-    return [(steps, ways, batch, width), (ways, batch, width), (ways, batch, width)]
+        batch, steps, _ = shape
+        return [(batch, steps, directions, units), *[(batch, directions, units)] * 2]
+    steps, batch, _ = shape
+    return [(steps, directions, batch, units), *[(directions, batch, units)] * 2]
 
 
-# Reductions, counts, numbers that are made.
+# Reductions, selections, generated numbers, norms, classifiers.
 
 
 def _infer_reduction(op: Op) -> RuleResult:
-    """`ReduceSum` and the like: axes are an attribute or an input."""
+    """`ReduceSum` and the like: along the axes in an attribute or an input; along all by default."""
     shape, axes = op.shape(0), known_setting_numbers(op, "axes", 1)
     if shape is None:
         return [None]
@@ -249,7 +249,7 @@ def _infer_reduction(op: Op) -> RuleResult:
 
 
 def _infer_arg_extreme(op: Op) -> RuleResult:
-    """`ArgMax`: one axis is dropped, or of size 1."""
+    """`ArgMax`: one axis is dropped, or kept with size 1."""
     shape = op.shape(0)
     axis = None if shape is None else stated_axis(op, len(shape), 0)
     if shape is None or axis is None:
@@ -258,7 +258,7 @@ def _infer_arg_extreme(op: Op) -> RuleResult:
 
 
 def _infer_top_k(op: Op) -> RuleResult:
-    """`TopK`: values and places."""
+    """`TopK`: values and indices."""
     shape, count = op.shape(0), setting_numbers(op, "k", 1)
     axis = None if shape is None else stated_axis(op, len(shape), -1)
     if shape is None or axis is None:
@@ -268,7 +268,7 @@ def _infer_top_k(op: Op) -> RuleResult:
 
 
 def _infer_one_hot(op: Op) -> RuleResult:
-    """`OneHot`: a new axis."""
+    """`OneHot`: a new axis of the stated depth."""
     shape, depth = op.shape(0), setting_numbers(op, "depth", 1)
     if shape is None:
         return [None]
@@ -278,7 +278,7 @@ def _infer_one_hot(op: Op) -> RuleResult:
 
 
 def _infer_shape(op: Op) -> RuleResult:
-    """`Shape`: as many numbers as axes, from one to another if stated."""
+    """`Shape`: a vector of `shape_elements`."""
     sizes = shape_elements(op)
     return [(op.symbols.new_symbol(),) if sizes is None else (len(sizes),)]
 
@@ -291,7 +291,7 @@ def shape_elements(op: Op) -> Elements | None:
     return shape[start if isinstance(start, int) else 0 : end if isinstance(end, int) else None]
 
 
-def _infer_stated(op: Op) -> RuleResult:
+def _infer_stated_shape(op: Op) -> RuleResult:
     """`ConstantOfShape`: the shape in input 0 or an attribute."""
     stated = setting_numbers(op, "shape", 0)
     return [op.stated_dims(0) if stated is None else tuple(stated)]
@@ -307,19 +307,19 @@ def _infer_range(op: Op) -> RuleResult:
 
 
 def _infer_unique(op: Op) -> RuleResult:
-    """`Unique`: how many there are is unknown."""
-    shape, given, found = op.shape(0), op.attr("axis"), op.symbols.new_symbol()
-    if shape is None or not isinstance(given, int):
-        whole = op.symbols.product(shape) if shape is not None else op.symbols.new_symbol()
-        return [(found,), (found,), (whole,), (found,)]
-    axis = normalize_axis(given, len(shape))
+    """`Unique`: distinct elements, or slices along an axis; then their indices, the inverse indices, and counts."""
+    shape, stated, distinct = op.shape(0), op.attr("axis"), op.symbols.new_symbol()
+    if shape is None or not isinstance(stated, int):
+        elements = op.symbols.product(shape) if shape is not None else op.symbols.new_symbol()
+        return [(distinct,), (distinct,), (elements,), (distinct,)]
+    axis = normalize_axis(stated, len(shape))
     if axis is None:
         return [None]
-    return [replace_size(shape, axis, found), (found,), (shape[axis],), (found,)]
+    return [replace_size(shape, axis, distinct), (distinct,), (shape[axis],), (distinct,)]
 
 
 def _infer_compress(op: Op) -> RuleResult:
-    """`Compress`: an unknown number along an axis, of all elements without one."""
+    """`Compress`: an unknown number of slices along an axis, or of elements if no axis is stated."""
     shape, given = op.shape(0), op.attr("axis")
     if not isinstance(given, int):
         return [(op.symbols.new_symbol(),)]
@@ -328,7 +328,7 @@ def _infer_compress(op: Op) -> RuleResult:
 
 
 def _infer_layer_norm(op: Op) -> RuleResult:
-    """`LayerNormalization`: also mean and deviation, with sizes of 1."""
+    """`LayerNormalization`: the result; mean and inverse deviation, of size 1 along the normalised axes."""
     shape = op.shape(0)
     axis = None if shape is None else stated_axis(op, len(shape), -1)
     if shape is None or axis is None:
@@ -337,19 +337,21 @@ def _infer_layer_norm(op: Op) -> RuleResult:
 
 
 def _scored_rows(op: Op, columns: int) -> tuple[int, int]:
-    """Return a score in each column, for each row of the input; a vector is one row."""
+    """Return the shape of scores: a row for each row of the input, which is one row if it is a vector."""
     shape = op.shape(0)
-    return (shape[0] if shape and len(shape) == 2 else 1 if shape else op.symbols.new_symbol(), columns)
+    if not shape:
+        return op.symbols.new_symbol(), columns
+    return shape[0] if len(shape) == 2 else 1, columns
 
 
-def _infer_classes(op: Op) -> RuleResult:
+def _infer_classifier(op: Op) -> RuleResult:
     """`LinearClassifier`: labels, then a score for each class."""
     names = op.attr("classlabels_ints") or op.attr("classlabels_strings") or op.attr("classlabels_int64s")
     scores = _scored_rows(op, len(names) if names else op.symbols.new_symbol())
     return [scores[:1], scores]
 
 
-def _infer_targets(op: Op) -> RuleResult:
+def _infer_regressor(op: Op) -> RuleResult:
     """`LinearRegressor`: a column for each target."""
     count = op.attr("targets") or op.attr("n_targets")
     return [_scored_rows(op, count if isinstance(count, int) else 1)]
@@ -372,9 +374,9 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
         lambda op: [None if (shape := op.shape(0)) is None else (*shape[:2], *[1] * (len(shape) - 2))],
     ),
     "MaxUnpool": _infer_unpooling,
-    "MaxRoiPool": _infer_regions,
-    "RoiAlign": _infer_regions,
-    "Col2Im": _infer_flat_blocks,
+    "MaxRoiPool": _infer_region_pooling,
+    "RoiAlign": _infer_region_pooling,
+    "Col2Im": _infer_image_of_columns,
     "MatMul": _product_rule(1),
     "MatMulInteger": _product_rule(1),
     "DynamicQuantizeMatMul": _product_rule(1),
@@ -390,22 +392,22 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "TopK": _infer_top_k,
     "OneHot": _infer_one_hot,
     "Shape": _infer_shape,
-    "ConstantOfShape": _infer_stated,
+    "ConstantOfShape": _infer_stated_shape,
     "Range": _infer_range,
     "Unique": _infer_unique,
     "Compress": _infer_compress,
-    # A number, or one for each label; then the logarithms.
+    # The loss, one number or one for each label; then logarithms of probabilities.
     **dict.fromkeys(
         ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"),
         lambda op: [op.shape(1) if op.attr("reduction") == "none" else (), op.shape(0)],
     ),
     "BatchNormalization": lambda op: [op.shape(0), *[op.shape(3)] * 4],  # in training also the new mean and variance
     "LayerNormalization": _infer_layer_norm,
-    "LinearClassifier": _infer_classes,
-    "SVMClassifier": _infer_classes,
-    "TreeEnsembleClassifier": _infer_classes,
-    "LinearRegressor": _infer_targets,
-    "SVMRegressor": _infer_targets,
-    "TreeEnsembleRegressor": _infer_targets,
+    "LinearClassifier": _infer_classifier,
+    "SVMClassifier": _infer_classifier,
+    "TreeEnsembleClassifier": _infer_classifier,
+    "LinearRegressor": _infer_regressor,
+    "SVMRegressor": _infer_regressor,
+    "TreeEnsembleRegressor": _infer_regressor,
 }
 RULES = {f"onnx::{op}": rule for op, rule in (RULES_BY_NAME | ONNX_ARRAY_RULES).items()}

@@ -1,7 +1,7 @@
-"""Shape rules of the ONNX ops that rearrange, cut and repeat, and the settings of all ops.
+"""Shape rules of ONNX ops that rearrange, slice and repeat elements, and the settings of all ONNX ops.
 
-A setting is an attribute, or since some opset an input; a reader writes an input that is a constant as the attribute,
-so rules ask for either (`setting_numbers`).
+A setting such as `axes` is an attribute in old opsets and an input in new ones. The reader writes a constant input as
+the attribute, so rules look for either (`setting_numbers`).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def setting_numbers(op: Op, name: str, slot: int) -> list[int] | None:
 
 
 def known_setting_numbers(op: Op, name: str, slot: int) -> list[int] | None:
+    """Return the numbers of a setting; None if one is a symbol, too."""
     numbers = setting_numbers(op, name, slot)
     return numbers if numbers is not None and are_known_sizes(*numbers) else None
 
@@ -44,13 +45,13 @@ def is_setting_given(op: Op, name: str, slot: int) -> bool:
 
 
 def is_flag_set(op: Op, name: str, usual: int = 0) -> bool:
-    """Return a setting that is on or off."""
+    """Return whether an attribute is on; `usual` if it is not given."""
     given = op.attr(name)
     return bool(usual if given is None else given)
 
 
 def stated_axis(op: Op, rank: int, usual: int) -> int | None:
-    """Return the axis of an op, not negative."""
+    """Return the attribute `axis` as a non-negative axis; None if it is out of range."""
     given = op.attr("axis")
     return normalize_axis(given if isinstance(given, int) else usual, rank)
 
@@ -59,7 +60,7 @@ def stated_axis(op: Op, rank: int, usual: int) -> int | None:
 
 
 def _infer_reshape(op: Op) -> RuleResult:
-    """`Reshape`: 0 keeps a size, one -1 follows from the number of elements."""
+    """`Reshape`: a 0 keeps the size of the input, a single -1 follows from the number of elements."""
     shape, target = op.shape(0), setting_numbers(op, "shape", 1)
     if target is None:
         return [op.stated_dims(1)]
@@ -77,7 +78,7 @@ def _infer_reshape(op: Op) -> RuleResult:
 
 
 def _infer_flatten(op: Op) -> RuleResult:
-    """`Flatten`: two axes."""
+    """`Flatten`: the axes before `axis` become one, and the axes from it on."""
     shape = op.shape(0)
     if shape is None:
         return [op.symbols.new_symbols(2)]
@@ -88,7 +89,7 @@ def _infer_flatten(op: Op) -> RuleResult:
 
 
 def _infer_squeeze(op: Op) -> RuleResult:
-    """`Squeeze`: without some axes, or without all of size 1."""
+    """`Squeeze`: drop the stated axes, or all of size 1."""
     shape, axes = op.shape(0), known_setting_numbers(op, "axes", 1)
     if shape is None:
         return [None]
@@ -99,7 +100,7 @@ def _infer_squeeze(op: Op) -> RuleResult:
 
 
 def _infer_unsqueeze(op: Op) -> RuleResult:
-    """`Unsqueeze`: sizes of 1 at some axes of the result."""
+    """`Unsqueeze`: the stated axes of the result have size 1."""
     shape, axes = op.shape(0), known_setting_numbers(op, "axes", 1)
     if shape is None or axes is None:
         return [None]
@@ -112,7 +113,7 @@ def _infer_unsqueeze(op: Op) -> RuleResult:
 
 
 def _infer_transpose(op: Op) -> RuleResult:
-    """`Transpose`: in the order of `perm`, else backwards."""
+    """`Transpose`: axes in the order of `perm`, which reverses them by default."""
     shape, order = op.shape(0), op.attr("perm")
     if shape is None:
         return [op.symbols.new_symbols(len(order)) if isinstance(order, list) else None]
@@ -128,28 +129,25 @@ def _infer_concat(op: Op) -> RuleResult:
 
 
 def _infer_split(op: Op) -> RuleResult:
-    """`Split`: parts as stated, else equal ones."""
+    """`Split`: parts of the stated sizes, by default equal."""
     shape, parts = op.shape(0), setting_numbers(op, "split", 1)
     count = op.attr_count("num_outputs") if parts is None else len(parts)
-    if shape is None or not count:
+    axis = None if shape is None or not count else stated_axis(op, len(shape), 0)
+    if shape is None or axis is None:
         return [None] * count
-    axis = stated_axis(op, len(shape), 0)
-    if axis is None:
-        return [None] * count
-    if parts is None and (shape[axis] <= SYMBOL_LIMIT or is_setting_given(op, "split", 1)):
-        even = not is_setting_given(op, "split", 1)
-        return [
-            replace_size(shape, axis, op.symbols.quotient([shape[axis]], [count]) if even else op.symbols.new_symbol())
-        ] * count
-    if parts is None:
-        # The last part is smaller where the size cannot be divided.
+    if parts is None and is_setting_given(op, "split", 1):
+        parts = [op.symbols.new_symbol()] * count
+    elif parts is None and shape[axis] <= SYMBOL_LIMIT:
+        parts = [op.symbols.quotient([shape[axis]], [count])] * count
+    elif parts is None:
+        # The last part is smaller if the size is not a multiple of the count.
         part = -(-shape[axis] // count)
         parts = [min(part, max(0, shape[axis] - part * place)) for place in range(count)]
     return [replace_size(shape, axis, size) for size in parts]
 
 
 def slice_ranges(op: Op, rank: int) -> dict[int, tuple[int | None, int | None, int]] | None:
-    """Return start, end and step by axis; numbers that are unknown are None. None if the axes are unknown."""
+    """Return start, end and step by axis; an unknown start or end is None. None if axes or steps are unknown."""
     starts, ends = setting_numbers(op, "starts", 1), setting_numbers(op, "ends", 2)
     if starts is None and ends is None:
         return None
@@ -176,7 +174,7 @@ def slice_ranges(op: Op, rank: int) -> dict[int, tuple[int | None, int | None, i
 
 
 def _infer_slice(op: Op) -> RuleResult:
-    """`Slice`: starts and ends for some axes, cut as Python cuts them."""
+    """`Slice`: starts and ends for some axes, as in slices of Python."""
     shape = op.shape(0)
     if shape is None:
         return [None]
@@ -190,6 +188,7 @@ def _infer_slice(op: Op) -> RuleResult:
 
 
 def _sliced_size(op: Op, size: int, begin: int | None, end: int | None, step: int) -> int:
+    """Return the number of positions in a slice of one axis; an end beyond the size is the size."""
     if begin is None or end is None:
         return op.symbols.new_symbol()
     if size > SYMBOL_LIMIT and begin > SYMBOL_LIMIT and end > SYMBOL_LIMIT:
@@ -197,7 +196,7 @@ def _sliced_size(op: Op, size: int, begin: int | None, end: int | None, step: in
         return len(range(*slice(begin, stop, step).indices(size)))
     if step == 1 and begin == 0 and (end == size or end >= 2**31 - 1):
         return size
-    # An unknown size: from n to the end, or up to n before it.
+    # Of an unknown size: x[n:] and x[:-n].
     if step == 1 and size <= SYMBOL_LIMIT and begin > 0 and end >= 2**31 - 1:
         return op.symbols.calculate("add", size, -begin)
     if step == 1 and size <= SYMBOL_LIMIT and begin == 0 and SYMBOL_LIMIT < end < 0:
@@ -206,7 +205,7 @@ def _sliced_size(op: Op, size: int, begin: int | None, end: int | None, step: in
 
 
 def _infer_gather(op: Op) -> RuleResult:
-    """`Gather`: the indices in place of an axis."""
+    """`Gather`: the axes of the indices replace an axis."""
     shape, indices = op.shape(0), op.shape(1)
     if shape is None or indices is None:
         return [None]
@@ -215,7 +214,7 @@ def _infer_gather(op: Op) -> RuleResult:
 
 
 def _infer_gather_nd(op: Op) -> RuleResult:
-    """`GatherND`: the last axis of the indices has places of the data."""
+    """`GatherND`: each row along the last axis of the indices is a position in the data."""
     shape, indices, batch = op.shape(0), op.shape(1), op.attr("batch_dims")
     batch = batch if isinstance(batch, int) else 0
     if shape is None or not indices or indices[-1] <= SYMBOL_LIMIT or not 0 <= batch + indices[-1] <= len(shape):
@@ -234,15 +233,15 @@ def _infer_expand(op: Op) -> RuleResult:
 
 
 def _infer_tile(op: Op) -> RuleResult:
-    """`Tile`: each axis several times."""
+    """`Tile`: each size times its number of repetitions."""
     shape, times = op.shape(0), setting_numbers(op, "repeats", 1)
     if shape is None or times is None or len(times) != len(shape):
         return [unknown_sizes(op, shape)]
-    return [tuple(op.symbols.product([size, many]) for size, many in zip(shape, times, strict=True))]
+    return [tuple(op.symbols.product([size, time]) for size, time in zip(shape, times, strict=True))]
 
 
 def _infer_pad(op: Op) -> RuleResult:
-    """`Pad`: before each axis, then after; of all axes, or of some."""
+    """`Pad`: pads before the axes, then pads after them; of all axes or of the stated ones."""
     shape, pads = op.shape(0), known_setting_numbers(op, "pads", 1)
     if pads is None:
         given = op.attr("paddings")
@@ -263,7 +262,7 @@ def _infer_pad(op: Op) -> RuleResult:
 
 
 def _infer_resize(op: Op) -> RuleResult:
-    """`Resize`: sizes, or factors, which an engine that follows whole numbers knows if they are attributes."""
+    """`Resize`: to sizes or by factors, which are known only as an attribute: inference computes whole numbers."""
     shape = op.shape(0)
     if shape is None:
         return [None]
@@ -280,7 +279,7 @@ def _infer_resize(op: Op) -> RuleResult:
 
 
 def _axes_or_all(op: Op, rank: int) -> list[int] | None:
-    """Return the axes in the attribute `axes`, all without it; None if one is out of range."""
+    """Return the axes in the attribute `axes`, by default all; None if one is out of range."""
     given = op.attr("axes")
     if not isinstance(given, list) or not given:
         return list(range(rank))
@@ -302,7 +301,7 @@ def _scaled_size(op: Op, size: int, factor: float) -> int:
 
 
 def _exchange_blocks(op: Op, down: bool) -> RuleResult:
-    """`SpaceToDepth` (`down`): blocks of a plane as channels; `DepthToSpace`: channels as blocks."""
+    """`SpaceToDepth` (`down`): blocks of an image become channels; `DepthToSpace`: channels become blocks."""
     shape, block = op.shape(0), op.attr("blocksize")
     if shape is None or len(shape) != 4 or not isinstance(block, int) or block < 1:
         return [None]
@@ -314,8 +313,8 @@ def _exchange_blocks(op: Op, down: bool) -> RuleResult:
     return [(shape[0], scale_size(shape[1], block * block, down), *sides)]
 
 
-def _infer_centre(op: Op) -> RuleResult:
-    """`CenterCropPad`: stated sizes of some axes."""
+def _infer_centre_crop(op: Op) -> RuleResult:
+    """`CenterCropPad`: some axes get the stated sizes."""
     shape, sizes = op.shape(0), setting_numbers(op, "shape", 1)
     axes = _axes_or_all(op, len(shape)) if shape is not None else None
     if shape is None or sizes is None or axes is None or len(axes) != len(sizes):
@@ -341,5 +340,5 @@ ONNX_ARRAY_RULES: dict[str, ShapeRule] = {
     "Upsample": _infer_resize,
     "SpaceToDepth": lambda op: _exchange_blocks(op, down=True),
     "DepthToSpace": lambda op: _exchange_blocks(op, down=False),
-    "CenterCropPad": _infer_centre,
+    "CenterCropPad": _infer_centre_crop,
 }

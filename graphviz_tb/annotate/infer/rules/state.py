@@ -7,15 +7,14 @@ from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Contradiction, Dims
 
 
 def _infer_assign(op: Op) -> RuleResult:
-    """`Assign`: the variable, which takes the shape of the value."""
-    # Without validation, a variable takes the shape of any value.
+    """`Assign`: the variable, which has the shape of the value, of any value without validation."""
     if op.attr("validate_shape") is False:
         return [op.shape(1)]
     return [merge_dims(op.shape(0), op.shape(1))]
 
 
-def _rank_vector(op: Op) -> RuleResult:
-    """Return a vector as long as the rank of what a handle holds."""
+def _infer_shape_of_held(op: Op) -> RuleResult:
+    """`VariableShape`: a vector with a size for each axis of the tensor in a handle."""
     shape = op.held_shape(0)
     return [(op.symbols.new_symbol() if shape is None else len(shape),)]
 
@@ -27,9 +26,8 @@ def _queued_shape(op: Op) -> Dims:
 
 
 def _infer_dequeue(op: Op) -> RuleResult:
-    """`QueueDequeueV2`: one output per component type; shapes are known for queues of one component."""
+    """`QueueDequeueV2`: one output per component; a handle has the shape of a single component only."""
     count = op.attr_count("component_types")
-    # A handle holds only one shape, not one per component.
     return [op.held_shape(0)] if count == 1 else [None] * count
 
 
@@ -44,16 +42,16 @@ STATE_RULES: dict[str, ShapeRule] = {
         ["FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"],
         lambda op: [handle_holding(_queued_shape(op))],
     ),
-    # A reference to a pair of strings.
+    # The handles of the first version are vectors of two strings.
     **dict.fromkeys(
         ["FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"],
         lambda op: [Out((2,), None, _queued_shape(op))],
     ),
     **dict.fromkeys(["QueueDequeue", "QueueDequeueV2"], _infer_dequeue),
     **dict.fromkeys(["QueueDequeueMany", "QueueDequeueManyV2"], _infer_dequeue_many),
-    "VariableShape": _rank_vector,
+    "VariableShape": _infer_shape_of_held,
     "Assign": _infer_assign,
-    # One value per key, of the shape of the default.
+    # A scalar default: one value per key.
     **dict.fromkeys(["LookupTableFindV2", "LookupTableFind"], lambda op: [op.shape(1) if op.shape(2) == () else None]),
 }
 
@@ -62,7 +60,7 @@ STATE_RULES: dict[str, ShapeRule] = {
 
 
 def _element_shape_input(op: Op, index: int) -> Dims:
-    """Return the element shape in an input; a scalar of -1 is an unknown rank."""
+    """Return the element shape in an input; None if the rank is unknown, which a scalar of -1 states."""
     value, shape = op.value(index), op.shape(index)
     if shape == () or (value is None and shape is None):
         return None
@@ -81,7 +79,7 @@ def _merge_element_shapes(a: Dims, b: Dims) -> Dims:
 
 
 def _listed_shape(op: Op, index: int) -> Dims:
-    """Return the shape of an item of a list, whose element shape is in an input too."""
+    """Return the element shape of a list, from its handle and from an input."""
     return _merge_element_shapes(op.held_shape(0), _element_shape_input(op, index))
 
 
@@ -91,7 +89,7 @@ def _array_of(element: Dims) -> RuleResult:
 
 
 def _infer_list_from_tensor(op: Op) -> RuleResult:
-    """`TensorListFromTensor`: rows of input 0."""
+    """`TensorListFromTensor`: a list of the rows of input 0."""
     shape = op.shape(0)
     return [handle_holding(_merge_element_shapes(shape[1:] if shape else None, _element_shape_input(op, 1)))]
 
@@ -138,7 +136,7 @@ LIST_RULES: dict[str, ShapeRule] = {
     "TensorListConcat": _infer_list_concat,
     "TensorListConcatV2": _infer_list_concat,
     "TensorListResize": lambda op: [handle_holding(op.held_shape(0))],
-    "TensorListElementShape": _rank_vector,
+    "TensorListElementShape": _infer_shape_of_held,
     **dict.fromkeys(["TensorArrayV3", "TensorArrayV2", "TensorArray"], lambda op: _array_of(op.attr("element_shape"))),
     "TensorArrayGradV3": lambda op: _array_of(op.held_shape(0)),
     "TensorArrayGatherV3": _infer_array_gather,
@@ -150,7 +148,7 @@ LIST_RULES: dict[str, ShapeRule] = {
 
 
 def _infer_merge(op: Op) -> RuleResult:
-    """`Merge`: the common part of all inputs, and the index of the chosen one."""
+    """`Merge`: the sizes that all inputs share, and the index of the chosen input."""
     if not op.ins:
         return []
     merged = op.ins[0]
@@ -166,10 +164,9 @@ MERGE_RULES: dict[str, ShapeRule] = {"Merge": _infer_merge, "RefMerge": _infer_m
 
 
 def _infer_string_join(op: Op) -> RuleResult:
-    """`StringJoin`: scalars are broadcast to the shape of the remaining inputs."""
+    """`StringJoin`: scalars are broadcast to the shape of the other inputs."""
     shapes = [operand.shape for operand in op.ins]
-    larger = [shape for shape in shapes if shape != ()]
-    return [larger[0] if larger else ()]
+    return [next((shape for shape in shapes if shape != ()), ())]
 
 
 def _infer_parse_example(op: Op) -> RuleResult:

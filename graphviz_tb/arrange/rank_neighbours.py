@@ -1,10 +1,15 @@
-"""Place a box that writes weights next to the box that owns them, so that the line between them is short.
+"""Place a box that writes weights next to the box that owns them, and labels beside their loss, so that the line
+between them is short.
 
  loss ──▶ gradients            loss ──▶ gradients
 ┌─┴─┐      │                  ┌─┴─┐      │
 │   │   updates        or     │   │   updates        if no other line passes between them
 │net│      ⁝                  │net│◀─────┘
 └───┘                         └───┘
+
+  ┌──▶ loss
+labels ┌─┴─┐       to      labels ──▶ loss
+       │net│                         ┌─┴─┐
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from graphviz_tb.arrange.lines import line_load
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, Skeleton, Wire
 
@@ -87,6 +93,32 @@ def _set_beside_owner(
     extended = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
     joined = (*extended, Wire(edge, -1, (owner, writer)))
     return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)
+
+
+def join_labels(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in which each child that only gives indices to a loss is left of it, on its rank.
+
+    A loss is on the main path, and all that it feeds trains the model.
+    """
+    if skeleton.falling or any(skeleton.breaks) or not metagraph.training:
+        return skeleton
+    places, wires = _places_of_items(skeleton), _wires_by_end(skeleton)
+    edges, losses = metagraph.edges, set[int]()
+    for target in {skeleton.wires[at].chain[-1] for at in skeleton.main_path if skeleton.wires[at].edge >= 0}:
+        left = [skeleton.wires[at].edge for at in wires[target] if skeleton.wires[at].chain[0] == target]
+        if left and all(index >= 0 and edges[index].training for index in left):
+            losses.add(target)
+    parts = [[[*row] for row in part] for part in skeleton.parts]
+    for source, ends in wires.items():
+        wire = skeleton.wires[ends[0]]
+        target, (part, rank) = wire.chain[-1], places[source]
+        if len(ends) > 1 or len(wire.chain) > 2 or source != wire.chain[0] or target not in losses or wire.turned:
+            continue
+        row, goal = parts[part][rank], parts[part][places[target][1]]
+        if row[0] == source and goal[0] == target and len(row) > 1 and line_load(edges[wire.edge]) < 0:
+            row.remove(source)
+            goal.insert(0, source)
+    return replace(skeleton, parts=tuple(tuple(tuple(row) for row in part) for part in parts))
 
 
 def gather_training(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
