@@ -11,6 +11,7 @@ from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from tests.fold.nameless import Network
 from tests.fold.networks import Writer, formed
+from tests.fold.stage_reader import score
 from tests.fold.test_far_lines import heights
 
 MIXER = ("Rsqrt", "MatMul", "Softmax", "BatchMatMulV2", "MatMul")
@@ -45,6 +46,19 @@ def test_layers_that_are_each_given_the_result_of_a_mirrored_one_are_one_stack()
     parents = [row["parent"] for row in rows]
     members = [parents.count(row["id"]) for row in rows if row["kind"] == "series"]
     assert [height for height in members if height > 2] == [6, 5]  # the middle equals the five before it
+
+
+def test_a_block_that_mixes_positions_and_then_channels_is_one_also_with_gates() -> None:
+    # As PatchTSMixer (Ekambaram et al. 2023): both halves have a gate of a softmax, the first also transposes.
+    made = Network()
+    x = made.chain(made.op("Placeholder"), ("Conv2D", "Reshape"))
+    for _ in range(5):
+        for ends in (("Transpose",), ()):
+            y = made.chain(made.op("Rsqrt", x), (*ends, "MatMul", "BiasAdd", "Relu", "MatMul", "BiasAdd"))
+            gated = made.op("Mul", y, made.chain(y, ("MatMul", "BiasAdd", "Softmax")))
+            x = made.op("AddV2", made.chain(gated, ends), x)
+    made.chain(x, ("Mean", "MatMul"))
+    assert score(made.model(), [5]) == (1, 1)
 
 
 def test_a_layer_of_another_kind_after_every_few_is_of_their_stack() -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from graphviz_tb.fold.flow.box import Dag, SymbolTable
 from graphviz_tb.fold.flow.order import (
-    _count_crossing_lines,
     _order_by_demand,
     _start_of_last_part,
     box_depths,
     box_tokens,
     compute_flow_order,
+    count_crossing_lines,
     ignore_far_lines,
 )
 from tests.each import each
@@ -28,7 +28,7 @@ def chain(first: int, stop: int) -> list[tuple[int, int]]:
 def cut(dag: Dag, far: int | None = None, broadcast: tuple[int, ...] = (), memory: tuple[int, ...] = ()) -> list[int]:
     """How many lines cross behind each box, these standing in the order of their numbers."""
     places = list(range(len(dag)))
-    return _count_crossing_lines(dag, box_depths(dag), places, places, broadcast, memory, far)
+    return count_crossing_lines(dag, box_depths(dag), places, places, broadcast, memory, far)
 
 
 def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:

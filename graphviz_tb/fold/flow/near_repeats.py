@@ -361,7 +361,9 @@ def _ends_stage(
     It has their channels, and downsamples only before other channels. If it is incomplete, its channels are known or
     its name has the next number.
     """
-    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
+    # A side output belongs to no block.
+    main = [element for element in sequence[start:stop] if not element.side]
+    stretch, other, widths = _boxes_of(main), _boxes_of(repetition), context.widths
     given = widths.output_channels(stretch)
     if given != widths.output_channels(other) or widths.has_downsampling(other):
         return False
@@ -464,12 +466,18 @@ def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
             return 0
         behind = whole - before
         profile = RepetitionProfile(repetition[:place], before, size)
-        # Two halves that only multiply are one block (MLP-Mixer).
-        mixes = any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in before)
+        # Two halves that only multiply are one block (MLP-Mixer), also with gates, if one alone transposes.
+        mixes = any(kind in MIXING_OPS for kind in before) or (
+            any("softmax" in kind.lower() for kind in before) and _transpose_count(before) == _transpose_count(behind)
+        )
         if size >= MIN_BLOCK_OPS and profile.unlike_op_count(behind) >= 0 and mixes:
             kernels = [context.widths.kernels(_boxes_of(half)) for half in (repetition[:place], repetition[place:])]
             return place if kernels[0] == kernels[1] else 0
     return 0
+
+
+def _transpose_count(ops: Counter[str]) -> int:
+    return sum(count for kind, count in ops.items() if "transpose" in kind.lower() and kind in REARRANGE_OPS)
 
 
 def _boxes_of(elements: FlowElements) -> list[FlowBox]:

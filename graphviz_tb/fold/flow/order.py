@@ -240,7 +240,7 @@ def compute_flow_order(dag: Dag) -> FlowOrder:
     if memory:
         # The depth of a decoder counts from its first box, not through the encoder.
         line, place, side = _order_by_demand(dag, box_depths(dag, broadcast | memory), broadcast, memory)
-    cut = Lazy(lambda: _count_crossing_lines(dag, depth, line, place, broadcast, memory))
+    cut = Lazy(lambda: count_crossing_lines(dag, depth, line, place, broadcast, memory))
     return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
 
 
@@ -263,7 +263,7 @@ def _order_by_demand(
             [dag.before[box] if box not in sums else [sums[box]] for box in range(len(dag))] if skipping else dag.before
         )
         line, side = _demand_order(dag, replace(dag, before=before), depth, first, then)
-        place = _inverse_places(line, len(dag))
+        place = inverse_places(line, len(dag))
         if all(place[source] < place[box] for box in sums for source in dag.before[box]):
             break
     return line, place, side
@@ -327,7 +327,7 @@ def _append_by_demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: li
 def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[int], head: int) -> list[int]:
     """Insert boxes off the main path after the last box that they need, whole components together."""
     rest = [box for box in range(len(dag)) if not seen[box]]
-    index, place = _inverse_places(rest, len(dag)), _inverse_places(line, len(dag))
+    index, place = inverse_places(rest, len(dag)), inverse_places(line, len(dag))
     pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if index[source] >= 0)
     found: list[tuple[list[int], list[int]]] = []
     for component in weak_components(len(rest), pairs):
@@ -348,10 +348,10 @@ def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: lis
     return made
 
 
-def _inverse_places(boxes: Sequence[int], count: int) -> list[int]:
+def inverse_places(boxes: Sequence[int], count: int) -> list[int]:
     """Return the position of each of `count` boxes in a list, -1 if it is missing.
 
-    >>> _inverse_places([2, 0], 4)
+    >>> inverse_places([2, 0], 4)
     [1, -1, 0, -1]
     """
     places = [-1] * count
@@ -363,12 +363,12 @@ def _inverse_places(boxes: Sequence[int], count: int) -> list[int]:
 def ignore_far_lines(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
     """Return the order with cuts that ignore edges over `far` places or more: features from a backbone to a head."""
     near = Lazy(
-        lambda: _count_crossing_lines(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far)
+        lambda: count_crossing_lines(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far)
     )
     return replace(order, cut=near)
 
 
-def _count_crossing_lines(
+def count_crossing_lines(
     dag: Dag,
     depth: list[int],
     line: list[int],

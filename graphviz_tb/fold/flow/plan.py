@@ -14,6 +14,7 @@ stacks       equal boxes with the same neighbours, numbered runs, chains of equa
 names        groups of names with one beginning, if they close no cycle
 order        one line along the flow, and how many edges cross each place
 regions      the boxes between two narrow places are a region, with branches inside
+streams      two streams end each block together, so that their blocks are regions
 repeats      consecutive equal stretches are a stack; the boxes between two stacks are the head of the second
 invariants   no group is too wide, none closes a cycle that the level does not have
 titles       names and addresses of groups

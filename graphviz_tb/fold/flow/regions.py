@@ -52,6 +52,7 @@ from graphviz_tb.fold.flow.repeats import fold_repeats
 from graphviz_tb.fold.flow.sequence import SequenceElement, has_same_content
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
 from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
+from graphviz_tb.fold.flow.streams import order_by_blocks
 from graphviz_tb.graphs.traversal import union_root
 from graphviz_tb.model.hierarchy import GroupOrigin
 
@@ -251,6 +252,11 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: 
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
         for near in _sequences_ignoring_far_lines(dag, order, context, depth):
             other = _fold_sequence(near, context)
+            best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
+        if paired := order_by_blocks(dag, order):
+            by_blocks, ends = paired
+            tokens = box_tokens(dag, by_blocks, context.symbols)
+            other = _fold_sequence(_make_elements(dag, by_blocks, ends, tokens, context, depth), context)
             best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
     single = _single_box_sequence(dag, order, context)
     if len(single) < MAX_SHORTENED_SHARE * len(dag):

@@ -253,7 +253,7 @@ def _best_alignment(
             paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, bool(paired), near, *borders
+            return not uneven, -wide, template(repeat) == known, sum(near) > 1, bool(paired), near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
