@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.api.sheet_columns import SheetTarget, choose_columns, covered_percent
+from graphviz_tb.api.sheet_columns import Layout, SheetTarget, choose_columns, covered_percent
 from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
@@ -29,9 +29,9 @@ from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import RowPath, child_path, is_stack, sole_stack, usual_member
-from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.scene import Scene, Size
 from graphviz_tb.model.skeleton import first_tie
-from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS, View
+from graphviz_tb.model.view import MIXED_TRAINING, NO_TRAINING, SHORT_NAMES, SMALL_GAPS
 from graphviz_tb.open.first_picture import (
     MAX_REPEAT_BOXES,
     MIN_PICTURE_BOXES,
@@ -48,7 +48,6 @@ from graphviz_tb.open.groups import (
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
 from graphviz_tb.place.frames import list_open_groups
-from graphviz_tb.render.close_frame import drawn_size
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
@@ -66,18 +65,6 @@ EASY_NAME_PX, LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 9, 8, 7, 6
 TRAINING_LEFT_OUT = Notice("no-training", "the figure has no room for what trains the model", strict=False)
 
 SecondLine = Callable[[RowPath], str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A picture without colours. `notices` report what was odd on the way, `columns` say which levels are broken into
-    columns."""
-
-    opened: OpenSet
-    view: View
-    scene: Scene
-    notices: tuple[Notice, ...]
-    columns: ColumnBreaks = field(default_factory=dict)
 
 
 def lay_out_picture(model: BaseModel, options: PictureOptions, second: SecondLine) -> Layout:
@@ -150,13 +137,10 @@ class _PictureDraft:
         if not self.options.wrap:
             return layout
 
-        def lay(columns: ColumnBreaks) -> tuple[View, Scene]:
-            made = self.lay_out(layout.opened, columns)
-            return made.view, made.scene
+        def lay(columns: ColumnBreaks) -> Layout:
+            return replace(self.lay_out(layout.opened, columns), notices=layout.notices)
 
-        target = _sheet_target(self.options)
-        view, scene, columns = choose_columns(lay, layout.view, layout.scene, self.frames, target)
-        return replace(layout, view=view, scene=scene, columns=columns)
+        return choose_columns(lay, layout, self.frames, _sheet_target(self.options))
 
 
 def _draft_picture(
@@ -204,11 +188,11 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
         if narrow >= MIXED_TRAINING and best:
             break
         layout = lay_out(tried, narrow)
-        if drawn_size(layout.scene)[0] + PAPER_ROOM[0] > target.size[0]:
+        if layout.size[0] + PAPER_ROOM[0] > target.size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
-        shown = _is_legible(layout.scene, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
+        shown = _is_legible(layout.size, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
         if best is None or shown > merits:
             best, merits = layout, shown
     return best or layout
@@ -286,7 +270,7 @@ def _open_on_white_sheet(draft: _PictureDraft, layout: Layout) -> Layout:
     """Return a first picture with the largest attention open too (its closed box names only its heads), if much of the
     screen is empty, boxes stay few and names easy to read."""
     model, target = draft.model, _sheet_target(draft.options)
-    if covered_percent(layout.scene, target) >= FULL_SHEET_PERCENT:
+    if covered_percent(layout.size, target) >= FULL_SHEET_PERCENT:
         return layout
     attention = _closed_attention(model.hierarchy, _metagraph_function(model, draft.options), layout)
     if not attention:
@@ -295,7 +279,7 @@ def _open_on_white_sheet(draft: _PictureDraft, layout: Layout) -> Layout:
     if _count_closed_boxes(more.scene) > MAX_REPEAT_BOXES:
         return layout
     more = draft.break_into_columns(more)
-    return more if _is_legible(more.scene, EASY_NAME_PX, target) else layout
+    return more if _is_legible(more.size, EASY_NAME_PX, target) else layout
 
 
 def _closed_attention(hierarchy: Hierarchy, metagraph: ExpandPath, layout: Layout) -> list[RowPath]:
@@ -387,14 +371,14 @@ class _GroupCloser:
     def largest_legible(self, min_name_px: int, least_open: int = MIN_OPEN_UNITS) -> Layout:
         """Return the layout with the most units open, and at least `least_open`, whose names have `min_name_px` on a
         screen; with all open if there is none."""
-        if _is_legible(self._all_open.scene, min_name_px, self._target):
+        if _is_legible(self._all_open.size, min_name_px, self._target):
             return self._all_open
         best, low, high = self._all_open, least_open, len(self._units) - 1  # the answer is between low and high
         while low <= high:
             # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
             count = (low + high + 1) // 2
             tried = self.lay_out_first(count)
-            if _is_legible(tried.scene, min_name_px, self._target) or count == least_open:
+            if _is_legible(tried.size, min_name_px, self._target) or count == least_open:
                 best, low = tried, count + 1
             else:
                 high = count - 1
@@ -404,10 +388,10 @@ class _GroupCloser:
         """Return the layout without its last open units while closing one enlarges names below `LEGIBLE_NAME_PX` and
         leaves `members` of stacks shown."""
         count = len(_opening_units(self._draft.model.hierarchy, layout.opened, self._draft.options))
-        while count > MIN_OPEN_UNITS and not _is_legible(layout.scene, LEGIBLE_NAME_PX, self._target):
+        while count > MIN_OPEN_UNITS and not _is_legible(layout.size, LEGIBLE_NAME_PX, self._target):
             count -= 1
             fewer = self.lay_out_first(count)
-            scale, larger = (self._target.scale(*drawn_size(each.scene)) for each in (layout, fewer))
+            scale, larger = (self._target.scale(*each.size) for each in (layout, fewer))
             if larger <= scale or not _shows_enough(fewer.scene, 0, members):
                 break
             layout = fewer
@@ -461,10 +445,10 @@ def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOption
     return units
 
 
-def _is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
+def _is_legible(size: Size, least: int, target: SheetTarget) -> bool:
     """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
     fits."""
-    scale = target.scale(*drawn_size(scene))
+    scale = target.scale(*size)
     return scale >= target.largest if target.is_page else OP_FONT_PX * scale >= 1000 * least
 
 

@@ -6,7 +6,8 @@ The sizes of the first picture decide, once for each level: groups that are open
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from functools import cached_property
 
 from graphviz_tb.arrange.cache import CacheKey, ColumnBreaks, level_key, rank_counts
 from graphviz_tb.arrange.lanes import (
@@ -18,8 +19,10 @@ from graphviz_tb.arrange.lanes import (
     longest_part,
 )
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.scene import Direction, Scene
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.scene import Direction, Scene, Size
 from graphviz_tb.model.view import View
+from graphviz_tb.open.groups import OpenSet
 from graphviz_tb.place.frames import FRAME_PADDING, GroupLayout, OpenGroup, list_open_groups
 from graphviz_tb.place.picture import FrameCache
 from graphviz_tb.render.close_frame import drawn_size
@@ -38,43 +41,55 @@ PASSING_LINE_PX = 12  # room for a line that passes the boxes of a rank
 USUAL_GAP_PX = 36  # between two ranks that were in different columns
 
 PartBreaks = tuple[tuple[int, ...], ...]
-LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
+LayOutAgain = Callable[[ColumnBreaks], "Layout"]
 
 
-def choose_columns(
-    lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
-) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture with some levels in columns, if that shows it larger, and these columns.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A picture without colours. `notices` report what was odd on the way, `columns` say which levels are broken into
+    columns."""
+
+    opened: OpenSet
+    view: View
+    scene: Scene
+    notices: tuple[Notice, ...]
+    columns: ColumnBreaks = field(default_factory=dict)
+
+    @cached_property
+    def size(self) -> Size:
+        """The width and height, as drawn."""
+        return drawn_size(self.scene)
+
+
+def choose_columns(lay: LayOutAgain, layout: Layout, frames: FrameCache, target: SheetTarget) -> Layout:
+    """Return a picture with some levels in columns, if that shows it larger.
 
     `lay` lays the picture out again with given columns. If a picture with levels in the form of a U must be reduced, it
     is tried without the U too: columns may show it larger.
     """
-    chosen = _choose_breaks(lay, view, scene, {}, frames, target)
-    bent = [group.view for group in list_open_groups(chosen[0]) if group.view.skeleton.falling]
-    if not bent or (was := _own_scale(chosen[1], target)) >= 1000:
+    chosen = _choose_breaks(lay, layout, frames, target)
+    bent = [group.view for group in list_open_groups(chosen.view) if group.view.skeleton.falling]
+    if not bent or (was := _own_scale(chosen, target)) >= 1000:
         return chosen
     straight: ColumnBreaks = {level_key(level.metagraph): (rank_counts(level.skeleton), ()) for level in bent}
-    other = _choose_breaks(lay, *lay(straight), straight, frames, target)
-    return other if 100 * _own_scale(other[1], target) >= MIN_GAIN_PERCENT * was else chosen
+    other = _choose_breaks(lay, lay(straight), frames, target)
+    return other if 100 * _own_scale(other, target) >= MIN_GAIN_PERCENT * was else chosen
 
 
-def _own_scale(scene: Scene, target: SheetTarget) -> int:
+def _own_scale(layout: Layout, target: SheetTarget) -> int:
     """Return the scale of a picture in thousandths, at most 1000."""
-    return min(1000, _shown_scale(*_flow_extent(scene), scene.direction, target))
+    return min(1000, _shown_scale(*_flow_extent(layout), layout.scene.direction, target))
 
 
-def _choose_breaks(
-    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
-) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture, laid out with `columns`, with further columns: level by level, the largest gain first, until
-    none is left."""
-    direction = scene.direction
+def _choose_breaks(lay: LayOutAgain, layout: Layout, frames: FrameCache, target: SheetTarget) -> Layout:
+    """Return a picture with further columns: level by level, the largest gain first, until none is left."""
+    direction = layout.scene.direction
     tried: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
-        groups, extent = list_open_groups(view), _flow_extent(scene)
-        layouts = [frames.known[group.view.path].frame for group in groups]
+        groups, columns, extent = list_open_groups(layout.view), layout.columns, _flow_extent(layout)
+        made = [frames.known[group.view.path].frame for group in groups]
         scale = _shown_scale(*extent, direction, target)
-        offers = _column_offers(groups, layouts, extent, direction, target)
+        offers = _column_offers(groups, made, extent, direction, target)
         for offer in sorted(offers, key=lambda offer: (offer.resort, -offer.scale))[:MAX_LEVELS_TRIED]:
             counts, key = rank_counts(offer.group.view.skeleton), level_key(offer.group.view.metagraph)
             if (key, offer.resort) in tried or (offer.resort == LAST_RESORT and columns):
@@ -82,21 +97,18 @@ def _choose_breaks(
             if key in columns and columns[key][0] != counts:
                 continue  # inputs were moved to columns: `breaks` are of other ranks
             tried.add((key, offer.resort))
-            more_columns = {**columns, key: (counts, offer.breaks)}
-            new_view, new_scene = lay(more_columns)
-            new_scale = _shown_scale(*_flow_extent(new_scene), direction, target)
-            if 100 * new_scale >= MIN_GAIN_PERCENT * scale:
-                view, scene, columns = new_view, new_scene, more_columns
+            more = lay({**columns, key: (counts, offer.breaks)})
+            if 100 * _shown_scale(*_flow_extent(more), direction, target) >= MIN_GAIN_PERCENT * scale:
+                layout = more
                 break
         else:
             break  # no offer was a gain
-    return view, scene, columns
+    return layout
 
 
-def _flow_extent(scene: Scene) -> tuple[int, int]:
+def _flow_extent(layout: Layout) -> tuple[int, int]:
     """Return the extent of a picture across the flow, and along it."""
-    size = drawn_size(scene)
-    return size if scene.direction in ("BT", "TB") else size[::-1]
+    return layout.size if layout.scene.direction in ("BT", "TB") else layout.size[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +131,9 @@ class SheetTarget:
         return min(1000 * self.size[0] // wide, 1000 * self.size[1] // tall, self.largest)
 
 
-def covered_percent(scene: Scene, target: SheetTarget) -> int:
+def covered_percent(size: Size, target: SheetTarget) -> int:
     """Return the share of the target that a picture covers, in percent, when it is not enlarged."""
-    wide, tall = drawn_size(scene)
+    wide, tall = size
     scale = min(1000, target.scale(wide, tall))
     covered = (wide + target.room[0]) * (tall + target.room[1]) * scale**2
     return 100 * covered // (target.size[0] * target.size[1] * 1000**2)

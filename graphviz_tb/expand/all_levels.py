@@ -55,30 +55,29 @@ class LevelLines:
 
 
 class MemberLines:
-    """The bridges of all groups in the members of a stack: the results of `find_bridges`, found in one pass.
+    """The bridges of all groups in a member of a stack: the results of `find_bridges`, found in one pass.
 
-    `borders` are the crossings of all groups in the file. `shown` lists member rows, outer before inner stacks, each
-    with its crossings where the stack shows it.
+    `borders` are the crossings of all groups in the file. `shown` lists the member and the members of stacks in it,
+    outer before inner ones, each with its crossings where its stack shows it.
     """
 
     def __init__(
         self,
         hierarchy: Hierarchy,
         facts: Facts,
-        stack: int,
         borders: BorderIndex,
         shown: Sequence[tuple[int, Crossings]],
         known: dict[OutputPairs, CarriedTensors],
     ) -> None:
-        end, start = hierarchy.end, hierarchy.child_start
-        member = np.full(end[stack] - stack, -1)  # the innermost member around each row
+        end, start, outermost = hierarchy.end, hierarchy.child_start, shown[0][0]
+        member = np.empty(end[outermost] - outermost, np.int64)  # the innermost member around each row
         for row, _ in shown:
-            member[row - stack : end[row] - stack] = row
+            member[row - outermost : end[row] - outermost] = row
         # Lines inside a member come first, in file order, then lines that cross its border.
-        first, stop = sorted_value_range(borders.groups, stack + 1, int(end[stack]))
+        first, stop = sorted_value_range(borders.groups, outermost, int(end[outermost]))
         own, here = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
-        around = member[here - stack]
-        within = (around >= 0) & (own.other > around) & (own.other < end[around])
+        around = member[here - outermost]
+        within = (own.other > around) & (own.other < end[around])
         across = concatenate_crossings(*(edges for _, edges in shown))
         top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
         # Drop lines that end at the stack itself, because their member is unknown.
@@ -89,21 +88,21 @@ class MemberLines:
         # A line that ends at a whole group is drawn inside it, too.
         at = np.flatnonzero(hierarchy.kind[across.inner] != OP_ROW)
         group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
-        kept = (member[group - stack] == top[number]) & (start[group + 1] > start[group])
+        kept = (member[group - outermost] == top[number]) & (start[group + 1] > start[group])
         group, number = group[kept], number[kept]
         groups = np.concatenate((here[within], group))
         order = np.lexsort((np.concatenate((np.full(len(groups) - len(group), -1), number)), groups))
         crossing = concatenate_crossings(own.pick(within), across.pick(number)).pick(order)
-        inner = _positions_of_holders(hierarchy, stack, groups[order], crossing.inner)
+        inner = _positions_of_holders(hierarchy, outermost, groups[order], crossing.inner)
         other = crossing.other.astype(np.int64) << 1 | crossing.inbound
         lines = bundle_edges(hierarchy.graph, facts, crossing.edge, (groups[order], inner, other), known)
-        self.stack, self.lines = stack, (lines.bundles, lines.line_columns())
-        # The bridges of row r are `[r - stack]` up to `[r - stack + 1]`.
-        self.crossing = np.searchsorted(lines.ends[0], np.arange(stack, end[stack] + 1)).tolist()
+        self.outermost, self.lines = outermost, (lines.bundles, lines.line_columns())
+        # The bridges of row r are `[r - outermost]` up to `[r - outermost + 1]`.
+        self.crossing = np.searchsorted(lines.ends[0], np.arange(outermost, end[outermost] + 1)).tolist()
 
     def bridges(self, row: int) -> list[Bridge]:
         """Return the bridges of a group; `drawable` is decided later."""
-        return build_bridges(*self.lines, *self.crossing[row - self.stack : row - self.stack + 2])
+        return build_bridges(*self.lines, *self.crossing[row - self.outermost : row - self.outermost + 2])
 
 
 class LevelForms:
@@ -248,7 +247,7 @@ def _child_positions(hierarchy: Hierarchy) -> Longs:
 
 
 def _positions_of_holders(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -> Longs:
-    """Return, for groups below a row, the position of the child that contains each inner row; the last position if the
+    """Return, for groups in a row, the position of the child that contains each inner row; the last position if the
     inner row is the group itself."""
     start, every = hierarchy.child_start, len(hierarchy)
     first, stop = start[around], start[hierarchy.end[around]]

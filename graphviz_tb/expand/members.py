@@ -103,7 +103,7 @@ class MemberExpander(Expander):
         self._lines: dict[RowPath, StackLines] = {}
         self._shown: dict[RowPath, SortedCrossings] = {}
         self._few: dict[tuple[RowPath, RowPath], list[PartialLine]] = {}
-        self._member_lines: dict[int, MemberLines] = {}  # by outermost stack
+        self._member_lines: dict[int, MemberLines] = {}  # by member of an outermost stack
         self._usual_ends: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chain_ends`
         self._surplus: dict[int, StackSurplus | None] = {}  # by stack
 
@@ -190,7 +190,7 @@ class MemberExpander(Expander):
             across = across.pick(~surplus.joins_box(across))
             bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
         elif self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
-            bridges = self._lines_of_members(stacks[0][0][0]).bridges(path[0])
+            bridges = self._lines_in_member(stacks[0][1][0]).bridges(path[0])
         else:
             across = self._group_crossings(path)
             if path[-1] in self.hierarchy.calls:
@@ -199,18 +199,18 @@ class MemberExpander(Expander):
         bridges = self._with_member_shares(path, rows, bridges, stacks)
         return decide_drawable(self, path, rows, bridges, away, self.options)
 
-    def _lines_of_members(self, stack: int) -> MemberLines:
-        """Return the bridges of all groups in the members of an outermost stack; cached."""
-        if stack not in self._member_lines:
+    def _lines_in_member(self, member: int) -> MemberLines:
+        """Return the bridges of all groups in a member of an outermost stack; cached."""
+        if member not in self._member_lines:
             from graphviz_tb.expand.all_levels import MemberLines
 
             hierarchy, files = self.hierarchy, self._edge_index
-            series = stack + np.flatnonzero(hierarchy.kind[stack : hierarchy.end[stack]] == SERIES_ROW)
+            series = member + np.flatnonzero(hierarchy.kind[member : hierarchy.end[member]] == SERIES_ROW)
             stacks = [row for row in series.tolist() if is_stack(hierarchy, row)]
-            members = [member for row in stacks for member in hierarchy.children(row).tolist()]
-            shown = [(member, self.member_crossings((member,))) for member in members]
-            self._member_lines[stack] = MemberLines(hierarchy, self.facts, stack, files.borders, shown, files.known)
-        return self._member_lines[stack]
+            members = [member, *(inner for row in stacks for inner in hierarchy.children(row).tolist())]
+            shown = [(row, self.member_crossings((row,))) for row in members]
+            self._member_lines[member] = MemberLines(hierarchy, self.facts, files.borders, shown, files.known)
+        return self._member_lines[member]
 
     def _with_member_shares(
         self, path: RowPath, rows: list[int], bridges: list[Bridge], stacks: list[tuple[RowPath, RowPath]]
@@ -312,12 +312,15 @@ class MemberExpander(Expander):
             else:
                 placed.append(Crossing(line.edge, found, *line[2:]))
         shown = self._first_with_ends([*own, *placed])
-        shown = self._first_with_ends([*shown, *self._lines_at_joints(stack, row, unplaced, shown)])
-        shown += self._edges_skipping_members(stack, row, lines.place)
+        joints = list(_iterate_crossings(self._edges_to_members(stack, row)))
+        shown = self._first_with_ends([*shown, *self._lines_at_joints(stack, row, unplaced, shown, joints)])
+        # Edges between a member and others that are not its neighbours in the stack are drawn, too.
+        here = lines.place[row]
+        shown += [line for line in joints if abs(lines.place.get(line.other, here) - here) > 1]
         # Lines inside the member around come first, as in `_crossings_in_member`.
         inside = range(around[-1], int(self.hierarchy.end[around[-1]])) if around else ()
         shown.sort(key=lambda line: (line.other not in inside, line))
-        shown = self._with_own_tensors(stack, row, shown)
+        shown = self._with_own_tensors(shown, joints)
         return _crossings_from_rows(shown if surplus is None else self._with_surplus(surplus, row, shown))
 
     def _first_with_ends(self, lines: Iterable[Crossing]) -> list[Crossing]:
@@ -328,9 +331,14 @@ class MemberExpander(Expander):
         return list(first.values())
 
     def _lines_at_joints(
-        self, stack: RowPath, member: int, lines: Sequence[Crossing], shown: Sequence[Crossing]
+        self,
+        stack: RowPath,
+        member: int,
+        lines: Sequence[Crossing],
+        shown: Sequence[Crossing],
+        joints: Sequence[Crossing],
     ) -> list[Crossing]:
-        """Return lines that correspond to no row of a member, moved to where it is joined to its neighbours.
+        """Return lines that correspond to no row of a member, moved to where `joints` join it to other members.
 
         Left out are lines to a row outside to which a `shown` line leads already, by data or by an edge of the same
         kind.
@@ -342,10 +350,10 @@ class MemberExpander(Expander):
         ]
         if not left:
             return []
-        slots = {(line.inner, line.inbound): line.slot for line in self._lines_to_members(stack, member)}
+        slots = {(line.inner, line.inbound): line.slot for line in joints}
         return [
             Crossing(line.edge, row, line.other, line.inbound, slots.get((row, line.inbound), line.slot))
-            for line, rows in zip(left, self._ends_of_lines(stack, member, left), strict=True)
+            for line, rows in zip(left, self._ends_of_lines(stack, member, left, joints), strict=True)
             for row in rows
         ]
 
@@ -368,12 +376,12 @@ class MemberExpander(Expander):
         fed = {(line.inner, line.slot) for line in more if line.inbound}
         return [line for line in lines if not (line.inbound and (line.inner, line.slot) in fed)] + more
 
-    def _with_own_tensors(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[Crossing]:
-        """Return the lines of a stack, but with the edges that join the shown member to its neighbours where there are
-        any: the tensors between the first stages differ in size from those between the last."""
+    def _with_own_tensors(self, lines: Sequence[Crossing], joints: Sequence[Crossing]) -> list[Crossing]:
+        """Return the lines of a stack, but with the edges that join the shown member to its neighbours (`joints`) where
+        there are any: the tensors between the first stages differ in size from those between the last."""
         own: dict[tuple[int, bool, int, bool], int] = {}
         control = self.hierarchy.graph.control
-        for edge, inner, _, inbound, slot in self._lines_to_members(stack, member):
+        for edge, inner, _, inbound, slot in joints:
             own.setdefault((inner, inbound, slot, control.item(edge)), edge)
         return [
             Crossing(own.get((inner, inbound, slot, control.item(edge)), edge), inner, other, inbound, slot)
@@ -428,7 +436,9 @@ class MemberExpander(Expander):
                 found[first:stop] = np.array([-1 if row is None else row for row in matches])[index]
         return int32_column(found)
 
-    def _ends_of_lines(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[list[int]]:
+    def _ends_of_lines(
+        self, stack: RowPath, member: int, lines: Sequence[Crossing], joints: Sequence[Crossing]
+    ) -> list[list[int]]:
         """Return for each line of a member of another structure the rows of `member` where it is drawn.
 
         Candidates are the rows where neighbours are joined to `member` (`_row_ends`). Take the rows of a tensor of
@@ -438,8 +448,7 @@ class MemberExpander(Expander):
         graph, names = self.hierarchy.graph, self.hierarchy.name
         ends = {inbound: self._row_ends(stack, member, inbound) for inbound in {line.inbound for line in lines}}
         shared = {
-            (line.inbound, line.inner): (int(graph.source[line.edge]), int(graph.key[line.edge]))
-            for line in self._lines_to_members(stack, member)
+            (line.inbound, line.inner): (int(graph.source[line.edge]), int(graph.key[line.edge])) for line in joints
         }
         tensor = {(inbound, row): shared.get((inbound, row)) for inbound, rows in ends.items() for row in rows}
         found: dict[tuple[int, bool], set[tuple[int, int] | None]] = {}  # by the row outside and inbound
@@ -459,9 +468,7 @@ class MemberExpander(Expander):
         """Return the rows of a member that a neighbour feeds (`inbound`), or that feed a neighbour; lines of members of
         another structure are drawn there."""
         usual = self._lines[stack].member
-        if (stack, inbound) not in self._usual_ends:
-            self._usual_ends[stack, inbound] = self._chain_ends(stack, usual, inbound)
-        rows = (self.alike.corresponding_row(usual, member, row) for row in self._usual_ends[stack, inbound])
+        rows = (self.alike.corresponding_row(usual, member, row) for row in self._chain_ends(stack, usual, inbound))
         # If no row corresponds, the member has another structure: use its own edges.
         return [row for row in rows if row is not None] or self._rows_joined_to_members(stack, member, inbound)
 
@@ -472,6 +479,11 @@ class MemberExpander(Expander):
         return list(dict.fromkeys(own.inner[data].tolist()))
 
     def _chain_ends(self, stack: RowPath, usual: int, inbound: bool) -> list[int]:
+        if (stack, inbound) not in self._usual_ends:
+            self._usual_ends[stack, inbound] = self._find_chain_ends(stack, usual, inbound)
+        return self._usual_ends[stack, inbound]
+
+    def _find_chain_ends(self, stack: RowPath, usual: int, inbound: bool) -> list[int]:
         """Return the rows of the usual member that a neighbour feeds (`inbound`), or that feed a neighbour.
 
         If it has no such neighbour, the rows of another member decide.
@@ -489,14 +501,6 @@ class MemberExpander(Expander):
     def _edges_to_members(self, stack: RowPath, member: int) -> Crossings:
         own = self._edge_index.crossings_at((*stack[:-1], member))
         return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
-
-    def _lines_to_members(self, stack: RowPath, member: int) -> Iterable[Crossing]:
-        return _iterate_crossings(self._edges_to_members(stack, member))
-
-    def _edges_skipping_members(self, stack: RowPath, member: int, place: dict[int, int]) -> list[Crossing]:
-        """Return the edges between one member and others that are not its neighbours in the stack."""
-        here, lines = place[member], self._lines_to_members(stack, member)
-        return [line for line in lines if abs(place.get(line.other, here) - here) > 1]
 
 
 def _name_without_counters(name: str) -> str:

@@ -15,10 +15,10 @@ from graphviz_tb.api.pipeline import Model, Picture
 from graphviz_tb.api.sheet_columns import SheetTarget
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import path_address
-from graphviz_tb.model.scene import Scene
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.render.close_frame import drawn_size
 from graphviz_tb.search.names import _with_program_names
 from tests.each import each
 from tests.effort import part
@@ -110,15 +110,15 @@ def high(groups: int = 3) -> Model:
 def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_closed() -> None:
     model = high(5)
     whole, first = model.picture(depth=1).scene, model.picture().scene
-    assert not _is_legible(whole, 8, SheetTarget())
-    assert _is_legible(first, 8, SheetTarget())
+    assert not _is_legible(drawn_size(whole), 8, SheetTarget())
+    assert _is_legible(drawn_size(first), 8, SheetTarget())
     assert opened(model.picture()) == {"g0"}
     head, _ = page_data(model, PictureOptions())
     assert len(head["open"]) == 1
 
 
 def test_the_group_opened_first_stays_open_however_high_the_picture_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.api.layout._is_legible", lambda scene, least, target: False)
+    monkeypatch.setattr("graphviz_tb.api.layout._is_legible", lambda size, least, target: False)
     assert opened(high().picture()) == {"g0"}
 
 
@@ -153,7 +153,7 @@ def test_stages_of_a_u_are_closed() -> None:
     [(1930, 9, True), (1931, 9, False), (9, 1057, True), (9, 1058, False)],
 )
 def test_names_of_eight_pixels_are_legible(width: int, height: int, legible: bool) -> None:
-    assert _is_legible(Scene(width, height, "TB", (), (), (), (), ()), 8, SheetTarget()) is legible
+    assert _is_legible((width, height), 8, SheetTarget()) is legible
 
 
 def test_names_in_the_code_reach_through_series() -> None:
