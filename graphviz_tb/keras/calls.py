@@ -61,8 +61,8 @@ def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput
         if input_index is None or outer is None:
             feeds = []
             break
-        if model.outside is not None:
-            feeds = model.outside
+        if model.feeds is not None:
+            feeds = model.feeds
             break
         if model.calls:
             references = model.references_by_input[input_index] if input_index < len(model.references_by_input) else ()
@@ -74,7 +74,7 @@ def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput
         passed_models.append(model)
         layer, model = model, outer
     for inner in passed_models:
-        inner.outside = feeds
+        inner.feeds = feeds
     return feeds
 
 
@@ -100,13 +100,13 @@ def _resolve_output(source: LayerOutput) -> LayerOutput | None:
         # Clamp a position that the model does not have.
         position = max(0, min(found.output, len(model.output_references) - 1))
         passed_outputs.append((found, position))
-        found = model.made_by[position] if position in model.made_by else _inner_output(model, position)
-        if position in model.made_by:
+        found = model.resolved[position] if position in model.resolved else _inner_output(model, position)
+        if position in model.resolved:
             break
     # Outwards again: cache the result for one run of each model, then shift the call to the requested run.
     for output, position in reversed(passed_outputs):
         model = output.layer
-        model.made_by[position] = found
+        model.resolved[position] = found
         if found is not None:
             found = found._replace(call=output.call * (found.layer.runs // model.runs) + found.call)
     return None if found is None else found._replace(argument=source.argument, stated=source.stated)

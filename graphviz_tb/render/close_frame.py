@@ -106,7 +106,7 @@ class _FrameClosing:
         self.moves: dict[int, int] = {}  # by outer box, along the flow
         self.cuts: dict[int, int] = {}  # by port, its new place along the flow
         self.asides: dict[int, int] = {}  # by outer box, across the flow
-        self.short: dict[int, tuple[Point, ...]] = {}  # by route, its new points
+        self.redrawn: dict[int, tuple[Point, ...]] = {}  # by route, its new points
         self.labels: dict[int, Point] = {}  # by text, its new place
         self.joints: dict[int, Point] = {}  # by port of such a route, its new place
 
@@ -216,8 +216,8 @@ class _FrameClosing:
         self.moves[number] = start - box.start
         self.asides[number] = shift
         new_start, new_port = self.point_at(head, start), self.point_at(head, start - INPUT_LINE_PX // 2)
-        self.short[lines[0]] = (new_start, new_port)
-        self.short[inner_lines[0]] = (new_port, head)
+        self.redrawn[lines[0]] = (new_start, new_port)
+        self.redrawn[inner_lines[0]] = (new_port, head)
         self.joints[port] = new_port
         for index, text in enumerate(scene.texts):
             extent = self.text_extent(text)
@@ -292,7 +292,7 @@ class _FrameClosing:
             scene,
             boxes=tuple(boxes),
             routes=tuple(
-                replace(route, points=self.short[at], parting=None) if at in self.short else self.moved_route(route)
+                replace(route, points=self.redrawn[at], parting=None) if at in self.redrawn else self.moved_route(route)
                 for at, route in enumerate(scene.routes)
             ),
             ports=tuple(ports),

@@ -5847,7 +5847,7 @@ class _FrameClosing {
     this.moves = new Map();
     this.cuts = new Map();
     this.asides = new Map();
-    this.short = new Map();
+    this.redrawn = new Map();
     this.labels = new Map();
     this.joints = new Map();
   }
@@ -5965,8 +5965,8 @@ class _FrameClosing {
     this.moves.set(number, (start - box.start));
     this.asides.set(number, shift);
     [new_start, new_port] = [this.point_at(head, start), this.point_at(head, (start - Math.floor(INPUT_LINE_PX / 2)))];
-    this.short.set(lines[0], [new_start, new_port]);
-    this.short.set(inner_lines[0], [new_port, head]);
+    this.redrawn.set(lines[0], [new_start, new_port]);
+    this.redrawn.set(inner_lines[0], [new_port, head]);
     this.joints.set(port, new_port);
     for ([index, text] of py_enumerate(scene.texts)) {
       extent = this.text_extent(text);
@@ -6041,7 +6041,7 @@ class _FrameClosing {
       [x, y] = py_get(this.joints, number, [x, y]);
       ports.push((py_equal([x, y], [port.x, port.y]) ? port : py_replace(port, {x: x, y: y})));
     }
-    return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.short.has(at) ? py_replace(route, {points: this.short.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
+    return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.redrawn.has(at) ? py_replace(route, {points: this.redrawn.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
   }
   label_move(text) {
     let extent, middle, behind, near;
