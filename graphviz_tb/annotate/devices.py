@@ -108,12 +108,12 @@ def count_executions_once(trace: dict[str, list[Execution]]) -> list[CountedExec
     A kernel counts on its accelerator, and the host entry of a node with kernels is "enqueue". Without streams in the
     trace, the accelerator's entries count.
     """
-    streams: dict[str, dict[str, list[Execution]]] = defaultdict(dict)
+    streams: dict[str, dict[str, list[Execution]]] = defaultdict(dict)  # by accelerator, then by stream
     families = DeviceFamilies(trace)
     for device, executions in trace.items():
-        part = STREAM_DEVICE.match(device)
-        if part is not None:
-            streams[families.device_of(part["base"])][part["part"]] = executions
+        match = STREAM_DEVICE.match(device)
+        if match is not None:
+            streams[families.device_of(match["base"])][match["part"]] = executions
     counted: list[CountedExecution] = []
     for base, parts in streams.items():
         counted += [CountedExecution(execution, "accelerator", base) for execution in _distinct_executions(parts)]
@@ -121,7 +121,7 @@ def count_executions_once(trace: dict[str, list[Execution]]) -> list[CountedExec
         if STREAM_DEVICE.match(device):
             continue
         # Entries of nodes with kernels on the accelerator are enqueues; others are work on the host.
-        kernels = {strip_kernel_name(execution.name) for part in streams.get(device, {}).values() for execution in part}
+        kernels = {strip_kernel_name(kernel.name) for stream in streams.get(device, {}).values() for kernel in stream}
         without_kernels = "accelerator" if is_accelerator_device(device) and device not in streams else "cpu"
         counted += [
             CountedExecution(
@@ -137,24 +137,24 @@ def _distinct_executions(parts: dict[str, list[Execution]]) -> list[Execution]:
 
     Numbered streams add up; "all" and "memcpy" repeat their executions.
     """
-    key = {
-        part: Counter((strip_kernel_name(execution.name), execution.start, execution.time) for execution in listed)
-        for part, listed in parts.items()
+    counts_of_part = {
+        part: Counter((strip_kernel_name(execution.name), execution.start, execution.time) for execution in executions)
+        for part, executions in parts.items()
     }
     numbered: Counter[tuple[str, int, int]] = Counter()
-    for part, counts in key.items():
+    for part, counts in counts_of_part.items():
         if part not in ("stream:all", "memcpy"):
             numbered.update(counts)
     # The union of Counters has the larger count of each: executions in both "all" and a numbered stream count once.
-    wanted = numbered | key.get("stream:all", Counter()) | key.get("memcpy", Counter())
-    left, kept = dict(wanted), []
-    for listed in parts.values():
-        for execution in listed:
-            what = (strip_kernel_name(execution.name), execution.start, execution.time)
-            if left.get(what):
-                left[what] -= 1
-                kept.append(execution)
-    return kept
+    wanted = numbered | counts_of_part.get("stream:all", Counter()) | counts_of_part.get("memcpy", Counter())
+    remaining, distinct = dict(wanted), []
+    for executions in parts.values():
+        for execution in executions:
+            key = (strip_kernel_name(execution.name), execution.start, execution.time)
+            if remaining.get(key):
+                remaining[key] -= 1
+                distinct.append(execution)
+    return distinct
 
 
 def strip_kernel_name(name: str) -> str:

@@ -55,8 +55,8 @@ def _output_list_length(definition: NodeDef, output: OutputDef) -> int:
         value = definition.attr[attr]
         return len(value.list.type) if value.HasField("list") else max(0, int(value.i))
     known = op_def(definition.op)
-    usual = known.defaults.get(attr) if known is not None else None
-    return len(usual) if isinstance(usual, list) else int(usual or 0)
+    default = known.defaults.get(attr) if known is not None else None
+    return len(default) if isinstance(default, list) else int(default or 0)
 
 
 def output_count(definition: NodeDef) -> int | None:
@@ -175,10 +175,10 @@ def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
             names = size_names(messages[index]) if None in shape and index < len(messages) else ()
             return Tensor(shape, dtypes(index), origin, names=names)
         # A list of shapes may declare this one unknown; without a list, the called function may have it.
-        made = _call_result_tensor(graph, calls, node, index) if shapes is None else None
-        if made is None:
+        result = _call_result_tensor(graph, calls, node, index) if shapes is None else None
+        if result is None:
             return Tensor(None, dtypes(index))
-        return Tensor(made.shape, dtypes(index) or made.dtype, "signature" if made.shape is not None else "")
+        return Tensor(result.shape, dtypes(index) or result.dtype, "signature" if result.shape is not None else "")
 
     return lookup
 
@@ -221,22 +221,24 @@ def _call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int)
     Calls in calls are followed; results of recursive calls are unknown.
     """
     result = None
-    passed = []
+    entered_calls = []
     # Each round enters a call: from its output to the node and output in the body that are its result.
     while node in calls.by_node:
         if (node, index) in calls.known:
             result = calls.known[node, index]
             break
-        passed.append((node, index))
+        entered_calls.append((node, index))
         calls.known[node, index] = None  # so that a cycle ends
         inner = _function_result_tensor(graph, calls.by_node[node].function, index, calls.makers)
-        result = inner[2] if inner else None
-        # Stop at an argument, and at a result whose shape the file declares.
-        if inner is None or inner[0] < 0 or inner[2].shape is not None:
+        if inner is None:
+            result = None
             break
-        node, index, _ = inner
+        node, index, result = inner
+        # Stop at an argument, and at a result whose shape the file declares.
+        if node < 0 or result.shape is not None:
+            break
     # All calls on the way have this result.
-    calls.known.update(dict.fromkeys(passed, result))
+    calls.known.update(dict.fromkeys(entered_calls, result))
     return result
 
 

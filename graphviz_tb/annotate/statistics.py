@@ -10,7 +10,7 @@ sum up    convert samples to columns over rows: sums of groups; median, mean, mi
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -65,35 +65,35 @@ class MeasuredChains:
         measured, number = np.unique(row, return_inverse=True)
         starts = np.searchsorted(measured, np.arange(len(hierarchy)))
         ends = np.searchsorted(measured, hierarchy.end)
-        some = np.flatnonzero(ends > starts)
+        enclosing = np.flatnonzero(ends > starts)
         # Number the chains in preorder: of two with the same start, the outer one ends later.
-        slices = starts[some] * (len(measured) + 1) + len(measured) - ends[some]
+        slices = starts[enclosing] * (len(measured) + 1) + len(measured) - ends[enclosing]
         _, outermost, chain_of_some = np.unique(slices, return_index=True, return_inverse=True)
         self.chain_of = np.full(len(hierarchy), -1, np.int64)
-        self.chain_of[some] = chain_of_some
-        begins, stops = starts[some][outermost], ends[some][outermost]
-        above = hierarchy.parent[some[outermost]].astype(np.int64)
+        self.chain_of[enclosing] = chain_of_some
+        chain_starts, chain_stops = starts[enclosing][outermost], ends[enclosing][outermost]
+        parent_rows = hierarchy.parent[enclosing[outermost]].astype(np.int64)
         self.chains = len(outermost)
-        parent = np.where(above >= 0, self.chain_of[above], -1)
+        parent = np.where(parent_rows >= 0, self.chain_of[parent_rows], -1)
 
         entry, key = np.arange(len(row)), step * len(measured) + number
-        before = np.full(len(row), -1, np.int64)
-        same = step[1:] == step[:-1]
-        before[1:][same] = number[:-1][same]
+        previous = np.full(len(row), -1, np.int64)
+        same_step = step[1:] == step[:-1]
+        previous[1:][same_step] = number[:-1][same_step]
         chain = self.chain_of[row]
-        found, entries = [chain], [entry]
+        chains_of_entries, entries = [chain], [entry]
         # Follow each entry outwards until a chain contains the previous entry too, which leads to the rest.
         while len(chain):
             chain = parent[chain]
-            further = (chain >= 0) & (begins[chain] > before)
-            chain, before, entry = chain[further], before[further], entry[further]
-            found.append(chain)
+            is_first = (chain >= 0) & (chain_starts[chain] > previous)
+            chain, previous, entry = chain[is_first], previous[is_first], entry[is_first]
+            chains_of_entries.append(chain)
             entries.append(entry)
         first = np.concatenate(entries)
         order = np.argsort(step[first], kind="stable")
         # The entry from which a chain was reached is its first: earlier entries precede the chain.
-        self.chain, self.first = np.concatenate(found)[order], first[order]
-        self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
+        self.chain, self.first = np.concatenate(chains_of_entries)[order], first[order]
+        self.stop = np.searchsorted(key, step[self.first] * len(measured) + chain_stops[self.chain])
 
     def sums_by_place(self, values: Longs) -> Longs:
         total = prefix_sums(values)
@@ -115,17 +115,17 @@ class MeasuredChains:
     def measure_rows(self, values: Longs, steps: int, unit: int = 1) -> StepMeasure:
         """Return mean, median, minimum and maximum of each row over `steps` steps, divided by `unit`; a step without
         the row counts as 0."""
-        some = np.flatnonzero(values)
-        chain, value = self.chain[some], values[some] / unit
-        count, found = max(1, steps), np.bincount(chain, minlength=self.chains)
+        measured = np.flatnonzero(values)
+        chain, value = self.chain[measured], values[measured] / unit
+        count, counts = max(1, steps), np.bincount(chain, minlength=self.chains)
         in_order = value[np.lexsort((value, chain))]
-        first, zeros = np.cumsum(found) - found, count - found
+        first, zeros = np.cumsum(counts) - counts, count - counts
 
         def value_at_rank(rank: int) -> Floats:
             """Return the value of each chain at a rank among all steps: first zeros, then measured values."""
             column = np.zeros(self.chains)
-            beyond = zeros <= rank
-            column[beyond] = in_order[(first + rank - zeros)[beyond]]
+            is_measured = zeros <= rank
+            column[is_measured] = in_order[(first + rank - zeros)[is_measured]]
             return column
 
         mean = np.bincount(chain, value, self.chains) / count
@@ -169,20 +169,20 @@ def _stats_from_samples(hierarchy: Hierarchy, steps: list[SamplesByPath], machin
     inside: list[SamplesByPath] = []
     entries = [np.zeros((0, len(ENTRY_FIELDS)), np.int64)]
     shapes: dict[int, tuple[Shape, ...]] = {}
-    placed: dict[int, str] = {}
+    device_of_row: dict[int, str] = {}
     library = int(hierarchy.end[0])  # rows of functions follow those of the main graph
     functions: dict[int, int] = {}
     for number, (samples, of_calls) in enumerate(zip(steps, machinery, strict=True)):
         merged = merge_call_samples(samples, of_calls)
         inside.append({path: sample for path, sample in merged.items() if len(path) > 1 or path[0] >= library})
-        found = sorted(_sum_samples_by_row(hierarchy, merged, functions).items())
+        sums = sorted(_sum_samples_by_row(hierarchy, merged, functions).items())
         entries.append(
-            np.array([(number, row, *values) for row, values in found], np.int64).reshape(-1, len(ENTRY_FIELDS))
+            np.array([(number, row, *values) for row, values in sums], np.int64).reshape(-1, len(ENTRY_FIELDS))
         )
         for path, sample in samples.items():
             shapes.setdefault(path[-1], sample.shapes)
-            placed.setdefault(path[-1], sample.device)
-    return replace(_build_stats_columns(hierarchy, np.concatenate(entries).T, inside, shapes), placed=placed)
+            device_of_row.setdefault(path[-1], sample.device)
+    return replace(_build_stats_columns(hierarchy, np.concatenate(entries).T, inside, shapes), placed=device_of_row)
 
 
 def _build_stats_columns(
@@ -191,24 +191,24 @@ def _build_stats_columns(
     """Return the statistics as columns. `entries` are the `ENTRY_FIELDS` of every row measured in a step, and of
     enclosing calls."""
     column = dict(zip(ENTRY_FIELDS, entries, strict=True))
-    around = MeasuredChains(hierarchy, column["step"], column["row"])
+    chains = MeasuredChains(hierarchy, column["step"], column["row"])
 
     def measure(name: str) -> StepMeasure:
         # From nanoseconds to microseconds.
-        return around.measure_rows(around.sums_by_place(column[name]), len(inside), 1 if name == "bytes" else 1000)
+        return chains.measure_rows(chains.sums_by_place(column[name]), len(inside), 1 if name == "bytes" else 1000)
 
-    ordinary, counts = hierarchy.is_ordinary_op, around.step_counts_by_row()
-    seen = np.zeros(len(hierarchy), bool)
-    seen[column["row"]] = True
+    ordinary, counts = hierarchy.is_ordinary_op, chains.step_counts_by_row()
+    is_measured = np.zeros(len(hierarchy), bool)
+    is_measured[column["row"]] = True
     return Stats(
         steps=tuple(str(step) for step in range(len(inside))),
         time=measure("time"),
-        span=around.measure_rows(around.spans_by_place(column["start"], column["end"]), len(inside), 1000),
+        span=chains.measure_rows(chains.spans_by_place(column["start"], column["end"]), len(inside), 1000),
         bytes=measure("bytes"),
         cpu=measure("cpu").median,
         accelerator=measure("accelerator").median,
         enqueue=measure("enqueue").median,
-        measured=freeze_array(sums_below(hierarchy, seen & ordinary)),
+        measured=freeze_array(sums_below(hierarchy, is_measured & ordinary)),
         ops=freeze_array(sums_below(hierarchy, ordinary)),
         known=freeze_array(counts > 0),
         end=hierarchy.end,
@@ -259,11 +259,11 @@ def _sum_samples_by_row(
             if row not in functions:
                 functions[row] = function_row_of(hierarchy, row)
             if row not in by_row:
-                by_row[row] = [0, 0, 0, 0, 0, NEVER_STARTED, -1]
+                by_row[row] = [*[0] * len(SAMPLE_QUANTITIES), NEVER_STARTED, -1]  # the last two are start and end
         for row in {functions[row]: row for row in path}.values():
             values = by_row[row]
-            for place, name in enumerate(SAMPLE_QUANTITIES):
-                values[place] += getattr(sample, name)
+            for index, name in enumerate(SAMPLE_QUANTITIES):
+                values[index] += getattr(sample, name)
             if sample.start >= 0:
                 values[-2:] = min(values[-2], sample.start), max(values[-1], sample.end)
     return by_row
@@ -493,22 +493,22 @@ def _mean_unmatched_times(steps: list[JoinedTrace]) -> dict[str, float]:
 
 def _device_uses(reads: list[dict[str, list[Execution]]], options: StatsOptions) -> tuple[DeviceUse, ...]:
     """Return the use of each device of the traces, in order of appearance."""
-    total: dict[str, list[int]] = {}
+    counts: Counter[str] = Counter()
+    times: Counter[str] = Counter()  # in nanoseconds
     for read in reads:
         for device, executions in read.items():
-            use = total.setdefault(device, [0, 0])
-            use[0] += len(executions)
-            use[1] += sum(execution.time for execution in executions)
+            counts[device] += len(executions)
+            times[device] += sum(execution.time for execution in executions)
     steps = max(1, len(reads))
-    streamed = {device.partition("/stream:")[0] for device in total if "/stream:" in device and device[-4:] != ":all"}
+    streamed = {device.partition("/stream:")[0] for device in times if "/stream:" in device and device[-4:] != ":all"}
     return tuple(
         DeviceUse(
             device,
-            use[0],
-            use[1] / 1000 / steps,
+            counts[device],
+            time / 1000 / steps,
             is_joined_device(device, options) and not _repeats_streams(device, streamed),
         )
-        for device, use in total.items()
+        for device, time in times.items()
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -71,12 +71,12 @@ def _nested_levels(times: SliceTimes) -> tuple[list[int], list[int]]:
     levels: list[int] = []
     parents: list[int] = []
     open_now: list[tuple[int, int, int]] = []  # end, level, slice; the deepest last
-    most: int = MAX_LANE_LEVELS
+    max_levels: int = MAX_LANE_LEVELS
     for number, (start, end) in enumerate(times):
-        open_now = [interval for interval in open_now if interval[0] > start]
+        open_now = [outer for outer in open_now if outer[0] > start]
         level = open_now[-1][1] + 1 if open_now else 0
-        parent = next((interval[2] for interval in reversed(open_now) if interval[0] >= end), -1)
-        if level >= most:
+        parent = next((outer for outer_end, _, outer in reversed(open_now) if outer_end >= end), -1)
+        if level >= max_levels:
             level, parent = NO_LEVEL, -1
         else:
             open_now.append((end, level, number))
@@ -300,9 +300,19 @@ def _group_around(hierarchy: Hierarchy, path: RowPath) -> RowPath | None:
     return (*path[:-1], row)
 
 
-SliceValues = tuple[int, int, int, int, int, int]  # start, end, name, node, kind, waited
+class SliceValues(NamedTuple):
+    """A slice of a lane; `name` and `node` are numbers of `SliceNumbers`."""
+
+    start: int
+    end: int
+    name: int
+    node: int
+    kind: int
+    waited: int
+
+
 PathByName = Mapping[str, ExecutionPath]
-SLICE_FIELDS = 6
+SLICE_FIELDS = len(SliceValues._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,19 +338,19 @@ def _build_timeline(
     numbers = SliceNumbers({}, {})
     origin = min((entry.execution.start for entry in counted), default=0)
     lanes: list[Lane] = []
-    made: list[Any] = []
+    tables: list[Any] = []
     for device, thread, executions in _executions_by_lane(trace, read, how):
         slices = [
             _execution_slice(execution, how[id(execution)], places, kinds, numbers, origin) for execution in executions
         ]
         if STREAM_DEVICE.match(device):
             slices += _op_spans_over_kernels(slices, numbers, places)
-        slices.sort(key=lambda piece: (piece[0], -piece[1], -piece[4]))  # outer slices before inner ones
+        slices.sort(key=lambda piece: (piece.start, -piece.end, -piece.kind))  # outer slices before inner ones
         columns = _lane_columns(len(lanes), slices, bool(thread))
         levels = int(np.max(columns[1])) + 1 if columns.shape[1] else 0
         lanes.append(Lane(device, thread, is_accelerator_device(STREAM_DEVICE.sub(r"\g<base>", device)), levels))
-        made.append(columns)
-    return _join_lanes(hierarchy, lanes, made, numbers, origin)
+        tables.append(columns)
+    return _join_lanes(hierarchy, lanes, tables, numbers, origin)
 
 
 def _executions_by_lane(
@@ -384,7 +394,7 @@ def _execution_slice(
         if how != "enqueue" and not place.within:
             kind = kinds[place.path]
     start = each.start - origin
-    return start, start + each.time, number, node, kind, each.waited
+    return SliceValues(start, start + each.time, number, node, kind, each.waited)
 
 
 def _op_spans_over_kernels(slices: list[SliceValues], numbers: SliceNumbers, places: PathByName) -> list[SliceValues]:
@@ -396,23 +406,23 @@ def _op_spans_over_kernels(slices: list[SliceValues], numbers: SliceNumbers, pla
     first = 0  # of the consecutive kernels
     ordered = sorted(slices)
     for last in range(len(ordered)):
-        node = ordered[last][3]
-        if last + 1 < len(ordered) and ordered[last + 1][3] == node:
+        node = ordered[last].node
+        if last + 1 < len(ordered) and ordered[last + 1].node == node:
             continue
         run = ordered[first : last + 1]
         first = last + 1
         name = op_names.get(paths[node], "") if node >= 0 else ""
-        if name and (len(run) > 1 or names[run[0][2]] != name):
+        if name and (len(run) > 1 or names[run[0].name] != name):
             number = numbers.names.setdefault(name, len(numbers.names))
-            end = max(piece[1] for piece in run)
-            spans.append((run[0][0], end, number, node, SliceKind.KERNELS, 0))
+            end = max(piece.end for piece in run)
+            spans.append(SliceValues(run[0].start, end, number, node, SliceKind.KERNELS, waited=0))
     return spans
 
 
 def _lane_columns(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
     """Return the columns of one lane, sorted by level and start: lane, level, `SliceValues`, and the enclosing
     slice."""
-    times = [piece[:2] for piece in slices]
+    times = [(piece.start, piece.end) for piece in slices]
     levels, parents = _nested_levels(times) if threaded else (_packed_levels(times), [-1] * len(slices))
     columns = np.empty((3 + SLICE_FIELDS, len(slices)), np.int64)
     columns[0], columns[1], columns[-1] = lane, levels, parents
@@ -426,16 +436,16 @@ def _lane_columns(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
 
 
 def _join_lanes(
-    hierarchy: Hierarchy, lanes: list[Lane], made: list[Any], numbers: SliceNumbers, origin: int
+    hierarchy: Hierarchy, lanes: list[Lane], tables: list[Any], numbers: SliceNumbers, origin: int
 ) -> Timeline:
-    columns: Any = np.concatenate([np.zeros((3 + SLICE_FIELDS, 0), np.int64), *made], axis=1)
-    sizes = np.cumsum([0, *(table.shape[1] for table in made)])
-    begins = np.repeat(sizes[:-1], np.diff(sizes))
-    columns[-1] = np.where(columns[-1] >= 0, columns[-1] + begins, -1)
+    columns: Any = np.concatenate([np.zeros((3 + SLICE_FIELDS, 0), np.int64), *tables], axis=1)
+    sizes = np.cumsum([0, *(table.shape[1] for table in tables)])
+    offsets = np.repeat(sizes[:-1], np.diff(sizes))
+    columns[-1] = np.where(columns[-1] >= 0, columns[-1] + offsets, -1)
     shown = columns[1] >= 0
-    place = np.cumsum(shown) - 1
+    new_index = np.cumsum(shown) - 1
     columns = columns[:, shown]
-    columns[-1] = np.where(columns[-1] >= 0, place[columns[-1]], -1)  # the slice around a shown slice is shown
+    columns[-1] = np.where(columns[-1] >= 0, new_index[columns[-1]], -1)  # the slice around a shown slice is shown
     lane, level, start, end, name, node, kind, waited, parent = columns
     nodes = tuple(numbers.nodes)
     return Timeline(
@@ -509,9 +519,9 @@ def build_profile(
 def _describe_gaps(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurve], outside: int) -> list[str]:
     """Return texts about information that the trace lacks."""
     texts = []
-    apart = joined.executions - joined.joined
-    if apart:
-        names = f"{apart:,} of {format_counted_noun(joined.executions, 'execution')}"
+    unjoined = joined.executions - joined.joined
+    if unjoined:
+        names = f"{unjoined:,} of {format_counted_noun(joined.executions, 'execution')}"
         compiled = f" ({joined.compiled:,} of compiled code)" if joined.compiled else ""
         texts.append(f"{names} have names that no op of this graph has{compiled}")
     if outside:

@@ -118,25 +118,25 @@ class BodyCalls:
         deepest: CallChain = None
         most = MAX_NAME_READINGS if self.has_budget else FEW_NAME_READINGS
         while waiting and len(readings) < most:
-            inside, start, chain = reading = waiting.pop()
-            if (inside, start) in seen:
+            body, start, chain = reading = waiting.pop()
+            if (body, start) in seen:
                 continue
-            seen.add((inside, start))
+            seen.add((body, start))
             readings.append(reading)
             self.lookups += 1
-            calls = self.calls_of_body(inside)
+            calls = self.calls_of_body(body)
             for cut in _slash_positions(scope, start, calls.lengths):
                 self.lookups += 1
                 call = calls.rows.get(scope[start:cut])
                 if call is None:
                     continue
                 # Longer names are popped first: with calls "a" and "a/b", "a/b/x" means x in "a/b".
-                longer = call, chain, 1 if chain is None else chain[2] + 1
-                if deepest is None or longer[2] > deepest[2]:
-                    deepest = longer
-                bodies, at = self._bodies_entered(call, scope, cut + 1)
+                new_chain = call, chain, 1 if chain is None else chain[2] + 1
+                if deepest is None or new_chain[2] > deepest[2]:
+                    deepest = new_chain
+                bodies, start_in_body = self._bodies_entered(call, scope, cut + 1)
                 # Only bodies that may be popped: a hostile call has thousands.
-                waiting += [(body, at, longer) for body in bodies[-most:]]
+                waiting += [(body, start_in_body, new_chain) for body in bodies[-most:]]
                 self.lookups += min(most, len(bodies))
         return readings, deepest
 

@@ -172,8 +172,8 @@ def _run_command_line(arguments: list[str] | None = None) -> int:
 
         if isinstance(error, TbGraphError):
             # These messages have several lines: choices, the output of a program, the place of an error.
-            lines = isinstance(error, Ambiguous | ToolFailed | MalformedAssertion)
-            print_error(error.message if not str(error) else str(error), error.hint, lines)
+            is_multiline = isinstance(error, Ambiguous | ToolFailed | MalformedAssertion)
+            print_error(error.message if not str(error) else str(error), error.hint, is_multiline)
             return error.exit_code
         if os.environ.get("TBGRAPH_DEBUG"):
             raise
@@ -208,8 +208,8 @@ def _print_click_error(error: click.ClickException) -> None:
     print(f"{usage}{mark}{truncate_middle(one_line(error.format_message()), MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 
-def print_error(message: str, hint: str | None, lines: bool = False) -> None:
-    """Print an error, with `lines` over several lines, and a hint."""
-    print_message("error", message, "red", lines)
+def print_error(message: str, hint: str | None, is_multiline: bool = False) -> None:
+    """Print an error, with its line breaks if `is_multiline`, and a hint."""
+    print_message("error", message, "red", is_multiline)
     if hint:
         print_message("hint", hint, "cyan")

@@ -51,14 +51,14 @@ def draw_scalars(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) 
         )
     look = ChartLook(AXIS_WORDS[values["axis"]], min(values["smooth"], 0.999), log_y=values["log_y"])
     ordered = [tag for _, inner in group_tags(tags) for tag in inner]
-    by_run = run_styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
-    drawn = sorted({series.run for series in chosen})
-    groups = colour_values(read_trials(log.logged), drawn) if len(drawn) > MAX_END_LABELS else {}
-    hues = run_styles({group: float(place) for place, group in enumerate(dict.fromkeys(groups.values()))})
-    by_run |= {run: hues[group] for run, group in groups.items()}
+    styles = run_styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
+    drawn_runs = sorted({series.run for series in chosen})
+    groups = colour_values(read_trials(log.logged), drawn_runs) if len(drawn_runs) > MAX_END_LABELS else {}
+    group_styles = run_styles({group: float(number) for number, group in enumerate(dict.fromkeys(groups.values()))})
+    styles |= {run: group_styles[group] for run, group in groups.items()}
     charts = [
         LineChart(
-            tag, tuple(_chart_line(series, by_run[series.run], groups.get(series.run, "")) for series in tags[tag])
+            tag, tuple(_chart_line(series, styles[series.run], groups.get(series.run, "")) for series in tags[tag])
         )
         for tag in ordered
     ]
@@ -76,13 +76,13 @@ def encode_sheet(
     if word not in THEMES:
         raise UnknownChoice.among("theme", word, THEMES)
     sheet, options = draw_sheet(THEMES[word]), PictureOptions(theme=word)
-    write = {
+    encoders = {
         ".svg": lambda: svg.svg_bytes(sheet),
         ".png": lambda: png.png_bytes(sheet, options),
         ".pdf": lambda: pdf.pdf_bytes(sheet, options),
     }
     for output in outputs:
-        yield output, write[chart_suffix(output)]()
+        yield output, encoders[chart_suffix(output)]()
 
 
 def _chart_line(series: Series, style: Any, group: str) -> ChartLine:

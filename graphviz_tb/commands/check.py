@@ -84,26 +84,26 @@ def check(
     options = collect_options(values)
     check_inputs_kept((*models, *options.read.run_metadata), ["-"])
     entries: list[dict[str, Any]] = []
-    passed, unread = True, EXIT_PASSED
+    passed, read_error_code = True, EXIT_PASSED
     for model in models:
         try:
-            checked, label = _check_model(model, wanted, options, ignore_unknown, quiet)
+            results, label = _check_model(model, wanted, options, ignore_unknown, quiet)
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
             entries.append(_report_unread_model(model, error))  # the other models are still checked
-            passed, unread = False, max(unread, error.exit_code)
+            passed, read_error_code = False, max(read_error_code, error.exit_code)
             continue
         if len(models) > 1:
             release_models()
-        passed = passed and bool(checked)
+        passed = passed and bool(results)
         if as_json:
-            entries.append({"label": label, **check_values(checked, top)})
+            entries.append({"label": label, **check_values(results, top)})
         elif not quiet:
-            _print_results(checked, top, model if len(models) > 1 else "")
+            _print_results(results, top, model if len(models) > 1 else "")
     if as_json:
         print_lines(json_lines({**document_header("tbgraph-check"), "passed": passed, "models": entries}))
-    return unread or (EXIT_PASSED if passed else EXIT_FAILED)
+    return read_error_code or (EXIT_PASSED if passed else EXIT_FAILED)
 
 
 def _check_model(
@@ -147,8 +147,8 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
             try:
                 parse_assertion(text)
             except MalformedAssertion as error:
-                what = f"{file}, line {number}: {error.message.partition(chr(10))[0].removesuffix(':')}"
-                raise MalformedAssertion(what, text, error.column, hint=error.hint) from None
+                message = f"{file}, line {number}: {error.message.partition(chr(10))[0].removesuffix(':')}"
+                raise MalformedAssertion(message, text, error.column, hint=error.hint) from None
             wanted.append(text)
     if not wanted and not optional:
         raise RequestError("no assertion given", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")

@@ -89,17 +89,17 @@ def _dominant_scope(hierarchy: Hierarchy, costs: Costs) -> int:
     # Go inwards while one part has nearly all: list the layers of "model/encoder/…", not "model".
     row = 0
     while True:
-        whole = costs.under(row)
+        total = costs.under(row)
         children = [child for child in hierarchy.children(row).tolist() if hierarchy.end[child] > child + 1]
-        holding = [
+        dominant = [
             child
             for child in children
-            if (inside := costs.under(child)).flops >= DOMINANT_SHARE * whole.flops
-            and inside.parameters >= DOMINANT_SHARE * whole.parameters
+            if (cost := costs.under(child)).flops >= DOMINANT_SHARE * total.flops
+            and cost.parameters >= DOMINANT_SHARE * total.parameters
         ]
-        if len(holding) != 1:
+        if len(dominant) != 1:
             return row
-        row = holding[0]
+        row = dominant[0]
 
 
 def _scope_sort_key(scope: ScopeCost, sort: str) -> tuple[int | str, ...]:
@@ -130,13 +130,13 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
     ]
     lines = format_table([row for row in rows if row[1] != "0"], width, shrinking=(1, 2))
     if report.uncounted:
-        named = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
-        lines += format_table([("not counted", named)], width, shrinking=(1,))
+        op_counts = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
+        lines += format_table([("not counted", op_counts)], width, shrinking=(1,))
     if not report.scopes:
         return lines
     body = [_scope_cost_row(scope, report.whole) for scope in report.scopes[:top]]
-    left = len(report.scopes) - len(body)
-    more = [clip_end(f"  and {left:,} more", width)] if left else []
+    hidden_count = len(report.scopes) - len(body)
+    more = [clip_end(f"  and {hidden_count:,} more", width)] if hidden_count else []
     return [
         *lines,
         "",
@@ -282,20 +282,20 @@ def statistics_lines(measured: StatsSummary | None, top: int, width: int, look: 
     """Return totals with coverage, then the rankings; numbers are those of the JSON document."""
     if measured is None:
         return []
-    whole, coverage, several = measured.whole, _coverage(measured), len(measured.steps) > 1
-    steps = f"{len(measured.steps):,} steps" if several else one_line("".join(measured.steps))
+    whole, coverage, is_median = measured.whole, _coverage(measured), len(measured.steps) > 1
+    steps = f"{len(measured.steps):,} steps" if is_median else one_line("".join(measured.steps))
     spent = f"from first start to last end {_format_time(whole.span)}"
     unnamed = f"; {measured.compiled:,} are of compiled code whose ops this trace does not name"
     of_graph = f"executions, {measured.joined:,} of them of ops of this graph"
     rows = [
-        ("steps", steps, "medians over them" if several else ""),
+        ("steps", steps, "medians over them" if is_median else ""),
         ("coverage", "∞" if coverage is None else format_percent(coverage), _coverage_note(measured)),
         ("time", _format_time(whole.time), f"summed over ops of this graph; {spent}"),
         ("memory", format_bytes(round_for_json(whole.bytes)), "summed over ops"),
         ("trace", f"{measured.executions:,}", of_graph + (unnamed if measured.compiled else "")),
     ]
     lines = format_table([row for row in rows if row[1]], width, shrinking=(1, 2))
-    for title, places, value in (
+    for title, places, figure_of in (
         ("Ops by time", measured.ops_by_time, figures_time),
         ("Scopes by time", measured.scopes_by_time, figures_time),
         ("Ops by memory", measured.ops_by_memory, figures_bytes),
@@ -304,10 +304,10 @@ def statistics_lines(measured: StatsSummary | None, top: int, width: int, look: 
         if not places:
             continue
         # The range over the steps is of times, so not for lists by memory.
-        by_time = value is figures_time
-        write = _format_time if by_time else (lambda size: format_bytes(round_for_json(size)))
+        by_time = figure_of is figures_time
+        text_of = _format_time if by_time else (lambda size: format_bytes(round_for_json(size)))
         table_rows = [
-            _place_row(place, write(value(place.figures)), width, several and by_time) for place in places[:top]
+            _place_row(place, text_of(figure_of(place.figures)), width, is_median and by_time) for place in places[:top]
         ]
         if places is measured.ops_by_time and round_for_json(measured.unmatched_time):
             table_rows.append(_unmatched_row(measured, width))

@@ -142,21 +142,24 @@ def _report_folders(
     check_inputs_kept([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
         try:
-            words, differs, line = _pair_section(pair, compare, style, values)
+            section, exit_code, row = _pair_section(pair, compare, style, values)
         except TbGraphError as error:
-            words, differs = _uncomparable_pair(pair, error, style)
-            line = model_table_row(pair.path, f"not compared: {error.message.splitlines()[0]}")
+            section, exit_code = _uncomparable_pair(pair, error, style)
+            row = model_table_row(pair.path, f"not compared: {error.message.splitlines()[0]}")
             if isinstance(error, RequestError) and not isinstance(error, Ambiguous):
                 refused.append(error.with_traceback(None))  # a traceback would keep the graphs of the pair alive
-        sections.append(words)
-        rows.append(line)
-        code = max(code, differs)
+        sections.append(section)
+        rows.append(row)
+        code = max(code, exit_code)
     # A request refused for every pair is wrong as a whole.
     if refused and len(refused) == sum(None not in (pair.old, pair.new) for pair in paired):
         raise refused[0]
     if not values["quiet"]:
         # In a comment, equal and unpaired models are only in the table.
-        parts = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
+        parts = [
+            *(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []),
+            *filter(None, sections),
+        ]
         print_report("[\n" + ",\n".join(parts) + "\n]\n" if style == "json" else "\n".join(parts))
         print_notices(notices)
     return code
@@ -165,18 +168,15 @@ def _report_folders(
 def _pair_section(
     pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> tuple[str, int, str]:
-    """Return one pair in words, its exit code, and its row of the table."""
+    """Return the section of one pair, its exit code, and its row of the table."""
     from graphviz_tb.diff.report.explain import headline
     from graphviz_tb.model.formatting import printable
 
     if pair.old is None or pair.new is None:
         word = "added" if pair.old is None else "removed"
-        differs = EXIT_DIFFERENT if values["fail_on"] != "none" else EXIT_SAME
-        return (
-            "" if style == "markdown" else _unpaired_section(pair.path, word, style),
-            differs,
-            model_table_row(pair.path, word),
-        )
+        code = EXIT_DIFFERENT if values["fail_on"] != "none" else EXIT_SAME
+        section = "" if style == "markdown" else _unpaired_section(pair.path, word, style)
+        return section, code, model_table_row(pair.path, word)
     changes = compare(str(pair.old), str(pair.new))
     code, line = diff_exit_code(changes, values["fail_on"]), model_table_row(pair.path, headline(changes), changes)
     if style == "json":
@@ -185,8 +185,8 @@ def _pair_section(
         return "", code, line
     text = changes.explain(style, None if values["everything"] else MAX_REPORTED_CHANGES)
     path = printable(pair.path)
-    head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
-    return head + text, code, line
+    heading = f"## {path}\n\n" if style == "markdown" else f"{path}: "
+    return heading + text, code, line
 
 
 def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> str:
@@ -262,18 +262,19 @@ def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Chan
     """Print the graph of one file as lines, else the changes between the two files from git."""
     from graphviz_tb.model.formatting import printable
 
-    first = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
+    header = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
     try:
         if len(sources) == 1:
             from graphviz_tb.diff.baseline import lines_of
 
             print_report(lines_of(sources[0]))
             return EXIT_SAME
+        # The old and the new file as git passes them (`_is_called_by_git`), or as a person does.
         old, new = (sources[1], sources[4]) if len(sources) >= GIT_ARGUMENTS else (sources[0], sources[-1])
-        print_report(first + compare(old, new).explain(style, MAX_REPORTED_CHANGES))
+        print_report(header + compare(old, new).explain(style, MAX_REPORTED_CHANGES))
     # An error would stop git; the next file may be a graph.
     except TbGraphError as error:
-        print_report(f"{first}no graph: {printable(' '.join(str(error).split()))}\n")
+        print_report(f"{header}no graph: {printable(' '.join(str(error).split()))}\n")
     return EXIT_SAME
 
 
@@ -367,9 +368,9 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     _check_picture_options(values)
     old, new = _pick_sides(sources, values["run"])
     read = _side_choices(values)
-    if (both := collection_pair(old, new)) is not None:
+    if (folders := collection_pair(old, new)) is not None:
         return _report_folders(
-            *both, lambda before, after: _compare_sources(before, after, options, read), style, values
+            *folders, lambda before, after: _compare_sources(before, after, options, read), style, values
         )
     view = view_of_command(new, values) if any(not _is_report_file(target) for target in values["outputs"]) else None
     with waiting("compare", values["quiet"]):
@@ -497,12 +498,12 @@ def _checked_picture_options(values: dict[str, Any], view: SavedView | None = No
     from graphviz_tb.model.theme import THEMES
 
     # An empty title is a given value, unlike None and ().
-    said = {name: values[name] for name in PICTURE_OPTION_NAMES if values[name] not in (None, ())}
-    options = picture_options(view, said)
-    for what, word, legal in (
+    given = {name: values[name] for name in PICTURE_OPTION_NAMES if values[name] not in (None, ())}
+    options = picture_options(view, given)
+    for option, word, choices in (
         ("theme", options.theme, tuple(THEMES)),
         ("direction", options.direction, DIRECTIONS),
     ):
-        if word not in legal:
-            raise UnknownChoice.among(what, word, legal)
+        if word not in choices:
+            raise UnknownChoice.among(option, word, choices)
     return options

@@ -108,11 +108,11 @@ def _found_node_lines(nodes: list[Node]) -> Iterator[str]:
         counts = (cost_amount(cost, word) if getattr(cost, word) else "" for word in ("parameters", "flops"))
         time = "" if node.time is None else format_micros(node.time)
         rows.append((one_line(node.name), one_line(node.op or node.kind), shape, *counts, time))
-    kept = [at for at in range(len(rows[0])) if at < 2 or any(row[at] for row in rows[1:])]
+    shown = [column for column in range(len(rows[0])) if column < 2 or any(row[column] for row in rows[1:])]
     if nodes:
-        cells = [[row[at] for at in kept] for row in rows]
-        right = [place for place, at in enumerate(kept) if at >= 3]
-        gives = [place for place, at in enumerate(kept) if at < 3]
-        yield from format_table(cells, terminal_width(), right, gives, indent=0, header=True, look=output_style())
+        cells = [[row[column] for column in shown] for row in rows]
+        right = [position for position, column in enumerate(shown) if column >= 3]  # numbers
+        shrinking = [position for position, column in enumerate(shown) if column < 3]
+        yield from format_table(cells, terminal_width(), right, shrinking, indent=0, header=True, look=output_style())
     yield ""
     yield f"{len(nodes):,} found"

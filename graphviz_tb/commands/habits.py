@@ -108,8 +108,8 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
     first = words[0]
     if first in ANSWERED_WORDS and not path_exists(first):
         # `help render` is `render --help`.
-        about = [word for word in words[1:2] if ANSWERED_WORDS[first] == ("--help",) and word in commands]
-        return [*about, *ANSWERED_WORDS[first]]
+        described_command = [word for word in words[1:2] if ANSWERED_WORDS[first] == ("--help",) and word in commands]
+        return [*described_command, *ANSWERED_WORDS[first]]
     if first in REFUSED_WORDS:
         return words
     if "--inspect" in words or "-inspect" in words:  # of TensorBoard, with the folder as another option
@@ -119,12 +119,12 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
         return ["serve", *words]
     if first in COMMAND_SYNONYMS and not path_exists(first):
         return [COMMAND_SYNONYMS[first], *words[1:]]
-    if (written := FORMAT_COMMAND.fullmatch(first)) and not path_exists(first):
-        return ["render", "--format", written[1], *words[1:]]
-    named = [word for word in words if not word.startswith("-") or word == "-"]
-    if not (first.startswith("-") or _looks_like_path(first)) or not named:
+    if (format_match := FORMAT_COMMAND.fullmatch(first)) and not path_exists(first):
+        return ["render", "--format", format_match[1], *words[1:]]
+    arguments = [word for word in words if not word.startswith("-") or word == "-"]
+    if not (first.startswith("-") or _looks_like_path(first)) or not arguments:
         return words
-    return [_guess_command(words, named), *words]
+    return [_guess_command(words, arguments), *words]
 
 
 def is_noted(word: str) -> bool:
@@ -194,19 +194,19 @@ def _translate_option(word: str, name: str, options: Mapping[str, click.Paramete
     if not word.startswith("-") or word == "-" or (head in options and not equals):
         yield word
         return
-    spelled = head if head in options else _long_option(head, options)
+    known_option = head if head in options else _long_option(head, options)
     switches, renamed = SWITCH_RENAMES.get(name, {}), OPTION_RENAMES.get(name, {})
-    plain = head.replace("_", "-") if head.startswith("--") else head
-    if spelled is None and plain in switches and value.lower() not in FALSE_WORDS:
-        yield from switches[plain]
-    elif spelled is None and plain in renamed and renamed[plain]:
-        yield renamed[plain] + equals + value
-    elif spelled is None and plain in (*renamed, *(() if name == "diff" else MODEL_OPTIONS)):
+    dashed = head.replace("_", "-") if head.startswith("--") else head
+    if known_option is None and dashed in switches and value.lower() not in FALSE_WORDS:
+        yield from switches[dashed]
+    elif known_option is None and dashed in renamed and renamed[dashed]:
+        yield renamed[dashed] + equals + value
+    elif known_option is None and dashed in (*renamed, *(() if name == "diff" else MODEL_OPTIONS)):
         yield from [value] * bool(equals)  # drop the option, keep its value as the argument
-    elif spelled is None and plain in VERBOSE_OPTIONS:
+    elif known_option is None and dashed in VERBOSE_OPTIONS:
         return
-    elif spelled is not None:
-        yield from _switch_words(spelled, equals, value, options[spelled])
+    elif known_option is not None:
+        yield from _switch_words(known_option, equals, value, options[known_option])
     elif name == "render" and (found := RANKDIR.fullmatch(word)):
         yield from ("--direction", found[1])
     elif name == "render" and word[1:2] in GRAPHVIZ_LETTERS and "-" + word[1:2] not in options:

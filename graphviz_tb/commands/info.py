@@ -118,23 +118,23 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         source_checkpoints,
     )
 
-    checkpoints, alone = source_checkpoints(model)
-    source = SourceArgument(model, model) if alone else source_argument(model, options.read)
+    checkpoints, is_checkpoint = source_checkpoints(model)
+    source = SourceArgument(model, model) if is_checkpoint else source_argument(model, options.read)
     with waiting("read runs", quiet):
-        runs = [] if alone else _source_runs(source, options)
+        runs = [] if is_checkpoint else _source_runs(source, options)
     try:
-        entries, facts = ((), None) if alone else _read_entries_and_graph(source, options, quiet, sort)
+        entries, report = ((), None) if is_checkpoint else _read_entries_and_graph(source, options, quiet, sort)
     except ReadError as error:
         if not runs and not (checkpoints and isinstance(error, NoGraph)):
             if isinstance(error, NoGraph) and _print_found_embeddings(model, as_json, quiet):
                 return
             raise
-        entries, facts = (), None  # a log without a graph, or checkpoints
+        entries, report = (), None  # a log without a graph, or checkpoints
     if as_json:
-        more = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
-        print(json.dumps({**_info_values(source, entries, facts), **more}, indent=1))
+        logged = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
+        print(json.dumps({**_info_json(source, entries, report), **logged}, indent=1))
     else:
-        _print_report(source, entries, facts, runs, checkpoints, top, quiet)
+        _print_report(source, entries, report, runs, checkpoints, top, quiet)
 
 
 def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
@@ -169,39 +169,39 @@ def _read_entries_and_graph(
 
     try:
         with open_model(source.value, options, quiet=quiet) as session:
-            facts = report_on_graph(session.model, tuple(session.notices), sort)
+            report = report_on_graph(session.model, tuple(session.notices), sort)
             session.notices.clear()  # they are part of the report, and not printed on standard error too
             loaded = session.model.loaded
-            return source_entries(source, options.read, loaded) if loaded else (), facts
+            return source_entries(source, options.read, loaded) if loaded else (), report
     except TbGraphError as error:
         return entries_to_choose(source, options.read, error), None
 
 
-def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None) -> dict[str, Any]:
+def _info_json(source: SourceArgument, entries: tuple[SourceEntry, ...], report: GraphReport | None) -> dict[str, Any]:
     """Return the JSON document; `graph` is null if there are several graphs and none was chosen."""
     from graphviz_tb.commands.costs import statistics_values
     from graphviz_tb.commands.source_contents import entry_values, signature_values
 
     graph: dict[str, Any] | None = None
-    if facts is not None:
-        summary = asdict(facts.summary)
+    if report is not None:
+        summary = asdict(report.summary)
         graph = {
-            "kind": facts.kind,
+            "kind": report.kind,
             **summary,
             # `asdict` has the fields only; `known` is a property.
-            "shapes": {**summary["shapes"], "known": facts.summary.shapes.with_shape},
-            "signature": facts.signature,
-            "left_out": facts.left_out,
-            "signatures": [signature_values(signature) for signature in facts.signatures],
-            "outline": [asdict(line) for line in facts.outline],
-            "statistics": statistics_values(facts.statistics) if facts.statistics else None,
-            "costs": asdict(facts.costs) if facts.costs else None,
-            "notices": [asdict(notice) for notice in facts.notices],
+            "shapes": {**summary["shapes"], "known": report.summary.shapes.with_shape},
+            "signature": report.signature,
+            "left_out": report.left_out,
+            "signatures": [signature_values(signature) for signature in report.signatures],
+            "outline": [asdict(line) for line in report.outline],
+            "statistics": statistics_values(report.statistics) if report.statistics else None,
+            "costs": asdict(report.costs) if report.costs else None,
+            "notices": [asdict(notice) for notice in report.notices],
         }
     return {
         **document_header("tbgraph-info"),
         "source": source.name,
-        "label": facts.label if facts else source.name,
+        "label": report.label if report else source.name,
         "holds": [entry_values(entry) for entry in entries],
         "graph": graph,
     }
@@ -210,7 +210,7 @@ def _info_values(source: SourceArgument, entries: tuple[SourceEntry, ...], facts
 def _print_report(
     source: SourceArgument,
     entries: tuple[SourceEntry, ...],
-    facts: GraphReport | None,
+    report: GraphReport | None,
     runs: list[tuple[Run, list[Series]]],
     checkpoints: list[Checkpoint],
     top: int,
@@ -222,11 +222,11 @@ def _print_report(
     from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
 
     width, look = terminal_width(), output_style()
-    lines = source_lines(source, entries, facts, width, look)
-    if facts is not None:
-        lines += graph_lines(facts, top, quiet, width, look)
+    lines = source_lines(source, entries, report, width, look)
+    if report is not None:
+        lines += graph_lines(report, top, quiet, width, look)
     if listed := run_lines(runs, width, look):
-        lines += [*([""] * bool(entries or facts)), look.head(clip_middle("Runs", width)), *listed]
+        lines += [*([""] * bool(entries or report)), look.head(clip_middle("Runs", width)), *listed]
     if listed := checkpoint_lines(checkpoints, width, look):
-        lines += [*([""] * bool(entries or facts or runs)), *listed]
+        lines += [*([""] * bool(entries or report or runs)), *listed]
     print_lines(lines)

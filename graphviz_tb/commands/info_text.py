@@ -89,42 +89,42 @@ def report_on_graph(model: Model, notices: tuple[Notice, ...], sort: str = "file
 
 
 def source_lines(
-    source: SourceArgument, entries: tuple[SourceEntry, ...], facts: GraphReport | None, width: int, look: TextStyle
+    source: SourceArgument, entries: tuple[SourceEntry, ...], report: GraphReport | None, width: int, look: TextStyle
 ) -> list[str]:
     """Return the first line, and a table of the contents of the source unless it is a single graph."""
     lines = [look.head(clip_middle(one_line(source.name), width))]
-    if len(entries) == 1 and facts is not None:
+    if len(entries) == 1 and report is not None:
         entry = entries[0]
         kind = ", ".join(filter(None, (entry.format, format_bytes(entry.bytes) if entry.bytes else "")))
         # Without the name of the source, which is in the first line.
-        chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
-        label = one_line(chosen) if chosen != "the data" else ""
+        choice = report.label.removeprefix(source.name).removeprefix(" · ")
+        label = one_line(choice) if choice != "the data" else ""
         return [*lines, clip_end(" · ".join(filter(None, (label, kind))), width), ""]
-    if not entries and facts is None:
+    if not entries and report is None:
         return lines
     lines += [*entry_lines(entries, width, look), ""]
-    if facts is None:
+    if report is None:
         return lines + [clip_end(line, width) for line in describe_choice(entries)]
-    return [*lines, look.head(clip_middle(one_line(facts.label), width))]
+    return [*lines, look.head(clip_middle(one_line(report.label), width))]
 
 
-def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: TextStyle) -> list[str]:
+def graph_lines(report: GraphReport, top: int, quiet: bool, width: int, look: TextStyle) -> list[str]:
     """Return everything about one graph: the counts, then the sections that are not empty."""
     sections = [
-        ("architecture", _architecture_lines(facts.outline, width)),
-        ("run statistics", statistics_lines(facts.statistics, top, width, look)),
-        ("costs", cost_lines(facts.costs, top, width, look)),
-        ("op types", _op_type_lines(facts.summary, top, width, look)),
-        ("repeated structures", _structure_lines(facts.summary, top, width)),
-        ("series", _stack_lines(facts.summary.series, top, width)),
-        ("folds", _stack_lines(facts.summary.folds, top, width)),
-        ("functions", _function_lines(facts.summary, top, width, look)),
-        ("devices", _device_lines(facts.summary, width, look)),
-        ("signatures", signature_lines(facts.signatures, width, look)),
-        ("notices", [] if quiet else _notice_lines(facts.notices, width)),
+        ("architecture", _architecture_lines(report.outline, width)),
+        ("run statistics", statistics_lines(report.statistics, top, width, look)),
+        ("costs", cost_lines(report.costs, top, width, look)),
+        ("op types", _op_type_lines(report.summary, top, width, look)),
+        ("repeated structures", _structure_lines(report.summary, top, width)),
+        ("series", _stack_lines(report.summary.series, top, width)),
+        ("folds", _stack_lines(report.summary.folds, top, width)),
+        ("functions", _function_lines(report.summary, top, width, look)),
+        ("devices", _device_lines(report.summary, width, look)),
+        ("signatures", signature_lines(report.signatures, width, look)),
+        ("notices", [] if quiet else _notice_lines(report.notices, width)),
     ]
     # Empty sections have no heading.
-    lines = [*_count_lines(facts.summary, width), *_left_out_lines(facts, width)]
+    lines = [*_count_lines(report.summary, width), *_left_out_lines(report, width)]
     for title, body in sections:
         if body:
             lines += ["", look.head(clip_middle(title.capitalize(), width)), *body]
@@ -155,17 +155,17 @@ def _flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
     >>> _flow_words([[stem, stem], [head]]), _flow_words([[stem]] * 98 + [[head] * 5])[-27:]
     ('stem · stem → head', ' → head · head · … (3 more)')
     """
-    total, shown = sum(map(len, ranks)), []
-    room: int = MAX_OUTLINED_BOXES
+    total, rank_texts = sum(map(len, ranks)), []
+    remaining: int = MAX_OUTLINED_BOXES
     for rank in ranks:
-        words = [_outline_box_words(part) for part in rank[:room]]
-        room -= len(words)
-        if not room and total > MAX_OUTLINED_BOXES:
-            words.append(f"… ({total - MAX_OUTLINED_BOXES:,} more)")
-        shown.append(" · ".join(words))
-        if not room:
+        texts = [_outline_box_words(box) for box in rank[:remaining]]
+        remaining -= len(texts)
+        if not remaining and total > MAX_OUTLINED_BOXES:
+            texts.append(f"… ({total - MAX_OUTLINED_BOXES:,} more)")
+        rank_texts.append(" · ".join(texts))
+        if not remaining:
             break
-    return " → ".join(shown)
+    return " → ".join(rank_texts)
 
 
 def _stack_members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
@@ -178,12 +178,12 @@ def _stack_members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
     >>> _stack_members_words([[OutlineBox(layer, layer, 1)] for layer in ("flatten", "dense", "dropout", "dense_1")])
     'flatten → dense → dropout → dense_1'
     """
-    members = [part for rank in ranks for part in rank]
-    alike = len({without_digits(part.label) for part in members}) == 1
-    if not alike or len(members) <= MAX_MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
+    members = [box for rank in ranks for box in rank]
+    differ_only_in_numbers = len({without_digits(box.label) for box in members}) == 1
+    if not differ_only_in_numbers or len(members) <= MAX_MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
         return _flow_words(ranks)
-    between = " · " if len(ranks) == 1 else " → "
-    return between.join((_outline_box_words(members[0]), "…", _outline_box_words(members[-1])))
+    arrow = " · " if len(ranks) == 1 else " → "
+    return arrow.join((_outline_box_words(members[0]), "…", _outline_box_words(members[-1])))
 
 
 def _outline_box_words(part: OutlineBox) -> str:
@@ -195,11 +195,11 @@ def _outline_box_words(part: OutlineBox) -> str:
     return one_line(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")
 
 
-def _left_out_lines(facts: GraphReport, width: int) -> list[str]:
+def _left_out_lines(report: GraphReport, width: int) -> list[str]:
     """Return lines on how many ops of a saved model are not in the graph, and how to see them."""
-    if not facts.left_out:
+    if not report.left_out:
         return []
-    ops = format_counted_noun(facts.left_out, "op")
+    ops = format_counted_noun(report.left_out, "op")
     text = f"left out: {ops} of saving, initialising, assigning and tracing (--whole-file)"
     return wrap_text(text, width, 0, 2)
 
@@ -239,8 +239,8 @@ def _count_rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
         yield "buffers", f"{summary.buffers:,}", "of these weights, no parameters: statistics, tables"
     undrawn = f" ({edges.control_into_marks:,} into marks, not drawn)" if edges.control_into_marks else ""
     kinds = ((edges.data, "data"), (edges.control, f"control{undrawn}"), (edges.reference, "of them reference"))
-    said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
-    yield "edges", f"{edges.all:,}", said + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")
+    words = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
+    yield "edges", f"{edges.all:,}", words + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")
     yield (
         "scopes",
         f"{summary.scopes:,}",
@@ -416,17 +416,17 @@ def _join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
     rows = [("tag", "of", "rule", "nodes")]
     for join in joins:
         names = [one_line(model.hierarchy.name[row]) for row in join.rows]
-        said = ", ".join(
-            [*names[:MAX_JOINED_NODES], *[f"+{len(names) - MAX_JOINED_NODES} more"] * (len(names) > MAX_JOINED_NODES)]
-        )
-        rows.append((one_line(join.tag), join.aspect.value, JOIN_RULE_WORDS.get(join.rule, join.rule.value), said))
+        if len(names) > MAX_JOINED_NODES:
+            names[MAX_JOINED_NODES:] = [f"+{len(names) - MAX_JOINED_NODES} more"]
+        rule = JOIN_RULE_WORDS.get(join.rule, join.rule.value)
+        rows.append((one_line(join.tag), join.aspect.value, rule, ", ".join(names)))
     lines = format_table(rows, terminal_width(), shrinking=(0, 3), header=True, look=output_style())
     counts = Counter(join.rule for join in joins if join.is_joined)
-    several = sum(join.rule is JoinRule.SEVERAL for join in joins)
-    said = ", ".join(
+    ambiguous = sum(join.rule is JoinRule.SEVERAL for join in joins)
+    by_rule = ", ".join(
         f"{count} by {JOIN_RULE_WORDS.get(rule, rule.value)}" for rule in JoinRule if (count := counts[rule])
     )
     total = f"{counts.total()} of {len(joins)} {plural_noun(len(joins), 'tag')} joined"
-    rest = len(joins) - counts.total() - several
-    ends = [f"{total}: {said}" if said else total, *[f"{several} fit several nodes"] * bool(several)]
-    return [*lines, "", "; ".join([*ends, *[f"{rest} of the run"] * bool(rest)])]
+    rest = len(joins) - counts.total() - ambiguous
+    clauses = [f"{total}: {by_rule}" if by_rule else total, *[f"{ambiguous} fit several nodes"] * bool(ambiguous)]
+    return [*lines, "", "; ".join([*clauses, *[f"{rest} of the run"] * bool(rest)])]

@@ -71,13 +71,13 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
         context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in SERVER_ONLY_OPTIONS
     )
     chosen = any(values[name] is not None for name in GRAPH_CHOICES)
-    shown = has_display()
-    if not as_file and (wants_server or (shown and not chosen and model != "-")) and _can_serve(wants_server):
-        run_server(model, values, browser=shown, quiet=quiet)
+    screen = has_display()
+    if not as_file and (wants_server or (screen and not chosen and model != "-")) and _can_serve(wants_server):
+        run_server(model, values, browser=screen, quiet=quiet)
         return
     path = _write_page(model, values, quiet)
     print(path)
-    if shown and not as_file:
+    if screen and not as_file:
         click.launch(path)
     elif not quiet and _is_log(model):
         print_message("hint", f"tbgraph serve {model} follows it while it is written", "cyan")

@@ -336,7 +336,7 @@ def _format_option(*words: str) -> Callable[[Any], Any]:
         if value is not None:
             context.meta[ASKED_FORMAT] = value
 
-    said = f"{', '.join(words[:-1])} or {words[-1]} [text]."
+    help_text = f"{', '.join(words[:-1])} or {words[-1]} [text]."
     # Eager: parsed before the switches that it sets.
     choice = click.Choice(words, case_sensitive=False)
     return click.option(
@@ -346,7 +346,7 @@ def _format_option(*words: str) -> Callable[[Any], Any]:
         is_eager=True,
         expose_value=False,
         callback=remember,
-        help=said,
+        help=help_text,
     )
 
 
@@ -370,8 +370,8 @@ def view_of_command(source: str, values: Mapping[str, Any]) -> SavedView | None:
     from graphviz_tb.model.facts import SavedView
 
     view = SavedView() if file is None else read_view_file(file)
-    said = {**given_options(values), **({"hide": values["hide"]} if values.get("hide") else {})}
-    return without_overridden(view, said)
+    overrides = {**given_options(values), **({"hide": values["hide"]} if values.get("hide") else {})}
+    return without_overridden(view, overrides)
 
 
 def _find_view_file(source: str) -> Path | None:

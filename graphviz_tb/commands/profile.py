@@ -117,7 +117,7 @@ def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int
         look.head("Steps"),
         *_profile_step_lines(profiles, top, width, look),
     ]
-    whole = median_with_zeros(profile.time for profile in profiles) / 1000
+    step_micros = median_with_zeros(profile.time for profile in profiles) / 1000
     for title, field in PROFILE_TABLES:
         rows = _op_times(profiles, field)
         more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
@@ -125,12 +125,12 @@ def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int
         lines += [
             "",
             look.head(clip_middle(title + more + medians, width)),
-            *_op_time_lines(rows[:top], whole, width, look),
+            *_op_time_lines(rows[:top], step_micros, width, look),
         ]
-    said = list(dict.fromkeys(line for profile in profiles for line in profile.missing))
-    if said:
+    gaps = list(dict.fromkeys(line for profile in profiles for line in profile.missing))
+    if gaps:
         lines += ["", look.head("Partial")]
-        lines += [line for text in said for line in wrap_text(text, width, 2, 4)]
+        lines += [line for text in gaps for line in wrap_text(text, width, 2, 4)]
     return lines
 
 
@@ -141,10 +141,10 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
     ]
     for profile in profiles[:top]:
         shares = profile.shares
-        parts = [format_percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
+        percents = [format_percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
         peak = " + ".join(format_bytes(curve.peak) for curve in profile.memory) or "–"
         times = format_micros(shares.length / 1000), format_micros(profile.time / 1000)
-        rows.append((one_line(profile.step.rpartition("/")[2].removesuffix(":run")), *times, *parts, peak))
+        rows.append((one_line(profile.step.rpartition("/")[2].removesuffix(":run")), *times, *percents, peak))
     lines = format_table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
     if len(profiles) > top:
         lines.append(f"  … and {len(profiles) - top:,} more")
@@ -156,11 +156,11 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
     return lines
 
 
-def _op_time_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
+def _op_time_lines(rows: Sequence[OpTime], step_micros: float, width: int, look: TextStyle) -> list[str]:
     """Return one table: self time, its share of all executions, time including inner ops, executions."""
     cells: list[tuple[str, ...]] = [("self", "share", "total", "count", "name", "op", "")]
     for row in rows:
-        share = row.self_time / 1000 / (whole or 1)
+        share = row.self_time / 1000 / (step_micros or 1)
         times = format_micros(row.self_time / 1000), format_percent(share), format_micros(row.total / 1000)
         op = "" if row.op == row.name else one_line(row.op)
         if not row.in_graph and row.name != NOT_IN_GRAPH:

@@ -163,16 +163,16 @@ def _draw_embedding(
     from graphviz_tb.output.files import write_outputs
     from graphviz_tb.project import project_points
 
-    one = projector.get(values["run"], values["tensor"]) if values["tensor"] is not None else found[0]
-    columns, notices = projector.columns(one)
-    made = project_points(projector.values(one), values["method"], 2, values["near"])
+    embedding = projector.get(values["run"], values["tensor"]) if values["tensor"] is not None else found[0]
+    columns, notices = projector.columns(embedding)
+    projection = project_points(projector.values(embedding), values["method"], 2, values["near"])
     column = _choose_colour_column(columns, values["color_by"])
-    write_outputs(_embedding_pictures(one, made, column, outputs, values["theme"]))
-    more = [*projector.notices(one), *notices, *made.notices]
+    write_outputs(_embedding_pictures(embedding, projection, column, outputs, values["theme"]))
+    all_notices = [*projector.notices(embedding), *notices, *projection.notices]
     if values["tensor"] is None and len(found) > 1:
-        text = f"'{one.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
-        more.append(Notice("first", text, strict=False))
-    return more
+        text = f"'{embedding.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
+        all_notices.append(Notice("first", text, strict=False))
+    return all_notices
 
 
 def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
@@ -191,8 +191,8 @@ def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> P
 
 
 def _embedding_pictures(
-    one: Embedding,
-    made: Projection,
+    embedding: Embedding,
+    projection: Projection,
     column: PointColumn | None,
     outputs: Sequence[str],
     theme: str | None,
@@ -201,13 +201,13 @@ def _embedding_pictures(
     from graphviz_tb.commands.charts import encode_sheet
     from graphviz_tb.project import METHOD_NAMES
 
-    title = METHOD_NAMES[made.method]
-    shown = min(made.axes.shape[1], 2)
-    axes = made.axes[:, :2] if shown == 2 else made.axes.repeat(2, axis=1)
-    share = [f"PC {at + 1} ({100 * made.variance[at]:.1f}%)" for at in range(min(2, len(made.variance)))]
-    names = (share[0], share[1]) if len(share) == 2 else ("", "")
-    about = f"{one.points:,} points, {one.dimensions:,} dimensions · {title}"
-    if made.variance:
-        about += f": both axes explain {100 * sum(made.variance[:2]):.1f}% of the variance"
-    sheet = CloudPlot(one.name, about, axes, names, column)
-    yield from encode_sheet(lambda look: cloud_sheet(sheet, look), outputs, theme)
+    title = METHOD_NAMES[projection.method]
+    dimensions = min(projection.axes.shape[1], 2)
+    axes = projection.axes[:, :2] if dimensions == 2 else projection.axes.repeat(2, axis=1)
+    axis_names = [f"PC {axis} ({100 * share:.1f}%)" for axis, share in enumerate(projection.variance[:2], 1)]
+    shown_names = (axis_names[0], axis_names[1]) if len(axis_names) == 2 else ("", "")
+    subtitle = f"{embedding.points:,} points, {embedding.dimensions:,} dimensions · {title}"
+    if projection.variance:
+        subtitle += f": both axes explain {100 * sum(projection.variance[:2]):.1f}% of the variance"
+    plot = CloudPlot(embedding.name, subtitle, axes, shown_names, column)
+    yield from encode_sheet(lambda look: cloud_sheet(plot, look), outputs, theme)

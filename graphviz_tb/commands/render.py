@@ -160,22 +160,22 @@ def render(
     from graphviz_tb.output.renderers import output_format
 
     refuse_second_model([model, *(file for file in files if not names_picture(file) and path_exists(file))])
-    named = outputs
+    option_outputs = outputs
     outputs = (*outputs, *files) or _default_outputs(model, format_)
-    written = option_spellings(click.get_current_context().command)
-    _choose_implied_colouring(values, written)
+    spellings = option_spellings(click.get_current_context().command)
+    _choose_implied_colouring(values, spellings)
     view = view_of_command(model, values)
     options = collect_options(values, dict(view.choices) if view else {})
     facts = facts_of_command(values)
     formats = [output_format(target, format_) for target in outputs]
-    _check_options(values, formats, written)
-    _check_outputs(model, options, outputs, named)
+    _check_options(values, formats, spellings)
+    _check_outputs(model, options, outputs, option_outputs)
     try:
         with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
             write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
     except NoGraph as error:
         write_outputs(zip(outputs, _log_pages_or_raise(error, model, formats, options), strict=True))
-    if not (named or files or quiet):
+    if not (option_outputs or files or quiet):
         _say_written(outputs)
 
 

@@ -208,26 +208,27 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     wanted = collect_assertions(values["assertions"], values["assert_file"], optional=True)
     revision = Revision.find_revision(base)
     folder = _make_output_folder(output)
-    done: list[ReviewedModel] = []
+    reviews: list[ReviewedModel] = []
     for path in dict.fromkeys(models):
-        stem = None if folder is None else folder / _free_file_stem(path, done)
+        stem = None if folder is None else folder / _free_file_stem(path, reviews)
         try:
             with waiting("compare", quiet):
-                one = _review_model(path, revision, wanted, values)
+                reviewed = _review_model(path, revision, wanted, values)
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
-            one = ReviewedModel(path, revision.name, "broken", error=error.with_traceback(None))
-        done.append(one if stem is None else replace(one, files=tuple(_draw_review(one, stem, formats))))
+            reviewed = ReviewedModel(path, revision.name, "broken", error=error.with_traceback(None))
+        files = () if stem is None else tuple(_draw_review(reviewed, stem, formats))
+        reviews.append(replace(reviewed, files=files))
         if not quiet:
             if not as_json:
-                print_report(_review_text(done[-1]))
-            print_notices(one.model.notices if one.model is not None else ())
+                print_report(_review_text(reviews[-1]))
+            print_notices(reviewed.model.notices if reviewed.model is not None else ())
     if folder is not None:
-        write_output(folder / COMMENT_FILE, _review_comment(values["title"], done).encode("utf-8", "replace"))
+        write_output(folder / COMMENT_FILE, _review_comment(values["title"], reviews).encode("utf-8", "replace"))
     if as_json and not quiet:
-        print_lines(json_lines(_review_document(done, revision.name)))
-    return max(reviewed.review_exit_code(values["fail_on"]) for reviewed in done)
+        print_lines(json_lines(_review_document(reviews, revision.name)))
+    return max(reviewed.review_exit_code(values["fail_on"]) for reviewed in reviews)
 
 
 def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
@@ -269,23 +270,23 @@ def _review_model(path: str, revision: Revision, wanted: list[str], values: dict
     """Compare a model with its version in the base revision."""
     import graphviz_tb
 
-    place = revision.repository_path(path)
+    repository_path = revision.repository_path(path)
     read = {name: values[name] for name in ("run", "tag", "kind", "tag_set", "max_bytes") if values[name] is not None}
     with TemporaryDirectory() as scratch:
         try:
-            before, error = revision.extract(place, Path(scratch)), None
-        except ReadError as refused:
-            before, error = None, refused
+            before, error = revision.extract(repository_path, Path(scratch)), None
+        except ReadError as refusal:
+            before, error = None, refusal
         if not Path(path).exists():
             if before is None and error is None:
                 raise RequestError(f"no {path!r} here, nor in {revision.name}", hint="name a file of the repository")
             return ReviewedModel(path, revision.name, "removed")
         model = graphviz_tb.load(path, strict=values["strict"], view=view_of_command(path, values), **read)
         checked = model.check(*wanted, ignore_unknown=values["ignore_unknown"]) if wanted else None
-        one = ReviewedModel(path, revision.name, "new", model, checked=checked)
+        reviewed = ReviewedModel(path, revision.name, "new", model, checked=checked)
         if before is None:
-            return one if error is None else replace(one, state="unread", error=error)
-        return _compare_with_base(one, before, place, read, values)
+            return reviewed if error is None else replace(reviewed, state="unread", error=error)
+        return _compare_with_base(reviewed, before, repository_path, read, values)
 
 
 def _compare_with_base(
@@ -303,21 +304,21 @@ def _compare_with_base(
     return replace(one, state="same" if changes.same else "changed", changes=changes)
 
 
-def _draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
+def _draw_review(reviewed: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; yield their names."""
     from graphviz_tb.diff.picture.overlay import Both, picture_options
     from graphviz_tb.output.files import write_outputs
 
-    if one.model is None:
+    if reviewed.model is None:
         return
     outputs = []
-    view = one.model.view
-    both = Both(one.changes, view) if one.changes is not None and one.state == "changed" else None
+    view = reviewed.model.view
+    comparison = Both(reviewed.changes, view) if reviewed.changes is not None and reviewed.state == "changed" else None
     for word in formats:
         suffix = RENDERERS[word].suffix
-        outputs.append((f"{stem}{suffix}", one.model.render(word)))
-        if both is not None:
+        outputs.append((f"{stem}{suffix}", reviewed.model.render(word)))
+        if comparison is not None:
             target = f"{stem}.diff{suffix}"
-            outputs.append((target, encode_diff_output(both, target, picture_options(view, {}))))
+            outputs.append((target, encode_diff_output(comparison, target, picture_options(view, {}))))
     write_outputs(outputs)
     yield from (Path(target).name for target, _ in outputs)

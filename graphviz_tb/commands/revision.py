@@ -67,54 +67,54 @@ class Revision:
         if (inner := self.find_submodule(path)) is not None:
             revision, rest = inner
             return revision.extract(rest, folder)
-        found, kind = self.find_object(path)
-        if not found and self.tree and self.tree_entry(path)[0] == LINK_MODE:
+        object_id, kind = self.find_object(path)
+        if not object_id and self.tree and self.tree_entry(path)[0] == LINK_MODE:
             hint = "keep the file itself in the repository"
             raise ReadError(f"{path!r} of {self.name} is a link to nothing in the repository", hint=hint)
         target = folder / (PurePosixPath(path).name or self.top.name)
         if kind == "blob":
-            self.write_object(found, path, target)
+            self.write_object(object_id, path, target)
         elif kind == "tree":
-            self.write_tree(found, path, target)
-        return target if found else None
+            self.write_tree(object_id, path, target)
+        return target if object_id else None
 
     def write_tree(self, tree: str, path: str, target: Path) -> None:
         target.mkdir()
         listed = self.run_here("ls-tree", "--full-tree", "-r", "-z", tree).stdout
         for line in filter(None, listed.split(b"\0")):
             head, _, name = os.fsdecode(line).partition("\t")
-            mode, kind, found = head.split()
+            mode, kind, object_id = head.split()
             if ".." in PurePosixPath(name).parts or name.startswith("/"):
                 continue
-            below = target.joinpath(*PurePosixPath(name).parts)
-            below.parent.mkdir(parents=True, exist_ok=True)
-            place = f"{path}/{name}" if path else name
+            file = target.joinpath(*PurePosixPath(name).parts)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            path_in_revision = f"{path}/{name}" if path else name
             if mode == SUBMODULE_MODE:
-                self.extract(place, below.parent)
+                self.extract(path_in_revision, file.parent)
                 continue
             if mode == LINK_MODE:  # a link may lead anywhere, even to a folder that contains it
-                found, kind = self.find_object(place)
+                object_id, kind = self.find_object(path_in_revision)
             if kind == "blob":
-                self.write_object(found, place, below)
+                self.write_object(object_id, path_in_revision, file)
 
     def find_object(self, path: str) -> tuple[str, str]:
         """Return the object at a path and its kind, following links; "" if there is none."""
         if not self.tree:
             return "", ""
         name = f"{self.tree}:{path}"
-        asked_for = os.fsencode(name) + b"\n"
+        query = os.fsencode(name) + b"\n"
         if "\n" in name:  # a line break would end the query
-            found, kind = (
+            object_id, kind = (
                 _ask_git(*words, name, top=self.top)[0]
                 for words in (("rev-parse", "-q", "--verify"), OBJECT_KIND_COMMAND)
             )
-            return found or "", kind or ""
-        said = self.run_here(
-            "cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=asked_for
+            return object_id or "", kind or ""
+        answer = self.run_here(
+            "cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=query
         )
-        answer = os.fsdecode(said.stdout).splitlines() or [""]
-        found, _, kind = answer[0].partition(" ")
-        return (found, kind) if kind in ("blob", "tree") else ("", "")
+        lines = os.fsdecode(answer.stdout).splitlines() or [""]
+        object_id, _, kind = lines[0].partition(" ")
+        return (object_id, kind) if kind in ("blob", "tree") else ("", "")
 
     def tree_entry(self, path: str) -> tuple[str, str]:
         """Return the mode and the object of a path in the tree, without following links; "" if there is none."""

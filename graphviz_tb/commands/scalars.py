@@ -111,19 +111,19 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     from graphviz_tb.commands.progress_bar import waiting
     from graphviz_tb.logs.log import open_log
 
-    ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
-    if len(ways) > 1:
+    modes = [mode for mode in ("as_csv", "as_json", "curves", "watch", "outputs") if values[mode]]
+    if len(modes) > 1:
         words = {"as_csv": "--csv", "as_json": "--json", "outputs": "-o"}
-        raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} exclude each other")
+        raise RequestError(f"{' and '.join(words.get(mode, f'--{mode}') for mode in modes)} exclude each other")
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"], tables=True)
     if values["wide"] and not values["as_csv"]:
         raise RequestError("--wide needs --csv")
-    if values["group_by"] and (values["wide"] or (ways and ways[0] not in ("as_csv", "as_json"))):
+    if values["group_by"] and (values["wide"] or (modes and modes[0] not in ("as_csv", "as_json"))):
         raise RequestError("--group-by gives a table, --csv or --json")
     with waiting("read runs", values["quiet"]):
         log = open_log(logdir, values["restarts"], checksum=values["checksum"])
-    _show_scalars(ways[0] if ways else "table", log, lambda: _matching_series(log, runs, tags), values)
+    _show_scalars(modes[0] if modes else "table", log, lambda: _matching_series(log, runs, tags), values)
     if not values["quiet"]:
         print_notices(_scalar_notices(log, _matching_series(log, runs, tags), runs))
 
@@ -166,17 +166,17 @@ def _matches_any(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 
-def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
+def _show_scalars(mode: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
     """Print, draw or follow."""
     from graphviz_tb.commands.table import output_style, print_lines, terminal_width
 
     if values["group_by"] or values["wide"]:
-        _show_grouped(way, log, choose(), values)
-    elif way == "watch":
+        _show_grouped(mode, log, choose(), values)
+    elif mode == "watch":
         from graphviz_tb.commands.scalars_text import watch_runs
 
         watch_runs(log, choose)
-    elif way == "outputs":
+    elif mode == "outputs":
         from graphviz_tb.commands.charts import draw_scalars
         from graphviz_tb.output.files import write_outputs
 
@@ -184,12 +184,12 @@ def _show_scalars(way: str, log: Log, choose: Any, values: dict[str, Any]) -> No
             output: _all_points(suffix, choose()) for output in values["outputs"] if (suffix := _table_suffix(output))
         }
         charts = {**values, "outputs": [output for output in values["outputs"] if output not in tables]}
-        drawn = draw_scalars(log, choose(), charts) if charts["outputs"] else ()
-        listed = ((output, "".join(points).encode("utf-8", "replace")) for output, points in tables.items())
-        write_outputs(chain(drawn, listed))
-    elif way in ("as_csv", "as_json"):
-        _print_unchanged(_all_points(way.replace("as_", "."), choose()))
-    elif way == "curves":
+        chart_files = draw_scalars(log, choose(), charts) if charts["outputs"] else ()
+        table_files = ((name, "".join(points).encode("utf-8", "replace")) for name, points in tables.items())
+        write_outputs(chain(chart_files, table_files))
+    elif mode in ("as_csv", "as_json"):
+        _print_unchanged(_all_points(mode.replace("as_", "."), choose()))
+    elif mode == "curves":
         from graphviz_tb.commands.scalars_text import curve_lines
 
         print_lines(curve_lines(choose(), values, terminal_width(), output_style()))

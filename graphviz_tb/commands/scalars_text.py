@@ -107,8 +107,8 @@ def _sparkline(values: NDArray[np.float64], width: int) -> str:
         return " " * len(means)
     low, high = min(finite), max(finite)
     # Halve both before the difference, which might overflow.
-    room = high / 2 - low / 2
-    scaled = [mean if mean != mean else (mean / 2 - low / 2) / room if room else 0.5 for mean in means]
+    half_range = high / 2 - low / 2
+    scaled = [mean if mean != mean else (mean / 2 - low / 2) / half_range if half_range else 0.5 for mean in means]
     return "".join(" " if share != share else SPARK_SIGNS[min(7, int(share * 7.999))] for share in scaled)
 
 
@@ -165,8 +165,8 @@ def _curve_picture(
     across = max(MIN_CURVE_WIDTH, width - CURVE_LABEL_WIDTH - 2)
     braille = _is_encodable(chr(EMPTY_BRAILLE + 1))
     grids = [_braille_signs(curve, x, y, across, height) for curve in curves]
-    top = [format_number(y.high), *[""] * (height - 2), format_number(y.low)]
-    for row, label in enumerate(top):
+    row_labels = [format_number(y.high), *[""] * (height - 2), format_number(y.low)]
+    for row, label in enumerate(row_labels):
         line = "".join(_curve_sign([grid[row, column] for grid in grids], braille, look) for column in range(across))
         yield _clip_plain(f"{pad_text(label, CURVE_LABEL_WIDTH, right=True)} ┤{line}", width, look)
     left, right = axis_label(x.low, x, kind), axis_label(x.high, x, kind)

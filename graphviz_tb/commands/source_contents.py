@@ -137,12 +137,12 @@ def entry_lines(entries: tuple[SourceEntry, ...], width: int, look: TextStyle) -
         "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
     }
     # Drop empty columns.
-    said = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
-    heads = list(said)
-    rows = [heads, *([said[head][index] for head in heads] for index in range(len(entries)))]
-    gives = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in said]
-    right = [heads.index(head) for head in ("nodes", "functions", "size") if head in said]
-    return format_table(rows, width, right, gives, header=True, look=look)
+    filled = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
+    heads = list(filled)
+    rows = [heads, *([filled[head][index] for head in heads] for index in range(len(entries)))]
+    shrinking = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in filled]
+    right = [heads.index(head) for head in ("nodes", "functions", "size") if head in filled]
+    return format_table(rows, width, right, shrinking, header=True, look=look)
 
 
 def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextStyle) -> list[str]:
@@ -187,14 +187,14 @@ def source_checkpoints(source: str) -> tuple[list[Checkpoint], bool]:
     path = Path(source)
     if source in ("", "-") or "\0" in source or saved_model_file(path) is not None:
         return [], False
-    indexes, made = find_index_files(path), []
+    indexes, checkpoints = find_index_files(path), []
     for number, index in enumerate(indexes):
         try:
-            made.append(read_checkpoint(index))
+            checkpoints.append(read_checkpoint(index))
         except ReadError:  # one checkpoint may be incomplete: show the others
-            if number == len(indexes) - 1 and not made:
+            if number == len(indexes) - 1 and not checkpoints:
                 raise
-    return made, bool(indexes) and not path.is_dir()
+    return checkpoints, bool(indexes) and not path.is_dir()
 
 
 def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextStyle) -> list[str]:

@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from os.path import commonprefix
 from typing import Any
 
 import click
@@ -68,15 +68,15 @@ def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
     }
     """
     pieces: list[str] = []
-    held = 0
+    letters = 0
     for piece in json.JSONEncoder(indent=1).iterencode(document):
         pieces.append(piece)
-        held += len(piece)
+        letters += len(piece)
         # Between two items: JSON has no line break within a text.
-        if held > JSON_CHUNK_LETTERS and piece.startswith(",\n"):
+        if letters > JSON_CHUNK_LETTERS and piece.startswith(",\n"):
             pieces.pop()
             yield "".join([*pieces, ","])
-            pieces, held = [piece[2:]], 0
+            pieces, letters = [piece[2:]], 0
     yield "".join(pieces)
 
 
@@ -201,17 +201,15 @@ def _clip_cells(cells: Sequence[str], width: int) -> list[str]:
     ['…accu…ons', '…loss…ons', 'lr']
     """
     clipped = {cell: clip_middle(cell, width) for cell in cells}
-    alike: dict[str, list[str]] = {}
-    for cell, shown in clipped.items():
-        alike.setdefault(shown, []).append(cell)
-    for several in alike.values():
-        # A common start of the first and the last in sorted order is common to all.
-        ends = zip(min(several), max(several), strict=False)
-        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends)) if len(several) > 1 else 0
-        while start and several[0][start - 1].isalnum():
+    cells_by_text: dict[str, list[str]] = {}
+    for cell, text in clipped.items():
+        cells_by_text.setdefault(text, []).append(cell)
+    for alike in (cells for cells in cells_by_text.values() if len(cells) > 1):
+        start = len(commonprefix(alike))  # noqa: RUF071 (letters are meant)
+        while start and alike[0][start - 1].isalnum():  # cut between words
             start -= 1
         if start:
-            clipped.update({cell: clip_end("…" + clip_middle(cell[start:], width - 1), width) for cell in several})
+            clipped.update({cell: clip_end("…" + clip_middle(cell[start:], width - 1), width) for cell in alike})
     return [clipped[cell] for cell in cells]
 
 

@@ -32,13 +32,13 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def print_message(word: str, message: str, color: str, lines: bool = False) -> None:
-    """Print `word: message` on standard error, in one line; with `lines` keep the line breaks of the message."""
+def print_message(word: str, message: str, color: str, is_multiline: bool = False) -> None:
+    """Print `word: message` on standard error, in one line, or with its line breaks if `is_multiline`."""
     from graphviz_tb.limits import MAX_MESSAGE_LETTERS  # imported late: help prints no message
     from graphviz_tb.model.measure import truncate_middle
 
     head = click.style(f"{word}:", fg=color, bold=True) if takes_colours(sys.stderr) else f"{word}:"
-    safe = "\n".join(map(one_line, message.split("\n"))) if lines else one_line(message)
+    safe = "\n".join(map(one_line, message.split("\n"))) if is_multiline else one_line(message)
     print(f"{head} {truncate_middle(safe, MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 

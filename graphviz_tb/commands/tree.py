@@ -113,22 +113,20 @@ def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, b
     else:
         opened = open_screenful(hierarchy, first, lines)
     # An explicit request is shown completely; the default is limited to two screens.
-    cut = depth is None and not by_flow
+    is_limited = depth is None and not by_flow
     shown = list(walk_branches(hierarchy, first, opened, ops, by_flow, join=True))
-    most = 2 * lines if cut else len(shown)
-    room = max(MAX_LISTED_FUNCTIONS, lines - len(shown)) if cut else len(others)
-    page = TreeWriter(hierarchy, terminal_width(), output_style(), model.label)
+    max_lines = 2 * lines if is_limited else len(shown)
+    max_bodies = max(MAX_LISTED_FUNCTIONS, lines - len(shown)) if is_limited else len(others)
+    writer = TreeWriter(hierarchy, terminal_width(), output_style(), model.label)
     # One scale: the bars of functions compare with those of the main graph.
-    page.set_scale(roots)
-    text = [
-        *page.branch_lines(shown[:most], opened),
-        *page.remainder_line(len(shown) - most, "more lines; --depth 1 lists all"),
+    writer.set_scale(roots)
+    output = [
+        *writer.branch_lines(shown[:max_lines], opened),
+        *writer.remainder_line(len(shown) - max_lines, "more lines; --depth 1 lists all"),
     ]
     if others and under is None:
-        text += ["", *page.heading_lines(f"Functions ({len(others):,})")]
-    for root in others[:room]:
-        text += page.branch_lines(list(walk_branches(hierarchy, root, opened, ops, by_flow, join=True)), opened)
-    return [
-        *text,
-        *page.remainder_line(len(others) - room, f"more{' functions' * (under is None)}; --depth 0 lists all"),
-    ]
+        output += ["", *writer.heading_lines(f"Functions ({len(others):,})")]
+    for root in others[:max_bodies]:
+        output += writer.branch_lines(list(walk_branches(hierarchy, root, opened, ops, by_flow, join=True)), opened)
+    rest = f"more{' functions' * (under is None)}; --depth 0 lists all"
+    return [*output, *writer.remainder_line(len(others) - max_bodies, rest)]

@@ -78,10 +78,10 @@ def tree_roots(model: Model, under: str | None) -> list[int]:
         roots.update(
             dict.fromkeys((body for _, body in hierarchy.calls.get(row, ())) if row in hierarchy.calls else [row])
         )
-    kept = [row for row in roots if hierarchy.can_open(row)]
-    if not kept:
+    openable = [row for row in roots if hierarchy.can_open(row)]
+    if not openable:
         raise RequestError(f"{under!r} is an op and holds nothing", hint="name a scope, or a call of a function")
-    return kept
+    return openable
 
 
 def _inner_groups(hierarchy: Hierarchy, row: int) -> list[int]:
@@ -122,14 +122,14 @@ def open_screenful(hierarchy: Hierarchy, root: int, lines: int) -> set[int]:
     while level and room > 0:
         level = [child for row in level if row in opened for child in _inner_groups(hierarchy, row)]
         level = [row for row in level if hierarchy.op_count(row) > 1 and _is_new_structure(hierarchy, row, seen)]
-        costs = {row: _lines_added(hierarchy, row) for row in level}
-        # The level as a whole, if it fits.
-        whole = sum(costs.values()) <= room
-        for row in level if whole else sorted(level, key=lambda row: -hierarchy.op_count(row)):
-            if 0 < costs[row] <= room:
+        line_counts = {row: _lines_added(hierarchy, row) for row in level}
+        # The level as a whole if it fits, else its largest groups.
+        fits = sum(line_counts.values()) <= room
+        for row in level if fits else sorted(level, key=lambda row: -hierarchy.op_count(row)):
+            if 0 < line_counts[row] <= room:
                 opened.add(row)
-                room -= costs[row]
-        if not whole:
+                room -= line_counts[row]
+        if not fits:
             break
     return opened
 
@@ -187,15 +187,15 @@ def walk_branches(
         rows = [*groups, *loose] if ops else groups
         if by_flow and rows:
             path = (branch.row,)
-            along = chain(*children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path))
-            place = {row: index for index, row in enumerate(along)}
-            rows = _distinct_members(hierarchy, branch.row, sorted(rows, key=place.__getitem__))
-        below = [Branch(row, depth, False) for row in rows]
+            drawing_order = chain(*children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path))
+            position = {row: index for index, row in enumerate(drawing_order)}
+            rows = _distinct_members(hierarchy, branch.row, sorted(rows, key=position.__getitem__))
+        children = [Branch(row, depth, last=False) for row in rows]
         if loose and not ops:
-            below.append(Branch(branch.row, depth, False, tuple(loose)))
-        if below:
-            below[-1] = Branch(below[-1].row, depth, True, below[-1].loose)  # the last line has a different corner
-        waiting.extend(reversed(below))
+            children.append(Branch(branch.row, depth, last=False, loose=tuple(loose)))
+        if children:
+            children[-1] = replace(children[-1], last=True)  # the last line has a different corner
+        waiting.extend(reversed(children))
 
 
 def _distinct_members(hierarchy: Hierarchy, row: int, rows: list[int]) -> list[int]:
@@ -224,11 +224,11 @@ def branch_values(hierarchy: Hierarchy, branch: Branch, through: OpCounter) -> d
     """Return a line as plain values; `id` is that of the JSON of `render`."""
     row, graph = branch.row, hierarchy.graph
     parent, template, node = int(hierarchy.parent[row]), int(hierarchy.template[row]), int(hierarchy.node[row])
-    where = path_address(hierarchy, (row,))
+    address = path_address(hierarchy, (row,))
     return {
         "id": row,
         "name": hierarchy.name[row],
-        **({"address": where} if where != hierarchy.name[row] else {}),
+        **({"address": address} if address != hierarchy.name[row] else {}),
         "kind": _row_kind_word(hierarchy, row),
         "parent": parent if parent >= 0 else None,
         "depth": branch.depth,
@@ -352,8 +352,8 @@ class TreeWriter:
         if hierarchy.how[row] == LAYER_ORIGIN:
             return self.paper.words_of_row(row) or ""  # one layer, whatever it is written as
         if kind in ("series", "fold"):
-            many = f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
-            return " · ".join(part for part in (many, self.paper.words_of_row(row)) if part)
+            count = f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
+            return " · ".join(part for part in (count, self.paper.words_of_row(row)) if part)
         if kind == "op":
             return " · ".join(part for part in (self.op_type_of(row), self.paper.words_of_row(row)) if part)
         template = int(hierarchy.template[row])
@@ -364,8 +364,8 @@ class TreeWriter:
         if first == row:
             return self.paper.words_of_row(row) or ""
         # A sibling is found by its own name; one elsewhere needs the whole path.
-        near = hierarchy.parent[first] == hierarchy.parent[row]
-        return f"= {one_line(self.row_label(first) if near else row_display_name(hierarchy, first))}"
+        is_sibling = hierarchy.parent[first] == hierarchy.parent[row]
+        return f"= {one_line(self.row_label(first) if is_sibling else row_display_name(hierarchy, first))}"
 
     def op_type_of(self, row: int) -> str:
         graph = self.hierarchy.graph
@@ -380,9 +380,9 @@ class TreeWriter:
         """Return one line; a text that does not fit is cut, the name first, then the note."""
         room = max(1, self.left_width() - shown_width(stem))
         # The name keeps half of the room, if it needs it; the note gets the rest.
-        kept = min(shown_width(note), max(0, room - 2 - min(shown_width(name), room // 2)))
-        note = clip_middle(note, kept)
-        name = clip_middle(name, room - (kept + 2 if kept else 0))
+        note_width = min(shown_width(note), max(0, room - 2 - min(shown_width(name), room // 2)))
+        note = clip_middle(note, note_width)
+        name = clip_middle(name, room - (note_width + 2 if note_width else 0))
         text = f"{name}  {self.look.dim(note)}" if note else name
         used = shown_width(stem) + shown_width(name) + (shown_width(note) + 2 if note else 0)
         gap = " " * max(0, self.left_width() - used)

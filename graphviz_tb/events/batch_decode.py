@@ -201,10 +201,10 @@ def _distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
         return [lines[0].tobytes()], np.zeros(count, np.int64), np.zeros(1, np.int64)
     keys = _hash_lines(lines)
     order = np.argsort(keys, kind="stable")
-    cuts = run_bounds(keys[order])
-    first = order[cuts[:-1]]
+    bounds = run_bounds(keys[order])
+    first = order[bounds[:-1]]
     number = np.empty(count, np.int64)
-    number[order] = np.repeat(np.arange(len(first)), np.diff(cuts))
+    number[order] = np.repeat(np.arange(len(first)), np.diff(bounds))
     if not np.array_equal(lines[first][number], lines):  # a hash collision
         return _distinct_lines_exact(lines)
     return [lines[place].tobytes() for place in first.tolist()], number, first
@@ -255,27 +255,27 @@ def _decode_one_length(
     block: RecordBlock, rows: Longs, tag: TagNumber, unlike: SingleRecords, damaged: Callable[[int], None]
 ) -> Iterator[FoundValues]:
     lines = RecordLines(block, rows)
-    tried, failed, allowed = 0, 0, len(rows) // (2 * MIN_BATCH_EVENTS)
-    while len(lines.rows) >= MIN_BATCH_EVENTS and tried < MAX_STRUCTURES_PER_LENGTH and failed <= allowed:
-        first = int(lines.rows[0])
+    attempts, failures, max_failures = 0, 0, len(rows) // (2 * MIN_BATCH_EVENTS)
+    while len(lines.rows) >= MIN_BATCH_EVENTS and attempts < MAX_STRUCTURES_PER_LENGTH and failures <= max_failures:
+        first = int(lines.rows[0])  # the example: all records of equal structure are decoded with it
         structure = _event_structure(block, first)
-        tried += 1
+        attempts += 1
         if structure is None:
             unlike.append(first)
-            lines, failed = lines.without_first(), failed + 1
+            lines, failures = lines.without_first(), failures + 1
             continue
         if not block.is_record_sound(first):
             damaged(first)
-            lines, failed = lines.without_first(), failed + 1
+            lines, failures = lines.without_first(), failures + 1
             continue
-        same = lines.equal_to_first(structure)
-        alike = lines.select_lines(same)
+        is_alike = lines.equal_to_first(structure)
+        alike = lines.select_lines(is_alike)
         if len(alike.rows) < MIN_BATCH_EVENTS:
             unlike += alike.rows.tolist()
-            failed += 1
+            failures += 1
         else:
             yield from alike.decode_values(structure, tag)
-        lines = lines.select_lines(~same)
+        lines = lines.select_lines(~is_alike)
     unlike += lines.rows.tolist()
 
 

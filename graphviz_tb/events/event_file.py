@@ -291,22 +291,22 @@ class EventFile:
         """Read new data. Returns the tags and kinds with new points, and whether all was read again. Raises OSError."""
         if not self.tail.has_grown():
             return set(), False
-        again = self.tail.reset_if_replaced()
-        before = self.tags_and_kinds() if again else set()
-        if again:
+        is_reset = self.tail.reset_if_replaced()
+        former_keys = self.tags_and_kinds() if is_reset else set()
+        if is_reset:
             self._reset()
         try:
             with _open_event_stream(self.path) as stream:
                 rows = self._read_rows(stream)
         except ReadError as error:  # damaged gzip data
             self.damage.append(Notice("damaged-record", error.message))
-            return before, again
-        changed = set(before)
+            return former_keys, is_reset
+        changed = set(former_keys)
         for family, parts in rows.items():
             new = concatenate_rows(parts)
             self.kinds.setdefault(family, GrowingRows()).add_rows(new)
             changed |= {(tag, family[0]) for tag in distinct_values(new.tag).tolist()}
-        return changed, again
+        return changed, is_reset
 
     @property
     def wall_range(self) -> tuple[float, float]:
@@ -333,12 +333,12 @@ class EventFile:
         if not self.tail.is_unchanged():
             raise ReadError(f"'{self.shown}' was replaced or cut", hint="try again after it has been read again")
         self.drop_points(wanted)  # points that were read since are read again with the rest
-        other = EventFile(self.path, self.number, self.names, self.checksum, self.shown)
-        other._only, other._skipped, other.tail.end = wanted, self._skipped, self.tail.offset
+        reader = EventFile(self.path, self.number, self.names, self.checksum, self.shown)
+        reader._only, reader._skipped, reader.tail.end = wanted, self._skipped, self.tail.offset
         with _open_event_stream(self.path) as stream:
-            for family, parts in other._read_rows(stream).items():
+            for family, parts in reader._read_rows(stream).items():
                 self.kinds[family].restore_rows(concatenate_rows(parts))
-        self.tail.read += other.tail.read
+        self.tail.read += reader.tail.read
 
     def memory_bytes(self) -> int:
         return sum(part.rows.memory_bytes() for growing in self.kinds.values() for part in growing.parts)
@@ -389,7 +389,7 @@ class EventFile:
         waiting: list[ValueGroup],
         rows: dict[RowFamily, list[PointRows]],
     ) -> None:
-        last = len(block.starts) - 1
+        last_record = len(block.starts) - 1
         if self._only is not None:
             block = block.select_records(np.flatnonzero(~np.isin(block.starts + block.offset, list(self._skipped))))
         elif self.checksum:
@@ -397,15 +397,15 @@ class EventFile:
             for record in sorted(set(range(len(block.starts))) - set(sound.tolist())):
                 self._note_damaged_record(block.record_offset(record))
             block = block.select_records(sound)
-        elif not block.is_record_sound(last):
+        elif not block.is_record_sound(last_record):
             # Damage is most frequent at the end of a file.
-            self._note_damaged_record(block.record_offset(last))
-            block = block.select_records(np.arange(last))
+            self._note_damaged_record(block.record_offset(last_record))
+            block = block.select_records(np.arange(last_record))
         unlike = SingleRecords()
-        bad: list[int] = []
-        for found in decode_alike_events(block, self.names.tags.number_of, unlike, bad.append):
+        damaged: list[int] = []
+        for found in decode_alike_events(block, self.names.tags.number_of, unlike, damaged.append):
             self._take_values(found, waiting, rows)
-        for record in bad:
+        for record in damaged:
             self._note_damaged_record(block.record_offset(record))
         for record in sorted(unlike):
             if not singles.add_event(block.payload(record), block.record_offset(record)):

@@ -99,49 +99,49 @@ class EventScan:
 
 def _scan_event_file(stream: ByteStream, name: str, path: Path | None) -> EventScan:
     """Scan an event file from its start. With `path`, finds are read again from the file."""
-    made, path = EventScan(name), None if path is None else Path(absolute_sources(path))
+    scan, path = EventScan(name), None if path is None else Path(absolute_sources(path))
     last: EventRecord | None = None
     try:
         for record in read_records(stream):
             if isinstance(record, TornRecord):
-                made.note_torn_record(record.offset)
+                scan.note_torn_record(record.offset)
                 break
-            made.events += 1
+            scan.events += 1
             last = record
-            _add_finds(record, path, made)
+            _add_finds(record, path, scan)
     except MalformedRecord as damage:
-        what = damage.message.removesuffix(f" (at byte {damage.offset})")
-        made.note_damage(f"{what}; the rest is lost", damage.offset)
+        message = damage.message.removesuffix(f" (at byte {damage.offset})")
+        scan.note_damage(f"{message}; the rest is lost", damage.offset)
     # Skipped records are not verified, except the last: that would take longer than reading.
     if last is not None and not _may_hold_find(last.payload) and _can_check_record(last) and not last.is_sound:
-        made.note_damage("the last record is damaged", last.offset)
-    return made
+        scan.note_damage("the last record is damaged", last.offset)
+    return scan
 
 
-def _add_finds(record: EventRecord, path: Path | None, made: EventScan) -> None:
+def _add_finds(record: EventRecord, path: Path | None, scan: EventScan) -> None:
     if not _may_hold_find(record.payload):
         return
     if _can_check_record(record) and not record.is_sound:
-        made.note_damage("a record is damaged and was skipped", record.offset)
+        scan.note_damage("a record is damaged and was skipped", record.offset)
         return
     try:
         event = Event.FromString(record.payload)
     except DECODE_ERRORS:
-        made.note_damage("a record is not an event and was skipped", record.offset)
+        scan.note_damage("a record is not an event and was skipped", record.offset)
         return
-    stop = 0
-    for item, tag, number in _finds_in_event(event, made.name, made.notices):
+    searched_to = 0
+    for item, tag, number in _finds_in_event(event, scan.name, scan.notices):
         data = _bytes_of_find(event, number)
         # Values are in order: search each after the previous one, or where equal bytes were found.
-        start = record.payload.find(data, stop)
-        stop = max(stop, start + len(data))
+        start = record.payload.find(data, searched_to)
+        searched_to = max(searched_to, start + len(data))
         # If the file can be opened again, keep only the position.
-        again = partial(bytes, data)
+        read_bytes = partial(bytes, data)
         if path is not None and start >= 0:
-            again = partial(
+            read_bytes = partial(
                 _read_bytes_again, path, record.offset + RECORD_HEADER_BYTES + start, len(data), crc32(data)
             )
-        made.finds.append(EventFind(item, tag, event.step, len(data), again))
+        scan.finds.append(EventFind(item, tag, event.step, len(data), read_bytes))
 
 
 def _can_check_record(record: EventRecord) -> bool:
@@ -248,28 +248,28 @@ def _has_event_file_name(folder: Path) -> bool:
 
 def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgress | None = None) -> SourceContents:
     """Read the event files below a folder, run by run. Raises NoGraph if there are none."""
-    below = list_files_below(folder)
-    notices = [*below.notices, *unreadable_event_files(below)]
-    events = [(run, path) for run, path in below.files if is_event_file(path)]
+    listing = list_files_below(folder)
+    notices = [*listing.notices, *unreadable_event_files(listing)]
+    events = [(run, path) for run, path in listing.files if is_event_file(path)]
     # Together, since a run may have only programs or only events.
-    listed = _files_of_run(options.run, folder, [*events, *find_programs(below)])
+    chosen = _files_of_run(options.run, folder, [*events, *find_programs(listing)])
     event_paths = {path for _, path in events}
-    files = [(run, path) for run, path in listed if path in event_paths]
-    traces = find_trace_files(below, options)
-    programs = _program_items([(run, path) for run, path in listed if path not in event_paths], options)
+    files = [(run, path) for run, path in chosen if path in event_paths]
+    traces = find_trace_files(listing, options)
+    programs = _program_items([(run, path) for run, path in chosen if path not in event_paths], options)
     if not files and not traces and not programs:
         # A file that may not be read explains more than the list of files.
         unread = [notice.message for notice in notices if notice.strict]
         raise no_events_error(folder) if not unread else NoGraph(f"no event file in '{folder}': {unread[0]}")
     total = sum(_file_size_or_zero(path) for _, path in files)
-    done = 0
+    bytes_read = 0
     runs: dict[OptionalRun, list[EventScan]] = {}
     for run, path in files:
         with open_path(path, options) as opened:
             runs.setdefault(run, []).append(_scan_event_file(opened.stream(), str(path), opened.path))
-        done += _file_size_or_zero(path)
+        bytes_read += _file_size_or_zero(path)
         if progress is not None:
-            progress(done, total)
+            progress(bytes_read, total)
     contents = _contents_of_scans(runs, str(folder), options, notices)
     contents = replace(contents, found=(*contents.found, *programs))
     return add_trace_steps(contents, traces, options)
@@ -357,21 +357,22 @@ def is_event_file(path: Path) -> bool:
 def no_events_error(folder: Path) -> NoGraph:
     """Return the error that says what the folder contains instead."""
     names = sorted(path.name for path in folder.iterdir())
-    if begun := next((name for name in names if EVENT_FILE_WORD in name and (folder / name).is_file()), None):
-        short = _file_size_or_zero(folder / begun) < RECORD_START_BYTES
-        why = "holds no whole event yet" if short else "does not begin with an event: it is damaged, or no event file"
-        hint = "wait until the program has written some" if short else "give the folder of another log"
-        return NoGraph(f"no events in '{folder}': {begun} {why}", hint=hint)
+    if event_file := next((name for name in names if EVENT_FILE_WORD in name and (folder / name).is_file()), None):
+        why, hint = "does not begin with an event: it is damaged, or no event file", "give the folder of another log"
+        if _file_size_or_zero(folder / event_file) < RECORD_START_BYTES:
+            why, hint = "holds no whole event yet", "wait until the program has written some"
+        return NoGraph(f"no events in '{folder}': {event_file} {why}", hint=hint)
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     models = [name for name in names if name.removesuffix(".gz").endswith(MODEL_SUFFIXES) and name not in NO_MODELS]
     models.sort(key=lambda name: not name.startswith("saved_model."))  # stable: the others stay in their order
+    # From the weakest hint to the strongest: a model file, a SavedModel below, files of a checkpoint.
     hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"
-    if below := next((name for name in names if saved_model_file(folder / name)), None):
-        hint = f"a SavedModel is below it: give {folder / below}"
+    if saved_model := next((name for name in names if saved_model_file(folder / name)), None):
+        hint = f"a SavedModel is below it: give {folder / saved_model}"
     if any(name.endswith(".index") for name in names):
-        around = folder.resolve().parent
-        if saved_model_file(around):
-            hint = f"these are the values of a SavedModel: give {around}"
+        parent = folder.resolve().parent
+        if saved_model_file(parent):
+            hint = f"these are the values of a SavedModel: give {parent}"
         else:
             hint = "these are the values of a checkpoint: give a .meta file or the log folder"
     what = f"it holds {shown}" if names else "it is empty"
@@ -386,24 +387,23 @@ def _contents_of_scans(
     notices = list(before)
     profiles: dict[OptionalRun, dict[str, Callable[[], RunMetadata]]] = {}
     for run, scans in runs.items():
-        finds = [find for scanned in scans for find in scanned.finds]
-        notices += [notice for scanned in scans for notice in scanned.notices]
+        finds = [find for scan in scans for find in scan.finds]
+        notices += [notice for scan in scans for notice in scan.notices]
         profiles[run] = dict(_profile_loaders(finds, options))
         graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices, options)
-    scanned = [scan for scans in runs.values() for scan in scans]
-    damage = [scan.damage for scan in scanned if scan.damage]
-    events = sum(scan.events for scan in scanned)
-    torn = [scan.name for scan in scanned if scan.torn_end]
-    cut = bool(damage) and events > 1 and len(torn) == len(damage)
-    if not graphs and damage and not cut:
+    all_scans = [scan for scans in runs.values() for scan in scans]
+    damage = [scan.damage for scan in all_scans if scan.damage]
+    events = sum(scan.events for scan in all_scans)
+    torn = [scan.name for scan in all_scans if scan.torn_end]
+    # The rest of a torn record may still be written, and most logs have no graph.
+    is_only_torn = bool(damage) and events > 1 and len(torn) == len(damage)
+    if not graphs and damage and not is_only_torn:
         raise damage[0]
     what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
-    if cut:
-        # The rest of a cut record may still be written, and most logs have no graph.
+    if is_only_torn:
         what += f"; the last record of {torn[0]} is not whole"
-    return SourceContents(
-        tuple(graphs), profiles, _abridge_notices(notices), what, damage[0] if damage and not cut else None
-    )
+    error = damage[0] if damage and not is_only_torn else None
+    return SourceContents(tuple(graphs), profiles, _abridge_notices(notices), what, error)
 
 
 def _abridge_notices(notices: list[Notice]) -> tuple[Notice, ...]:
@@ -415,13 +415,13 @@ def _abridge_notices(notices: list[Notice]) -> tuple[Notice, ...]:
 
 
 def _graphs_of_run(
-    run: OptionalRun, finds: list[EventFind], profile: bool, notices: list[Notice], options: ReadOptions
+    run: OptionalRun, finds: list[EventFind], has_profile: bool, notices: list[Notice], options: ReadOptions
 ) -> Iterator[SourceItem]:
     """Yield the items of one run: its graph, then the last step of each tag."""
     graphs = [find for find in finds if find.item == "graph"]
     metas = [find for find in finds if find.item == "meta_graph"]
     if graphs or metas:
-        yield _run_graph_item(run, (graphs or metas)[-1], profile, options)
+        yield _run_graph_item(run, (graphs or metas)[-1], has_profile, options)
     # A graph that is written again at every start has the same size and needs no notice.
     if len({find.size for find in graphs}) > 1:
         earlier = {find.size: number for number, find in enumerate(graphs, 1) if find.size != graphs[-1].size}

@@ -30,6 +30,7 @@ from graphviz_tb.events.series import (
     FileLife,
     ProgramStart,
     SupersededPoints,
+    SupersedingRestart,
     make_series,
     mark_superseded,
     series_rows_in_file,
@@ -53,14 +54,14 @@ NumberedTag = tuple[int, SeriesKind]  # number of a tag, and a kind
 class SeriesState:
     """A series before it is named, with what is needed to update it.
 
-    `first` is (file, offset) of its first point, `last_file` the last file with points of it, `by` the restarts that
+    `first` is (file, offset) of its first point, `last_file` the last file with points of it, `restarts` those that
     superseded any, `size` the bytes of its rows. `copied`: its columns are a copy, concatenated from several rows.
     """
 
     series: Series
     first: tuple[int, int]
     last_file: int
-    by: tuple[tuple[int, int, int, bool], ...]
+    restarts: tuple[SupersedingRestart, ...]
     size: int
     copied: bool
 
@@ -77,7 +78,7 @@ class RunReader:
         self.name, self.top, self.restarts, self.checksum = name, top, restarts, checksum
         self.names = RunTags()
         self.files: list[EventFile] = []
-        self.held: dict[NumberedTag, SeriesState] = {}
+        self.states: dict[NumberedTag, SeriesState] = {}  # of each series, by its tag and kind
         self.run = Run(name, ())
         self._marks: list[ProgramStart] = []  # of the whole run, in the order of writing
         self.series: dict[NumberedTag, Series] = {}
@@ -94,34 +95,34 @@ class RunReader:
             shown = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.files.append(EventFile(path, len(self.files), self.names, self.checksum, shown))
         changed: set[NumberedTag] = set()
-        again, appended, starts, before = False, True, len(self._marks), self._files_state()
+        any_reset, appended, starts, before = False, True, len(self._marks), self._files_state()
         for file in self.files:
-            begin = file.wall_range[0]
+            first_wall = file.wall_range[0]
             with suppress(OSError):  # deleted since it was listed: the next reading notices
-                keys, read_again = file.refresh()
+                keys, is_reset = file.refresh()
                 changed |= keys
-                again |= read_again
-                appended &= not keys or (file is self.files[-1] and file.wall_range[0] == begin)
+                any_reset |= is_reset
+                appended &= not keys or (file is self.files[-1] and file.wall_range[0] == first_wall)
         self._marks = [ProgramStart(file.number, place, step) for file in self.files for place, step in file.starts]
-        if len(self._marks) != starts:
-            changed |= {key for key in self.held if key[1] not in STEPLESS_KINDS}
+        if len(self._marks) != starts:  # a new start may supersede points of every series
+            changed |= {key for key in self.states if key[1] not in STEPLESS_KINDS}
             appended = False
-        self._update_series(changed, appended and not again, generation)
+        self._update_series(changed, appended and not any_reset, generation)
         if changed or before != self._files_state():
             self._name_series()
             self.run = self._summarize_run()
         self.changed = changed
-        return again
+        return any_reset
 
     def drop_columns(self, keys: set[NumberedTag]) -> None:
         """Drop the columns of some series, but keep their summary."""
         for file in self.files:
             file.drop_points(keys)
-        for key, held in list(self.held.items()):
+        for key, state in list(self.states.items()):
             if key in keys:
-                self.held[key] = replace(held, series=without_columns(held.series))
-            elif held.series.dropped is None:  # its columns may be a view of dropped ones
-                self._make_series(key, held.series.generation)
+                self.states[key] = replace(state, series=without_columns(state.series))
+            elif state.series.dropped is None:  # its columns may be a view of dropped ones
+                self._make_series(key, state.series.generation)
         self._name_series()
 
     def read_again(self, keys: set[NumberedTag]) -> None:
@@ -132,32 +133,32 @@ class RunReader:
         except OSError as error:
             raise ReadError(f"run '{self.name}' cannot be read again: {error.strerror}") from None
         for key in keys:
-            self._make_series(key, self.held[key].series.generation)
+            self._make_series(key, self.states[key].series.generation)
         self._name_series()
 
     @property
     def memory_bytes(self) -> int:
-        copies = sum(held.size for held in self.held.values() if held.copied and held.series.dropped is None)
+        copies = sum(state.size for state in self.states.values() if state.copied and state.series.dropped is None)
         return copies + sum(file.memory_bytes() for file in self.files)
 
     def _update_series(self, changed: set[NumberedTag], appended: bool, generation: int) -> None:
         """Update the changed series. `appended`: points were added to the end of the last file only."""
-        dropped = {key for key in changed & self.held.keys() if self.held[key].series.dropped is not None}
-        grown = {key for key in dropped if appended and self.held[key].last_file == len(self.files) - 1}
+        dropped = {key for key in changed & self.states.keys() if self.states[key].series.dropped is not None}
+        grown = {key for key in dropped if appended and self.states[key].last_file == len(self.files) - 1}
         if dropped - grown:  # restarts may now supersede other points, which can be decided only with all points
             with suppress(ReadError):  # deleted since it was listed
                 self.read_again(dropped - grown)
         for key in sorted(changed - grown):
             self._make_series(key, generation)
         for key in grown:
-            before = self.held[key]
+            former = self.states[key]
             self._make_series(key, generation)
-            known, later = before.series.dropped, self.held[key].series.extent()
-            if known is not None and later is not None:
+            extent, added_extent = former.series.dropped, self.states[key].series.extent()
+            if extent is not None and added_extent is not None:
                 series = replace(
-                    without_columns(before.series), dropped=known.extended_by(later), generation=generation
+                    without_columns(former.series), dropped=extent.extended_by(added_extent), generation=generation
                 )
-                self.held[key] = replace(before, series=series)
+                self.states[key] = replace(former, series=series)
         if grown:
             self.files[-1].drop_points(grown)
 
@@ -174,7 +175,7 @@ class RunReader:
         tag, kind = key
         parts = [(file, rows) for file in self.files if (rows := self._rows_in_file(file, tag, kind))]
         if not parts:
-            self.held.pop(key, None)
+            self.states.pop(key, None)
             return
         files = [(file.number, series_rows_in_file(rows)) for file, rows in parts]
         found = self._mark_superseded(kind, files)
@@ -183,7 +184,7 @@ class RunReader:
         series = make_series(self.name, name, kind, about, files, found.points, self.names.tables, generation)
         first, size = (files[0][0], int(files[0][1].place[0])), sum(rows.memory_bytes() for _, rows in files)
         copied = sum(len(rows) for _, rows in parts) > 1
-        self.held[key] = SeriesState(series, first, files[-1][0], found.by, size, copied)
+        self.states[key] = SeriesState(series, first, files[-1][0], found.restarts, size, copied)
 
     def _mark_superseded(self, kind: SeriesKind, files: Sequence[tuple[int, PointRows]]) -> SupersededPoints:
         """Mark the points of a series that a restart wrote again."""
@@ -200,10 +201,10 @@ class RunReader:
 
     def _uniquely_named(self) -> Iterator[tuple[NumberedTag, Series]]:
         """Yield series with unique names: of two kinds with one tag, the second gets its kind appended."""
-        taken = {self.held[key].series.logged_as for key in self.held}
+        taken = {self.states[key].series.logged_as for key in self.states}
         first: dict[str, NumberedTag] = {}
-        for key in sorted(self.held, key=lambda key: (self.held[key].first, key)):
-            series = self.held[key].series
+        for key in sorted(self.states, key=lambda key: (self.states[key].first, key)):
+            series = self.states[key].series
             if first.setdefault(series.logged_as, key) is not key:
                 name = f"{series.logged_as} ({key[1]})"
                 while name in taken:
@@ -213,19 +214,19 @@ class RunReader:
             yield key, series
 
     def _summarize_run(self) -> Run:
-        held = [growing for file in self.files for growing in file.kinds.values()]
-        by = [each for one in self.held.values() for each in one.by]
+        rows = [growing for file in self.files for growing in file.kinds.values()]
+        restarts = [restart for state in self.states.values() for restart in state.restarts]
         return Run(
             name=self.name,
             files=tuple(file.shown for file in self.files),
-            points=sum(run_file.count for run_file in held),
-            superseded=sum(count for _, _, count, _ in by),
+            points=sum(growing.count for growing in rows),
+            superseded=sum(restart.points for restart in restarts),
             graphs=sum(file.graphs for file in self.files),
-            first_step=min((run_file.steps[0] for run_file in held), default=None),
-            last_step=max((run_file.steps[1] for run_file in held), default=None),
-            first_wall=min((run_file.walls[0] for run_file in held), default=None),
-            last_wall=max((run_file.walls[1] for run_file in held), default=None),
-            restarts=summarize_restarts(by, [file.wall_range[0] for file in self.files]),
+            first_step=min((growing.steps[0] for growing in rows), default=None),
+            last_step=max((growing.steps[1] for growing in rows), default=None),
+            first_wall=min((growing.walls[0] for growing in rows), default=None),
+            last_wall=max((growing.walls[1] for growing in rows), default=None),
+            restarts=summarize_restarts(restarts, [file.wall_range[0] for file in self.files]),
             notices=tuple(self._all_notices()),
         )
 
@@ -276,7 +277,7 @@ class ColumnMemory:
             if left <= 0:
                 break
             chosen.setdefault(run, set()).add(key)
-            left -= runs[run].held[key].droppable_bytes
+            left -= runs[run].states[key].droppable_bytes
         for run, keys in chosen.items():
             runs[run].drop_columns(keys)
             self.set_run_bytes(run, runs[run].memory_bytes)
@@ -357,11 +358,11 @@ class LogReader:
         Raises ReadError if a file is gone, replaced or truncated.
         """
         self.room.touch_series(series)
-        spared = {(each.run, each.tag) for each in series}
+        spared = {(one.run, one.tag) for one in series}
         for name in dict.fromkeys(run for run, _ in spared):
             reader = self._runs.get(name)
             known = {} if reader is None else reader.series
-            keys = {key for key, each in known.items() if each.dropped is not None and (name, each.tag) in spared}
+            keys = {key for key, one in known.items() if one.dropped is not None and (name, one.tag) in spared}
             if reader is not None and keys:
                 reader.read_again(keys)
                 self.room.set_run_bytes(name, reader.memory_bytes)
@@ -416,8 +417,8 @@ class LogReader:
 
     def _changes_since(self, before: dict[str, RunReading], again: set[str], generation: int) -> LogChanges:
         """Return the changes since `before`. In runs in `again`, no series continues."""
-        points: dict[tuple[str, str], int] = {}
-        afresh: list[tuple[str, str]] = []
+        new_counts: dict[tuple[str, str], int] = {}
+        restarted: list[tuple[str, str]] = []
         graphs, notices = [], []
         for name, reader in self._runs.items():
             run, series = before.get(name, (Run(name, ()), {}))
@@ -427,9 +428,9 @@ class LogReader:
             for key in reader.changed:
                 old, new = series.get(key), reader.series.get(key)
                 if name in again and old is not None:
-                    afresh.append((name, old.tag))
+                    restarted.append((name, old.tag))
                 elif new is not None:
-                    points[name, new.tag] = len(new) - (0 if old is None else len(old))
+                    new_counts[name, new.tag] = len(new) - (0 if old is None else len(old))
         runs = tuple(name for name in self._runs if name not in before)
         gone = tuple(sorted(before.keys() - self._runs.keys()))
-        return LogChanges(generation, runs, gone, tuple(graphs), points, tuple(afresh), tuple(notices))
+        return LogChanges(generation, runs, gone, tuple(graphs), new_counts, tuple(restarted), tuple(notices))

@@ -50,18 +50,18 @@ def read_trials(logged: LogContents) -> Trials:
     messages = list(_decode_hparams_messages(logged))
     sessions = tuple(_trial_sessions(messages))
     experiments = [data.experiment for _, data in messages if data.WhichOneof("data") == "experiment"]
-    hparams = {hparam.name: hparam for hparam in _hparams_of_sessions(sessions)}
+    used = {hparam.name: hparam for hparam in _hparams_of_sessions(sessions)}
     if not experiments:
-        return Trials(tuple(hparams.values()), tuple(_metrics_of_sessions(logged, sessions)), sessions)
-    infos: dict[str, HParam] = {}
+        return Trials(tuple(used.values()), tuple(_metrics_of_sessions(logged, sessions)), sessions)
+    declared: dict[str, HParam] = {}
     metrics: dict[tuple[str, str], Metric] = {}
     for experiment in experiments:
         for info in experiment.hparam_infos:
-            infos.setdefault(decode_log_text(info.name), _declared_hparam(info))
+            declared.setdefault(decode_log_text(info.name), _declared_hparam(info))
         for metric in map(_declared_metric, experiment.metric_infos):
             metrics.setdefault((metric.group, metric.tag), metric)
     # Undeclared hyperparameters of sessions come after the declared ones.
-    return Trials(tuple((hparams | infos)[name] for name in (infos | hparams)), tuple(metrics.values()), sessions)
+    return Trials(tuple((used | declared)[name] for name in (declared | used)), tuple(metrics.values()), sessions)
 
 
 def _decode_hparams_messages(logged: LogContents) -> Iterator[RunMessage]:

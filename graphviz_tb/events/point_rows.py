@@ -260,14 +260,14 @@ def _decode_numbers(group: ValueGroup) -> NDArray[Any]:
     dtype = {"float_val": "<f4", "double_val": "<f8"}.get(form.field, DTYPE_TABLE[form.dtype].form)
     lines = next(iter(group.numbers.values()), np.zeros((len(group), 0), np.uint8))
     width = np.dtype(dtype).itemsize
-    made = lines_as_numbers(lines[:, : lines.shape[1] // width * width], dtype)
+    numbers = lines_as_numbers(lines[:, : lines.shape[1] // width * width], dtype)
     if form.field == "content":
-        made = decode_elements(made, form.dtype)
-    claimed = min(prod(form.shape), max(made.shape[1], MAX_FILLED_NUMBERS))
-    if made.shape[1] < claimed:
-        last = made[:, -1:] if made.shape[1] else np.zeros((len(made), 1), made.dtype)
-        made = np.concatenate([made, np.broadcast_to(last, (len(made), claimed - made.shape[1]))], axis=1)
-    return made[:, :claimed]
+        numbers = decode_elements(numbers, form.dtype)
+    claimed = min(prod(form.shape), max(numbers.shape[1], MAX_FILLED_NUMBERS))
+    if numbers.shape[1] < claimed:
+        last = numbers[:, -1:] if numbers.shape[1] else np.zeros((len(numbers), 1), numbers.dtype)
+        numbers = np.concatenate([numbers, np.broadcast_to(last, (len(numbers), claimed - numbers.shape[1]))], axis=1)
+    return numbers[:, :claimed]
 
 
 def _is_scalar_form(form: ValueForm) -> bool:
@@ -322,17 +322,17 @@ def _histogram_proto_rows(group: ValueGroup) -> PointRows:
     parts = {name: lines_as_numbers(lines, "<f8") for name, lines in group.numbers.items()}
     if "stats" in parts:  # all five in one line
         parts |= {name: parts["stats"][:, index : index + 1] for index, name in enumerate(HISTOGRAM_STATISTICS)}
-    none = np.zeros((len(group), 0))
-    limits, counts = parts.get("limits", none), parts.get("counts", none)
+    empty = np.zeros((len(group), 0))
+    limits, counts = parts.get("limits", empty), parts.get("counts", empty)
     buckets = min(limits.shape[1], counts.shape[1])
     limits, counts = limits[:, :buckets], counts[:, :buckets]
     fixed: dict[str, RowColumn] = {
         name: parts[name][:, 0] if name in parts else np.zeros(len(group)) for name in HISTOGRAM_STATISTICS
     }
-    held = counts > 0
+    filled = counts > 0
     column = np.arange(buckets)
-    first = np.where(held.any(axis=1), held.argmax(axis=1), buckets) if buckets else np.zeros(len(group), np.int64)
-    last = np.where(held.any(axis=1), buckets - 1 - held[:, ::-1].argmax(axis=1), -1) if buckets else first - 1
+    first = np.where(filled.any(axis=1), filled.argmax(axis=1), buckets) if buckets else np.zeros(len(group), np.int64)
+    last = np.where(filled.any(axis=1), buckets - 1 - filled[:, ::-1].argmax(axis=1), -1) if buckets else first - 1
     kept = (column >= first[:, None]) & (column <= last[:, None])
     left = np.concatenate([limits[:, :1], limits[:, :-1]], axis=1)
     left = np.where(column == first[:, None], fixed["minimum"][:, None], left)

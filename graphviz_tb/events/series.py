@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,12 +60,21 @@ class ProgramStart:
     step: int
 
 
+class SupersedingRestart(NamedTuple):
+    """A restart in a file at a step, marked by a SessionLog if `logged`, and the number of points it superseded."""
+
+    file: int
+    step: int
+    logged: bool
+    points: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class SupersededPoints:
-    """A mark per point of a series, and the restarts that superseded any: file, step, count, by SessionLog or not."""
+    """A mark per point of a series, and the restarts that superseded any."""
 
     points: Bools
-    by: tuple[tuple[int, int, int, bool], ...]
+    restarts: tuple[SupersedingRestart, ...]
 
 
 def mark_superseded(lives: list[FileLife], starts: list[ProgramStart]) -> SupersededPoints:
@@ -73,32 +83,31 @@ def mark_superseded(lives: list[FileLife], starts: list[ProgramStart]) -> Supers
     `lives` are in the order of the files, `starts` are the SessionLogs of the run in the order of writing.
     """
     marks = [np.zeros(len(life.step), np.bool_) for life in lives]
-    by: dict[tuple[int, int, bool], int] = {}
+    counts: dict[SupersedingRestart, int] = {}
     for start in starts:
         for life, mark in zip(lives, marks, strict=True):
             before = life.file < start.file or (life.place < start.place if life.file == start.file else False)
-            _mark_points(mark, before & (life.step >= start.step), (start.file, start.step, True), by)
-    for number, step in enumerate(_find_later_lives(lives)):
-        if step is not None:
-            later, first = step
-            _mark_points(marks[number], lives[number].step >= first, (lives[later].file, first, False), by)
+            restart = SupersedingRestart(start.file, start.step, logged=True)
+            _mark_points(mark, before & (life.step >= start.step), restart, counts)
+    for life, mark, later in zip(lives, marks, _find_later_lives(lives), strict=True):
+        if later is not None:
+            restart = SupersedingRestart(lives[later].file, int(lives[later].step[0]), logged=False)
+            _mark_points(mark, life.step >= restart.step, restart, counts)
     return SupersededPoints(
-        np.concatenate(marks), tuple((file, step, count, said) for (file, step, said), count in by.items())
+        np.concatenate(marks), tuple(restart._replace(points=points) for restart, points in counts.items())
     )
 
 
-def _mark_points(
-    mark: Bools, which: Bools, by: tuple[int, int, bool], counts: dict[tuple[int, int, bool], int]
-) -> None:
+def _mark_points(mark: Bools, which: Bools, restart: SupersedingRestart, counts: dict[SupersedingRestart, int]) -> None:
     new = int(np.count_nonzero(which & ~mark))
     if new:
-        counts[by] = counts.get(by, 0) + new
+        counts[restart] = counts.get(restart, 0) + new
         mark |= which
 
 
-def _find_later_lives(lives: list[FileLife]) -> list[tuple[int, int] | None]:
-    """For each life, return the later life with the lowest first step that starts after it ended, and that step."""
-    found: list[tuple[int, int] | None] = [None] * len(lives)
+def _find_later_lives(lives: list[FileLife]) -> list[int | None]:
+    """Return, for each life, the number of the later life with the lowest first step that starts after it ended."""
+    found: list[int | None] = [None] * len(lives)
     if len(lives) < 2:
         return found
     first_step = np.array([life.step[0] for life in lives])
@@ -106,24 +115,24 @@ def _find_later_lives(lives: list[FileLife]) -> list[tuple[int, int] | None]:
     for number, life in enumerate(lives[:-1]):
         later = np.flatnonzero(first_wall[number + 1 :] >= life.last_wall) + number + 1
         if len(later):
-            least = int(later[np.argmin(first_step[later])])
-            found[number] = least, int(first_step[least])
+            found[number] = int(later[np.argmin(first_step[later])])
     return found
 
 
-def summarize_restarts(found: list[tuple[int, int, int, bool]], walls: list[float]) -> tuple[Restart, ...]:
+def summarize_restarts(found: list[SupersedingRestart], walls: list[float]) -> tuple[Restart, ...]:
     """Return the restarts of a run, over all its series: one per file, or one per SessionLog.
 
     `walls` are the first times of the files.
     """
-    made: dict[tuple[int, int | None], tuple[int, int]] = {}
-    for file, step, count, marked in found:
-        key = file, step if marked else None
-        least, total = made.get(key, (step, 0))
-        made[key] = min(least, step), total + count
+    # File, and the step if a SessionLog names it ─▶ the lowest step, and the number of points.
+    sums: dict[tuple[int, int | None], tuple[int, int]] = {}
+    for file, step, logged, points in found:
+        key = file, step if logged else None
+        least, total = sums.get(key, (step, 0))
+        sums[key] = min(least, step), total + points
     return tuple(
-        Restart(step, file, walls[file], count, marked is not None)
-        for (file, marked), (step, count) in sorted(made.items(), key=lambda item: (item[0][0], item[1][0]))
+        Restart(step, file, walls[file], count, logged_step is not None)
+        for (file, logged_step), (step, count) in sorted(sums.items(), key=lambda item: (item[0][0], item[1][0]))
     )
 
 
@@ -184,7 +193,7 @@ def make_series(
     rows = concatenate_rows(_with_common_width([rows for _, rows in files]))
     data: SeriesData | None = None
     if kind in DATA_MAKERS:
-        file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])
+        file = np.repeat(np.array([number for number, _ in files], np.int32), [len(part) for _, part in files])
         data = DATA_MAKERS[kind](rows, file, tables)
     value = rows.fixed["value"] if kind == "scalar" else EMPTY_VALUES
     return Series(

@@ -61,27 +61,27 @@ class SingleDecoder:
             return self._parse_without_protobuf(payload, place)
         what = event.WhichOneof("what")
         if what == "summary":
-            at = place, event.step, event.wall_time, len(payload)
+            event_place = place, event.step, event.wall_time, len(payload)
             stop = 0
             for index, value in enumerate(event.summary.value):
-                stop = self._add_value((*at, index), payload, value, stop)
+                stop = self._add_value((*event_place, index), payload, value, stop)
         elif what in ("graph_def", "meta_graph_def"):
             self.graphs += 1
         elif what == "session_log" and event.session_log.status == SESSION_START:
             self.starts.append((place, event.step))
         return True
 
-    def _add_value(self, at: ValuePlace, payload: bytes, value: Summary.Value, stop: int) -> int:
+    def _add_value(self, event_place: ValuePlace, payload: bytes, value: Summary.Value, stop: int) -> int:
         name = value.tag
         tag = self.tags.get(name)
         if tag is None:
             tag = self.tags[name] = self.tag(name.encode())
         about = self._cached_about(value) if value.HasField("metadata") else None
         plugin = None if about is None else about.plugin
-        held = value.WhichOneof("value")
-        form, numbers, strings = DECODE_BY_FIELD[held](value, plugin) if held else (ValueForm("", plugin), {}, [])
+        kind = value.WhichOneof("value")
+        form, numbers, strings = DECODE_BY_FIELD[kind](value, plugin) if kind else (ValueForm("", plugin), {}, [])
         if not strings:
-            self.put_value(about, form, ParsedValue(tag, *at, numbers, [], b""))
+            self.put_value(about, form, ParsedValue(tag, *event_place, numbers, [], b""))
             return stop
         blobs: BlobSpans = []
         for string in strings:
@@ -93,7 +93,7 @@ class SingleDecoder:
             form = form._replace(width=parse_pixel_size(strings[0]), height=parse_pixel_size(strings[1]), sized=True)
             blobs = blobs[2:]
         head = strings[0][:WAV_HEADER_BYTES] if form.plugin == "audio" else b""
-        self.put_value(about, form, ParsedValue(tag, *at, numbers, blobs, head))
+        self.put_value(about, form, ParsedValue(tag, *event_place, numbers, blobs, head))
         return stop
 
     def put_value(self, about: TagMetadata | None, form: ValueForm, parsed: ParsedValue) -> None:

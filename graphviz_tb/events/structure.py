@@ -25,11 +25,11 @@ from graphviz_tb.model.tensors import MAX_DIMENSIONS, STRING_DTYPE_NUMBER
 ByteSpan = tuple[int, int]  # first byte, byte after the last
 MAX_SIZE_LETTERS, MAX_PIXELS = 10, 2**31 - 1  # letters that no size has; largest value of a column of sizes
 # Fields of Event, Summary.Value and TensorProto.
-WALL_FIELD, STEP_FIELD, SUMMARY_FIELD = 1, 2, 5
+WALL_FIELD, STEP_FIELD, SUMMARY_FIELD, SUMMARY_VALUE_FIELD = 1, 2, 5, 1
 TAG_FIELD, SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, NODE_NAME_FIELD = 1, 2, 4, 5, 6, 7
 TENSOR_FIELD, METADATA_VALUE_FIELD = 8, 9
 CONTENT_FIELDS = {SIMPLE_VALUE_FIELD, IMAGE_FIELD, HISTO_FIELD, AUDIO_FIELD, TENSOR_FIELD}
-TENSOR_CONTENT_FIELD, STRING_VAL_FIELD = 4, 8
+TENSOR_DTYPE_FIELD, TENSOR_SHAPE_FIELD, TENSOR_VERSION_FIELD, TENSOR_CONTENT_FIELD, STRING_VAL_FIELD = 1, 2, 3, 4, 8
 NUMBER_LIST_FIELDS = {5: "float_val", 6: "double_val"}  # lists of fixed-width numbers; other lists go through protobuf
 HISTO_PART_FIELDS = {1: "minimum", 2: "maximum", 3: "number", 4: "sum", 5: "sum_squares", 6: "limits", 7: "counts"}
 
@@ -122,7 +122,7 @@ def _field_span(piece: WireField) -> ByteSpan:
 
 
 def _locate_value(data: Any, outer: WireField) -> ValueStructure:
-    if outer.number != 1 or outer.wire != BYTES_TYPE:
+    if outer.number != SUMMARY_VALUE_FIELD or outer.wire != BYTES_TYPE:
         raise UnusualEventError
     parts = _fields_once(data, outer, {*CONTENT_FIELDS, TAG_FIELD, METADATA_VALUE_FIELD, NODE_NAME_FIELD})
     contents = [number for number in parts if number in CONTENT_FIELDS]
@@ -232,24 +232,24 @@ def _locate_tensor(data: Any, outer: WireField) -> LocatedField:
     shape: tuple[int, ...] = ()
     blobs: list[ByteSpan] = []
     numbers: dict[str, ByteSpan] = {}
-    seen: set[int] = set()
+    seen_fields: set[int] = set()
     for piece in wire_fields(data, outer.first, outer.last):
         if piece.number == STRING_VAL_FIELD and piece.wire == BYTES_TYPE:
             blobs.append(_field_span(piece))
             continue
-        if piece.number in seen:
+        if piece.number in seen_fields:
             raise UnusualEventError
-        seen.add(piece.number)
-        if piece.number == 1:
+        seen_fields.add(piece.number)
+        if piece.number == TENSOR_DTYPE_FIELD:
             dtype = _field_integer(data, piece)
-        elif piece.number == 2 and piece.wire == BYTES_TYPE:
+        elif piece.number == TENSOR_SHAPE_FIELD and piece.wire == BYTES_TYPE:
             shape = _read_tensor_shape(data, piece)
         elif piece.number == TENSOR_CONTENT_FIELD and piece.wire == BYTES_TYPE:
             numbers["content"] = _field_span(piece)
         elif piece.number in NUMBER_LIST_FIELDS and _is_contiguous_list(piece):
             field = NUMBER_LIST_FIELDS[piece.number]
             numbers[field] = _field_span(piece)
-        elif piece.number != 3:
+        elif piece.number != TENSOR_VERSION_FIELD:
             raise UnusualEventError
     if len(numbers) > 1 or (numbers if dtype == STRING_DTYPE_NUMBER else blobs):
         raise UnusualEventError

@@ -53,27 +53,28 @@ def _direct_inputs(layer: LayerNode) -> list[list[LayerOutput]]:
 
 def _inputs_from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput]:
     """Return the outputs that feed an input of a nested model over all its calls, each once."""
-    passed: list[LayerNode] = []
-    # Outwards, while each model is an input of the model around it, up to a cached result.
+    passed_models: list[LayerNode] = []
+    # Outwards, while each model is an input of the model around it, up to a cached result, a model that is called, or
+    # one in a sequence.
     while True:
-        place, outer = _input_place(layer, model), model.parent
-        if place is None or outer is None:
+        input_index, outer = _input_place(layer, model), model.parent
+        if input_index is None or outer is None:
             feeds = []
             break
-        if model.outside is not None:
-            feeds = model.outside
+        if model.feeds is not None:
+            feeds = model.feeds
             break
         if model.calls:
-            references = model.references_by_input[place] if place < len(model.references_by_input) else ()
+            references = model.references_by_input[input_index] if input_index < len(model.references_by_input) else ()
             feeds = [source for source in map(outer.resolve_reference, references) if source is not None]
             break
         if model.calls is None and model.before is not None and not _is_model_input(model, outer):
-            feeds = [LayerOutput(model.before, 0, place)]
+            feeds = [LayerOutput(model.before, 0, input_index)]
             break
-        passed.append(model)
+        passed_models.append(model)
         layer, model = model, outer
-    for inner in passed:
-        inner.outside = feeds
+    for inner in passed_models:
+        inner.feeds = feeds
     return feeds
 
 
@@ -91,23 +92,23 @@ def _is_model_input(layer: LayerNode, model: LayerNode) -> bool:
 def _resolve_output(source: LayerOutput) -> LayerOutput | None:
     """Resolve an output of a model to that of a layer inside it. Calls are counted over the runs of the models
     between."""
-    passed: list[tuple[LayerOutput, int]] = []
+    passed_outputs: list[tuple[LayerOutput, int]] = []
     found: LayerOutput | None = source
     # Inwards, model by model, up to a cached result.
     while found is not None and found.layer.is_model:
         model = found.layer
         # Clamp a position that the model does not have.
-        place = max(0, min(found.output, len(model.output_references) - 1))
-        passed.append((found, place))
-        found = model.made_by[place] if place in model.made_by else _inner_output(model, place)
-        if place in model.made_by:
+        position = max(0, min(found.output, len(model.output_references) - 1))
+        passed_outputs.append((found, position))
+        found = model.resolved[position] if position in model.resolved else _inner_output(model, position)
+        if position in model.resolved:
             break
     # Outwards again: cache the result for one run of each model, then shift the call to the requested run.
-    for taken, place in reversed(passed):
-        model = taken.layer
-        model.made_by[place] = found
+    for output, position in reversed(passed_outputs):
+        model = output.layer
+        model.resolved[position] = found
         if found is not None:
-            found = found._replace(call=taken.call * (found.layer.runs // model.runs) + found.call)
+            found = found._replace(call=output.call * (found.layer.runs // model.runs) + found.call)
     return None if found is None else found._replace(argument=source.argument, stated=source.stated)
 
 
@@ -359,16 +360,16 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[CallArguments]:
     [{'1': [':3', 0], 'training': False, 'tensors': [0]}]
     """
     nodes, is_attention = json_layer.get("inbound_nodes"), str(json_layer.get("class_name")) in MULTI_HEAD_CLASSES
-    for node, taken in zip(nodes if isinstance(nodes, list) else (), inbound_calls(json_layer) or (), strict=True):
-        found = (
+    for node, sources in zip(nodes if isinstance(nodes, list) else (), inbound_calls(json_layer) or (), strict=True):
+        given = (
             _keras_3_arguments(node)
             if isinstance(node, dict) and KERAS_3_CALL_KEYS & node.keys()
             else _keras_2_arguments(node)
         )
-        values = {key: hash_value(value) if is_nested_config(value) else _plain_value(value) for key, value in found}
+        values = {key: hash_value(value) if is_nested_config(value) else _plain_value(value) for key, value in given}
         plain = {key: value for key, value in values.items() if value is not None and not _has_only_tensors(value)}
-        places = [source.argument for source in taken if source.name != CONSTANT_NAME]
-        positions = [QUERY_VALUE_KEY.get(place, place) for place in places] if is_attention else places
+        tensors = [source.argument for source in sources if source.name != CONSTANT_NAME]
+        positions = [QUERY_VALUE_KEY.get(tensor, tensor) for tensor in tensors] if is_attention else tensors
         yield {**plain, TENSOR_ARGUMENTS: positions}
 
 
@@ -389,10 +390,10 @@ def _keras_2_arguments(node: Any) -> Iterator[tuple[str, Any]]:
         elif isinstance(value, list) and len(value) >= 3 and (value[0] == CONSTANT_NAME or is_keras_2_reference(value)):
             if value[0] == CONSTANT_NAME:
                 yield "0", value[2]
-            for named in value[3:]:
+            for extra in value[3:]:
                 # `name` is the name of the op that a function creates.
-                parts = named.items() if isinstance(named, dict) else ()
-                yield from ((key, part) for key, part in parts if key != "name")
+                keywords = extra.items() if isinstance(extra, dict) else ()
+                yield from ((key, part) for key, part in keywords if key != "name")
         elif isinstance(value, list):
             waiting += reversed(value)
 

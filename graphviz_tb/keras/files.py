@@ -109,13 +109,13 @@ def _file_by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights
             continue
         layer, *scopes = path.removeprefix(WEIGHTS_GROUP).split("/")[:-1] or [""]
         # Names of variables begin with model and layer, with the layer, or with neither.
-        around = next((begin for begin in ([root, layer], [layer]) if scopes[: len(begin)] == begin), [])
-        place = f"layers/{layer}"
-        layers.setdefault(place, StoredObject(layer))
-        for name in scopes[len(around) :][:MAX_VARIABLE_SCOPES]:
-            place = f"{place}/layers/{name}"
-            layers.setdefault(place, StoredObject(name))
-        layers[place].shapes.append(tuple(shape))
+        prefix = next((start for start in ([root, layer], [layer]) if scopes[: len(start)] == start), [])
+        object_path = f"layers/{layer}"
+        layers.setdefault(object_path, StoredObject(layer))
+        for name in scopes[len(prefix) :][:MAX_VARIABLE_SCOPES]:
+            object_path = f"{object_path}/layers/{name}"
+            layers.setdefault(object_path, StoredObject(name))
+        layers[object_path].shapes.append(tuple(shape))
     return layers
 
 

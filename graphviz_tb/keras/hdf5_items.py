@@ -48,17 +48,17 @@ def _clean_text(name: str | bytes) -> str:
 def _list_items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
     """List path, shape (None: a group) and attribute `name` of all items of an open HDF5 file, links excluded."""
     listed: list[tuple[str, list[int] | None, str | None]] = []
-    text = 0
+    letters = 0
 
     def visit(path: str, item: Any) -> bool | None:
-        nonlocal text
+        nonlocal letters
         shape = getattr(item, "shape", None)
         name = item.attrs.get("name") if shape is None else None
         sizes = None if shape is None else [int(size) for size in shape]
         listed.append((_clean_text(path), sizes, _clean_text(name) if isinstance(name, str) else None))
-        text += len(path)
+        letters += len(path)
         # A result other than None ends the visit.
-        return True if len(listed) >= MAX_HDF5_ITEMS or text > MAX_HDF5_PATH_LETTERS else None
+        return True if len(listed) >= MAX_HDF5_ITEMS or letters > MAX_HDF5_PATH_LETTERS else None
 
     file.visititems(visit)
     return listed
@@ -76,13 +76,13 @@ def _print_items() -> None:
     try:
         import resource
 
-        with open("/proc/self/statm") as counts:  # noqa: PTH123
-            most = MAX_HDF5_MEMORY_BYTES + int(counts.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        with open("/proc/self/statm") as memory:  # noqa: PTH123
+            max_bytes = MAX_HDF5_MEMORY_BYTES + int(memory.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     except (ImportError, OSError, ValueError):
         pass  # other systems have no such limit, or do not enforce it
     path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    with open(path, "rb") as below, h5py.File(io.BufferedReader(FileSlice(below, first, size)), "r") as file:  # noqa: PTH123
+    with open(path, "rb") as stored, h5py.File(io.BufferedReader(FileSlice(stored, first, size)), "r") as file:  # noqa: PTH123
         settings = {name: _root_attribute(file, name) for name in ("model_config", "training_config")}
         json.dump({**settings, "items": _list_items(file)}, sys.stdout)
 

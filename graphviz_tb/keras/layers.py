@@ -236,11 +236,11 @@ def _single_layer_facts(
     custom = is_custom_class(layer.json)
     # A custom class may have the name of a Keras class, whose rule does not apply.
     is_uncountable = custom or (quantized and hides_policies(kind))
-    counted = None if is_uncountable else parameter_count(kind, config, inputs[0])
-    count = _plausible_count(sum(map(prod, weights)) if weights or stored is not None else counted)
+    by_rule = None if is_uncountable else parameter_count(kind, config, inputs[0])
+    count = _plausible_count(sum(map(prod, weights)) if weights or stored is not None else by_rule)
     # The trainable part of a custom class is known only if it is not trainable at all.
     fixed = count if not count or config.get("trainable", True) is False else None
-    non_trainable = fixed if custom or count != counted else non_trainable_count(kind, config, inputs[0], count)
+    non_trainable = fixed if custom or count != by_rule else non_trainable_count(kind, config, inputs[0], count)
     shapes = zip(inputs, between.gives[layer], strict=True)
     calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in shapes)
     calls = calls if is_plausible_config(config) else ()
@@ -293,7 +293,7 @@ def _model_facts(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -
         None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, _weight_shapes(model)))
     )
     fixed = [facts[child].non_trainable for child in model.order]
-    not_trained = _plausible_count(None if None in fixed else sum(count or 0 for count in fixed))
+    non_trainable = _plausible_count(None if None in fixed else sum(count or 0 for count in fixed))
     config = hash_deep_values({key: value for key, value in layer_config(model.json).items() if key not in GRAPH_KEYS})
     results = tuple(
         model.children[reference.name].path for reference in model.output_references if reference.name in model.children
@@ -302,7 +302,7 @@ def _model_facts(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -
     words = " · ".join(filter(None, (_holder_words(model), _step_words(model, between) or f"{parts} layers")))
     arguments = tuple(call_arguments(model.json))
     return Layer(
-        _displayed_class(model.json), config, words, (), total, not_trained, parts, results, arguments=arguments
+        _displayed_class(model.json), config, words, (), total, non_trainable, parts, results, arguments=arguments
     )
 
 

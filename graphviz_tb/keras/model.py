@@ -123,11 +123,11 @@ def conceptual_graph(
         check_json_memory(data, on_disk, name)
     parsed = parse_json(data, name)
     described = _find_model(parsed, name)
-    whole, unread = _complete_layers(described, name, weights)
+    completed, unread = _complete_layers(described, name, weights)
     if on_disk is not None:
-        _check_layers(whole, len(data), on_disk, name)
-    notices = () if whole is described else (_unconnected_notice(whole, unread),)
-    model = build_layer_tree(whole)
+        _check_layers(completed, len(data), on_disk, name)
+    notices = () if completed is described else (_unconnected_notice(completed, unread),)
+    model = build_layer_tree(completed)
     layers = list(walk_layers(model))
     # Nested models multiply edges, and each edge has a full path.
     budget = MemoryBudget(on_disk, name)
@@ -136,22 +136,22 @@ def conceptual_graph(
     takes = {layer: call_inputs(layer) for layer in layers}
     models = list(walk_models(model))
     facts, numbers = layer_facts(layers, models, takes)
-    uncounted = [layer for layer in layers if facts[layer].parameters is None] if whole is described else []
+    uncounted = [layer for layer in layers if facts[layer].parameters is None] if completed is described else []
     shapes, weight_notices = _load_stored_shapes(uncounted, weights)
     if shapes:
         facts, numbers = layer_facts(layers, models, takes, shapes)
     facts[model] = _with_compile_settings(facts[model], parsed)
-    split = _layers_on_cycles(layers, takes, numbers)
+    split = _layers_on_cycles(layers, takes, numbers)  # a node for each of their calls
     known = {layer.path: fact for layer, fact in facts.items()}
     known.update({inner.path: _with_results(facts[inner], inner, split) for inner in models} if split else {})
-    graph, of_calls = _graph_of_calls(layers, takes, numbers, split, facts)
-    known |= of_calls
+    graph, call_facts = _graph_of_calls(layers, takes, numbers, split, facts)
+    known |= call_facts
     return GraphContent(
         graph,
         (*notices, *weight_notices),
         layers=known,
-        plain=lambda: _tensorboard_graph(whole),
-        described=data if whole is described else b"",
+        plain=lambda: _tensorboard_graph(completed),
+        described=data if completed is described else b"",
     )
 
 
@@ -164,17 +164,17 @@ def _graph_of_calls(
 ) -> tuple[GraphDef, dict[str, Known]]:
     """Return a graph with a node for each layer, or for each call of the layers in `split`, and the facts of these
     calls by path."""
-    graph, of_calls = GraphDef(), {}
+    graph, call_facts = GraphDef(), {}
     for layer in layers:
         nodes = [[call] for call in takes[layer]] if layer in split else [takes[layer]]
         for number, calls in enumerate(nodes):
             path, fact = _path_of_call(layer, number), facts[layer]
             if layer in split:
-                fact = of_calls[path] = _fact_of_call(fact, number)
+                fact = call_facts[path] = _fact_of_call(fact, number)
             node = graph.node.add(name=path, op=fact.class_name)
             node.input.extend(_node_input(source, numbers, split) for call in calls for source in call)
             _set_layer_attributes(node, layer, fact)
-    return graph, of_calls
+    return graph, call_facts
 
 
 def _check_layers(whole: Mapping[str, Any], size: int, on_disk: int, name: str) -> None:
@@ -202,20 +202,20 @@ def _complete_layers(
 def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
     """Return the layers whose calls feed each other, directly or not, such as an embedding whose table is also used for
     the result. Each call of such a layer is a separate node."""
-    place = {layer: number for number, layer in enumerate(layers)}
+    index = {layer: number for number, layer in enumerate(layers)}
     repeated = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
     if not repeated:
         return repeated
-    after: list[list[int]] = [[] for _ in layers]
+    successors: list[list[int]] = [[] for _ in layers]
     for layer, calls in takes.items():
         for source in (output for call in calls for output in call):
-            after[place[source.layer]].append(place[layer])
-    component = strong_components(after)
+            successors[index[source.layer]].append(index[layer])
+    component = strong_components(successors)
     sizes = Counter(component)
     return {
         layer
         for layer in repeated
-        if (sizes[component[place[layer]]] > 1 or place[layer] in after[place[layer]])
+        if (sizes[component[index[layer]]] > 1 or index[layer] in successors[index[layer]])
         and numbers.listed[layer] == layer.runs
     }
 

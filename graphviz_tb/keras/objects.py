@@ -30,15 +30,15 @@ def nest_layers(objects: Mapping[str, LayerJson], root: str, separator: str) -> 
     ['m.a', 'm.list.b']
     """
     holder = HolderIndex(objects, separator)
-    inside: dict[str, list[LayerJson]] = {path: [] for path in objects}
+    children: dict[str, list[LayerJson]] = {path: [] for path in objects}
     for path, layer in objects.items():
-        around = holder.nearest_holder(path)
-        if around:
-            inside[around].append(layer)
+        model = holder.nearest_holder(path)
+        if model:
+            children[model].append(layer)
     for path, layer in objects.items():
         # The root is a model even without layers.
-        if (inside[path] or path == root) and "layers" not in layer["config"] and not _has_keras_class(layer):
-            layer["config"] = {**layer["config"], "layers": inside[path]}
+        if (children[path] or path == root) and "layers" not in layer["config"] and not _has_keras_class(layer):
+            layer["config"] = {**layer["config"], "layers": children[path]}
     return objects[root]
 
 
@@ -84,8 +84,8 @@ def complete_model(model: Mapping[str, Any], weights: Mapping[str, StoredObject]
     objects = {SUBCLASSED_ROOT: {**model, "config": config}}
     holders = HolderIndex(weights, "/")
     objects |= {
-        f"{SUBCLASSED_ROOT}/{path}": _layer_of_stored_object(path, kept_object, holders, configured)
-        for path, kept_object in weights.items()
+        f"{SUBCLASSED_ROOT}/{path}": _layer_of_stored_object(path, stored, holders, configured)
+        for path, stored in weights.items()
         if path
     }
     called = {layer["config"]["name"] for layer in objects.values() if isinstance(layer["config"].get("name"), str)}
@@ -186,20 +186,20 @@ def stored_weight_shapes(layers: Iterable[LayerNode], weights: StoredWeights) ->
     `layers/functional_1/layers/scale` is the layer "gamma" of the model "inner".
     """
     holders = HolderIndex(weights, "/")
-    by_name = {(holders.nearest_holder(path), kept.name): path for path, kept in weights.items()}
+    by_name = {(holders.nearest_holder(path), stored.name): path for path, stored in weights.items()}
     filed: dict[LayerNode, str] = {}
     for parent in dict.fromkeys(around for layer in layers for around in (layer, *_inner_models_around(layer))):
         if parent.parent is not None and parent not in filed:
             filed |= _numbered_names(parent.parent.order)
-    places = {path: layer for layer in layers if (path := _archive_path(layer, by_name, filed, weights))}
-    shapes: dict[LayerNode, list[tuple[int, ...]]] = {layer: [] for layer in places.values()}
+    layer_at = {path: layer for layer in layers if (path := _archive_path(layer, by_name, filed, weights))}
+    shapes: dict[LayerNode, list[tuple[int, ...]]] = {layer: [] for layer in layer_at.values()}
     # The layer around each object, outer objects first.
     owner: dict[str, str] = {}
     for path in sorted(weights, key=len):
-        owner[path] = owner.get(holders.nearest_holder(path), "") or (path if path in places else "")
-    for path, kept in weights.items():
+        owner[path] = owner.get(holders.nearest_holder(path), "") or (path if path in layer_at else "")
+    for path, stored in weights.items():
         if owner[path]:
-            shapes[places[owner[path]]] += kept.shapes
+            shapes[layer_at[owner[path]]] += stored.shapes
     return shapes
 
 

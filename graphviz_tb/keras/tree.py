@@ -122,8 +122,8 @@ class LayerNode:
     before: LayerNode | None = None  # the layer listed before it
     runs: int = 1  # how often it runs, over its calls and those of the models around it
     wrappers: tuple[LayerNode, ...] = ()  # wrappers around it that run it on each step, outermost first
-    outside: list[LayerOutput] | None = None  # a cache of `calls._inputs_from_outside`
-    made_by: dict[int, LayerOutput | None] = field(default_factory=dict)  # a cache of `calls._resolve_output`
+    feeds: list[LayerOutput] | None = None  # a cache of `calls._inputs_from_outside`
+    resolved: dict[int, LayerOutput | None] = field(default_factory=dict)  # a cache of `calls._resolve_output`
 
     @cached_property
     def path(self) -> str:

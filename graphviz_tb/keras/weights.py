@@ -68,12 +68,12 @@ def archive_weights(archive: zipfile.ZipFile, opened: OpenedSource) -> StoredWei
         return {}
     objects: dict[str, StoredObject] = {}
     for path, shape, name in _archive_items(archive, opened):
-        around, _, last = path.rpartition("/")
-        if shape is None and last == VARIABLES_GROUP:
-            owner_object = objects.setdefault(around, StoredObject(around.rpartition("/")[2]))
+        folder, _, item = path.rpartition("/")
+        if shape is None and item == VARIABLES_GROUP:
+            owner_object = objects.setdefault(folder, StoredObject(folder.rpartition("/")[2]))
             owner_object.name = name or owner_object.name
-        elif shape is not None and (around == VARIABLES_GROUP or around.endswith(f"/{VARIABLES_GROUP}")):
-            owner = around.removesuffix(VARIABLES_GROUP).removesuffix("/")
+        elif shape is not None and (folder == VARIABLES_GROUP or folder.endswith(f"/{VARIABLES_GROUP}")):
+            owner = folder.removesuffix(VARIABLES_GROUP).removesuffix("/")
             objects.setdefault(owner, StoredObject(owner.rpartition("/")[2])).shapes.append(tuple(shape))
     return {path: objects[path] for path in sorted(objects, key=_keras_order) if _is_layer_object(path, objects[path])}
 

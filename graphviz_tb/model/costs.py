@@ -189,17 +189,18 @@ class Costs:
         if sums is None:
             # Equal costs are mostly one object: convert each object once.
             costs = {id(cost): cost for cost in self.counted}
-            place = {number: index for index, number in enumerate(costs)}
-            which = np.array([place[id(cost)] for cost in self.counted], int)
+            number_of = {identity: number for number, identity in enumerate(costs)}
+            numbers = np.array([number_of[id(cost)] for cost in self.counted], int)
             values = list(map(COST_VALUES, costs.values()))
-            many = np.bincount(which).tolist()
-            most = max((sum(map(mul, column, many)) for column in zip(*values, strict=True)), default=0)
+            counts = np.bincount(numbers).tolist()
+            largest = max((sum(map(mul, column, counts)) for column in zip(*values, strict=True)), default=0)
             # Python's integers if sums may exceed 64 bits.
-            own = np.array(values, np.int64 if most <= MAX_QUANTITY else object).reshape(-1, len(COST_FIELDS))[which]
+            distinct = np.array(values, np.int64 if largest <= MAX_QUANTITY else object)
+            by_op = distinct.reshape(-1, len(COST_FIELDS))[numbers]
             if role >= 0:
-                own[np.array(self.role) != role] = 0
-            sums = self._sums[role] = np.zeros((len(own) + 1, len(COST_FIELDS)), own.dtype)
-            np.cumsum(own, axis=0, out=sums[1:])
+                by_op[np.array(self.role) != role] = 0
+            sums = self._sums[role] = np.zeros((len(by_op) + 1, len(COST_FIELDS)), by_op.dtype)
+            np.cumsum(by_op, axis=0, out=sums[1:])
         return sums
 
     def json_entry(self, row: int) -> dict[str, Any]:

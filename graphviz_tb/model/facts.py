@@ -151,25 +151,25 @@ class Facts:
         floats). An output that uses weights is data. An output that no input of the program reaches is an index."""
         if self.tensor(node, key).dtype in INDEX_DTYPES or not self.graph.meaning.from_inputs()[node]:
             return True
-        graph, makers, found, seen = self.graph, self._data_makers, False, {node: None}
+        graph, data_makers, uses_index, seen = self.graph, self._data_makers, False, {node: None}
         for current in (queue := [node]):
-            if current in makers or current in self._computed or len(queue) > MAX_INDEX_OPS:
+            if current in data_makers or current in self._computed or len(queue) > MAX_INDEX_OPS:
                 self._computed.add(node)  # spares the search for outputs computed from it
                 return False
             edges = slice(*sorted_value_range(graph.target, current, current + 1))
             columns = (column[edges].tolist() for column in (graph.control, graph.source, graph.key))
             data = [(source, output) for control, source, output in zip(*columns, strict=True) if not control]
             given = not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS
-            if given or any(source in makers for source, _ in data):  # needs no decoding
+            if given or any(source in data_makers for source, _ in data):  # needs no decoding
                 self._computed.add(node)
                 return False
             for source, output in data:
                 if self.tensor(source, output).dtype in INDEX_DTYPES:
-                    found = found or graph.op_types[graph.op[source]] not in CONSTANT_OPS
+                    uses_index = uses_index or graph.op_types[graph.op[source]] not in CONSTANT_OPS
                 elif source not in seen:
                     seen[source] = None
                     queue.append(source)
-        return found
+        return uses_index
 
     @property
     def _data_makers(self) -> frozenset[int]:

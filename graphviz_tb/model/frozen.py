@@ -124,15 +124,15 @@ def _make_init(cls: type[Any], fields: Sequence[Field[Any]], frozen: bool) -> An
     names: dict[str, Any] = {"MISSING": MISSING}
     parameters, body = ["self"], []
     for field in fields:
-        name, made = field.name, field.default_factory is not MISSING
+        name, has_factory = field.name, field.default_factory is not MISSING
         names[f"set_{name}"] = vars(cls)[name].__set__  # the slot's own setter: `__setattr__` refuses
-        names[f"make_{name}"], names[f"usual_{name}"] = field.default_factory, MISSING if made else field.default
-        optional = made or field.default is not MISSING
+        names[f"make_{name}"], names[f"usual_{name}"] = field.default_factory, MISSING if has_factory else field.default
+        optional = has_factory or field.default is not MISSING
         if field.init:
             parameters.append(f"{name}=usual_{name}" if optional else name)
-            value = f"make_{name}() if {name} is MISSING else {name}" if made else name
+            value = f"make_{name}() if {name} is MISSING else {name}" if has_factory else name
         elif optional:
-            value = f"make_{name}()" if made else f"usual_{name}"
+            value = f"make_{name}()" if has_factory else f"usual_{name}"
         else:
             continue  # `__post_init__` sets it
         body.append(f"    set_{name}(self, {value})" if frozen else f"    self.{name} = {value}")

@@ -351,9 +351,9 @@ def wiring_of_call(op: str, definition: NodeDef | None, attr: str, count: int) -
         return CallWiring(((0, 0, count),), named=True)
     if has_role(op, Role.CALL, Role.LAUNCH, Role.LOOP, Role.MAP, Role.BRANCH, Role.REMOTE_CALL):
         # The first input is not passed on: it selects the branch, or names the device of a remote call.
-        keeps = int(has_role(op, Role.BRANCH, Role.REMOTE_CALL))
-        silent = attr == "cond" or has_role(op, Role.GRADIENT)
-        return CallWiring(((keeps, 0, count),), gives="none" if silent else "each")
+        skipped = int(has_role(op, Role.BRANCH, Role.REMOTE_CALL))
+        is_silent = attr == "cond" or has_role(op, Role.GRADIENT)
+        return CallWiring(((skipped, 0, count),), gives="none" if is_silent else "each")
     # Inputs: start, limit, delta, then loop values. The first argument of the body is the counter.
     if has_role(op, Role.COUNTED_LOOP):
         return CallWiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))

@@ -144,21 +144,21 @@ def elide_text(text: str, limit: int, size: int, semibold: bool = False, whole_w
         return text
     room = limit * UNITS_PER_EM // size - advance_of(ELLIPSIS, semibold)
     number = TRAILING_NUMBER.search(text)
-    last = number.group() if number else ""
+    trailing_number = number.group() if number else ""
     words = text.split(WORDS_DOT) if whole_words else []
     while len(words) > 1:
         words.pop()
-        shorter = f"{WORDS_DOT.join(words)}{WORDS_DOT}{ELLIPSIS}{last}"
+        shorter = f"{WORDS_DOT.join(words)}{WORDS_DOT}{ELLIPSIS}{trailing_number}"
         if text_width(shorter, size, semibold) <= limit:
             return shorter
-    kept = sum(advance_of(char, semibold) for char in last)
-    if kept * 2 > room:  # a number wider than half would leave no name
-        last, kept = "", 0
-    middle = text[: len(text) - len(last)]
-    tail = _tail(middle, (room - kept) // 4, semibold)
-    used = kept + sum(advance_of(char, semibold) for char in tail)
+    number_width = sum(advance_of(char, semibold) for char in trailing_number)
+    if number_width * 2 > room:  # a number wider than half would leave no name
+        trailing_number, number_width = "", 0
+    middle = text[: len(text) - len(trailing_number)]
+    tail = _tail(middle, (room - number_width) // 4, semibold)
+    used = number_width + sum(advance_of(char, semibold) for char in tail)
     head = _head(middle[: len(middle) - len(tail)], room - used, semibold)
-    return f"{head}{ELLIPSIS}{tail}{last}"
+    return f"{head}{ELLIPSIS}{tail}{trailing_number}"
 
 
 def elide_ends(text: str, head: int, tail: int, limit: int, size: int) -> str:

@@ -155,9 +155,9 @@ def path_address(hierarchy: Hierarchy, path: RowPath) -> str:
     if path == (0,):
         return ""
     words: list[str] = []
-    around = function_row_of(hierarchy, path[0])
-    if path[0] != around and around:
-        words.append(hierarchy.name[around])
+    function_row = function_row_of(hierarchy, path[0])
+    if path[0] != function_row and function_row:
+        words.append(hierarchy.name[function_row])
     for depth, row in enumerate(path):
         name = hierarchy.name[row]
         if depth and len(hierarchy.calls[path[depth - 1]]) > 1:
@@ -167,7 +167,7 @@ def path_address(hierarchy: Hierarchy, path: RowPath) -> str:
         words.append(name)
     return (
         LIBRARY_PREFIX + CALL_BORDER.join(map(_escape_address_part, words))
-        if around in hierarchy.shadowed_functions
+        if function_row in hierarchy.shadowed_functions
         else join_address(words)
     )
 
@@ -445,16 +445,16 @@ class ScopeNameBudget:
         """
         if (scope.count("/") + 1) * len(scope) * ESCAPED_LETTER_COST <= self.left:
             return scope
-        left, start, fits = self.left // _letter_cost(scope), 0, 0
+        left, start, end_of_fit = self.left // _letter_cost(scope), 0, 0
         while start < len(scope):
             end = scope.find("/", start)
             end = len(scope) if end < 0 else end
             left -= end
             if left < 0:
                 break
-            start, fits = end + 1, end
-        self.cut += fits < len(scope)
-        return scope[:fits]
+            start, end_of_fit = end + 1, end
+        self.cut += end_of_fit < len(scope)
+        return scope[:end_of_fit]
 
     def spend(self, scope: str, around: Sequence[str]) -> None:
         """Spend the cost of a scope and its new enclosing scopes; `around` includes the scope itself."""

@@ -140,14 +140,14 @@ def training_items(chains: Sequence[Sequence[int]], training: Sequence[int]) -> 
     [2, 3, 5]
     """
     found: set[int] = set()
-    for chain, ends in zip(chains, training, strict=True):
-        if ends:
+    for chain, trained in zip(chains, training, strict=True):
+        if trained:
             found.update(chain[1:-1])
-            if ends != TARGET_TRAINS:
+            if trained != TARGET_TRAINS:
                 found.add(chain[0])
-            if ends != SOURCE_TRAINS:
+            if trained != SOURCE_TRAINS:
                 found.add(chain[-1])
-    shared = {item for chain, ends in zip(chains, training, strict=True) if not ends for item in chain[1:-1]}
+    shared = {item for chain, trained in zip(chains, training, strict=True) if not trained for item in chain[1:-1]}
     return {item for item in found if item not in shared}
 
 

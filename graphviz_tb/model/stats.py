@@ -351,12 +351,12 @@ def median_with_zeros(values: Iterable[float], count: int = 0) -> float:
     ... )
     (2, 3.0, 0, 2, 0)
     """
-    each = sorted(values)
-    count = max(count, len(each))
+    ordered = sorted(values)
+    count = max(count, len(ordered))
     if not count:
         return 0
-    zeros = count - len(each)
-    lower, upper = (each[rank - zeros] if rank >= zeros else 0 for rank in ((count - 1) // 2, count // 2))
+    zeros = count - len(ordered)
+    lower, upper = (ordered[rank - zeros] if rank >= zeros else 0 for rank in ((count - 1) // 2, count // 2))
     return upper if count % 2 else (lower + upper) / 2
 
 

@@ -130,48 +130,48 @@ def page_data(
     hierarchy, table = model.hierarchy, TextTable()
     opened, notices = groups_opened_by_picture(model, options, extra.first)
     limit = int(options.page_max * 1e6)
-    alone = lone_members(hierarchy, opened, options) is not None
-    store = LevelStore(hierarchy, table, limit, alone)
+    one_member = lone_members(hierarchy, opened, options) is not None
+    store = LevelStore(hierarchy, table, limit, one_member)
     first_columns = first_picture_columns(model, options, lambda path: None)
     arranger = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, store, first_columns)
-    copied = CopiedLevels(model.members if alone and not extra.each else model.expander)
-    levels, inside, apart = _add_page_levels(
-        model, arranger, opened, store, copied, whole=bool(extra.schemes), alone=alone
+    copied = CopiedLevels(model.members if one_member and not extra.each else model.expander)
+    levels, inside, ungrouping_ranks = _add_page_levels(
+        model, arranger, opened, store, copied, whole=bool(extra.schemes), one_member=one_member
     )
-    index, runs = store.index, store.level_blocks()
+    level_places, level_blocks = store.index, store.level_blocks()
     facts = model.facts if extra.schemes else model.facts_for_picture(options)
     shades = [] if extra.schemes else list(colours.colouring_blocks(hierarchy, facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
-    listed, stepwise, left = _pack_step_colours(model, options, inside, table, compared=bool(extra.schemes))
+    steps, step_blocks, omitted = _pack_step_colours(model, options, inside, table, compared=bool(extra.schemes))
     columns = ints_block("rows", _row_columns(hierarchy, table))
     edges = cards.edge_block(hierarchy, model.facts, table)
     head = {
         **_page_head(model, options, table),
         "open": [list(path) for path in opened if path != (0,)],
         "schemes": schemes,
-        "steps": listed,
+        "steps": steps,
         "measured": [word for word in schemes if word in colours.COLOURING_UNITS],
-        **(_stack_rows(hierarchy) if alone else {}),
+        **(_stack_rows(hierarchy) if one_member else {}),
         "inner": [[row, inner] for row in range(1, len(hierarchy)) if (inner := sole_scope(hierarchy, row)) >= 0],
         **({"view": _saved_view_values(model.view)} if model.view is not None else {}),
-        "apart": {str(row): rank for row, rank in apart.items()},
-        "notices": [*(notice.message for notice in (*model.notices, *notices, *arranger.notices())), *left],
+        "apart": {str(row): rank for row, rank in ungrouping_ranks.items()},
+        "notices": [*(notice.message for notice in (*model.notices, *notices, *arranger.notices())), *omitted],
         **extra.head,
     }
     # The table of texts is complete: attributes have their own texts.
     texts = table.numbered_texts()
     head["advances"] = _character_advances(texts)
     first = [json_block("words", texts), columns, ints_block("copies", copied.copy_numbers())]
-    last = [*shades, *stepwise, edges]
+    last = [*shades, *step_blocks, edges]
     room = limit - PAGE_SHELL_BYTES - _packed_size(first) - _packed_size(last)
-    runs, attributes = _share_room(room, runs, list(cards.card_blocks(hierarchy, model.facts)))
-    kept = {key: place for key, place in index.items() if place[0] < len(runs)}
+    level_blocks, attributes = _share_room(room, level_blocks, list(cards.card_blocks(hierarchy, model.facts)))
+    kept = {key: place for key, place in level_places.items() if place[0] < len(level_blocks)}
     # Counts the main graph and functions: keys inside calls have a dot.
     head["left"] = sum(
         str(copied.written_row(row)) not in kept for row in range(1, len(hierarchy)) if hierarchy.can_open(row)
     )
-    return head, [*first, json_block("levels", kept), *runs, *last, *attributes]
+    return head, [*first, json_block("levels", kept), *level_blocks, *last, *attributes]
 
 
 def _share_room(
@@ -191,11 +191,11 @@ def _pack_step_colours(
     most = max(1, MAX_STEP_ROWS // (STEP_COST_ROWS + len(hierarchy) + CALL_BOX_COST_ROWS * len(inside)))
     steps = dict(islice(traced.items(), most))
     if not steps and not compared:
-        stops = dict(model.facts_by_step(options, min(MAX_LOGGED_STEPS_IN_PAGE, most)))
-        return list(stops), list(colours.logged_colouring_blocks(hierarchy, stops.values(), table)), []
-    said = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
+        logged_steps = dict(model.facts_by_step(options, min(MAX_LOGGED_STEPS_IN_PAGE, most)))
+        return list(logged_steps), list(colours.logged_colouring_blocks(hierarchy, logged_steps.values(), table)), []
+    notice = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
     blocks = list(colours.step_colouring_blocks(hierarchy, model.facts, steps.values(), inside, table))
-    return list(steps), blocks, [said] if len(steps) < len(traced) else []
+    return list(steps), blocks, [notice] if len(steps) < len(traced) else []
 
 
 def _add_page_levels(
@@ -205,21 +205,21 @@ def _add_page_levels(
     store: LevelStore,
     copied: CopiedLevels,
     whole: bool,
-    alone: bool,
+    one_member: bool,
 ) -> tuple[list[RowPath], list[RowPath], dict[int, int]]:
     """Lay out all levels that a reader can open: as usual, with everything in the main graph, and, unless `whole`, with
-    series ungrouped. `alone`: stacks show one member.
+    series ungrouped. `one_member`: stacks show one member.
 
     Return the usual levels, the groups inside calls, and the rank of each level that can be ungrouped
     (`add_ungrouped_levels`).
     """
     hierarchy = model.hierarchy
     inside: list[RowPath] = []
-    away: list[AsideLevel] = []
+    aside_levels: list[AsideLevel] = []
     usual: WalkedLevels = {}
-    main: WalkedLevels = {}
+    without_aside: WalkedLevels = {}
     with model.report.stage("expand"):
-        levels = model.members if alone else model.expander
+        levels = model.members if one_member else model.expander
         levels.bundle_all_levels()
     groups = int(np.count_nonzero(hierarchy.node < 0))
     with model.report.stage("arrange"):
@@ -230,22 +230,21 @@ def _add_page_levels(
             children = (child_path(hierarchy, path, row) for row in level.own_children())
             inside += [child for child in children if len(child) > 1]
             if has_auxiliary_area(level, skeleton):
-                away.append((path, level, outside))
+                aside_levels.append((path, level, outside))
             if store.is_page_full:  # checked after adding: the root is always there
                 break
         add_differing_copies(store, copied, copied.copies, usual, "")
         # Levels with everything in the main graph come last, to be left out first.
-        for path, level, skeleton in levels_without_aside(levels, away, arranger):
+        for path, level, skeleton in levels_without_aside(levels, aside_levels, arranger):
             if store.is_page_full:
                 break
             store.add_level(f"{page_level_key(path)}+", path, level, skeleton)
-            main[path] = level, skeleton
-        add_differing_copies(store, copied, copied.copies, main, "+")
-        return (
-            list(usual),
-            inside,
-            {} if whole or store.is_page_full else add_ungrouped_levels(model, store, usual, copied, arranger, alone),
-        )
+            without_aside[path] = level, skeleton
+        add_differing_copies(store, copied, copied.copies, without_aside, "+")
+        ranks: dict[int, int] = {}
+        if not whole and not store.is_page_full:
+            ranks = add_ungrouped_levels(model, store, usual, copied, arranger, one_member)
+        return list(usual), inside, ranks
 
 
 def _page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import takewhile
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,11 +47,11 @@ MIN_HISTOGRAM_ELEMENTS = 8  # with fewer elements, the elements say more than a 
 def _constant_blocks(graph: Graph, number: Callable[[int], int]) -> Iterator[DataBlock]:
     """Yield the contents of constants by their positions in blocks of `CARDS_PER_BLOCK` nodes, without empty blocks.
     Nodes of equal `number` have equal contents."""
-    types = np.array([op in CONSTANT_OPS for op in graph.op_types], bool)
+    is_constant_type = np.array([op in CONSTANT_OPS for op in graph.op_types], bool)
     room = int(MAX_MEASURED_ELEMENTS)
     by_block: dict[int, dict[int, list[Any]]] = {}
-    known: dict[int, list[Any] | None] = {}
-    for node in np.flatnonzero(types[graph.op]).tolist() if len(graph) else ():
+    measured_by_number: dict[int, list[Any] | None] = {}
+    for node in np.flatnonzero(is_constant_type[graph.op]).tolist() if len(graph) else ():
         definition = graph.node_def(node)
         if definition is None or not definition.attr["value"].HasField("tensor"):
             continue
@@ -60,10 +60,10 @@ def _constant_blocks(graph: Graph, number: Callable[[int], int]) -> Iterator[Dat
         if not 0 < count <= room:
             continue
         room -= count
-        alike = number(node)
-        if alike not in known:
-            known[alike] = _measure_constant(tensor, count)
-        if (measured := known[alike]) is not None:
+        content_number = number(node)
+        if content_number not in measured_by_number:
+            measured_by_number[content_number] = _measure_constant(tensor, count)
+        if (measured := measured_by_number[content_number]) is not None:
             by_block.setdefault(node // CARDS_PER_BLOCK, {})[node % CARDS_PER_BLOCK] = measured
     for block, lines in by_block.items():
         yield json_block(f"contents/{block}", lines)
@@ -82,18 +82,18 @@ def _measure_constant(tensor: TensorProto, count: int) -> list[Any] | None:
         return None
     numbers = decode_elements(elements, tensor.dtype)
     finite = np.isfinite(numbers)
-    known = numbers if np.all(finite) else numbers[finite]
-    if not len(known):
+    finite_numbers = numbers if np.all(finite) else numbers[finite]
+    if not len(finite_numbers):
         return [count, None, None, None, 0, count, []]
     # TensorFlow may omit trailing equal elements: the last one repeats to the end.
-    more = count - len(numbers) if finite[-1] else 0
-    last = float(known[-1])
-    least, most = float(np.min(known)), float(np.max(known))
-    mean = (float(np.sum(known, dtype=np.float64)) + more * last) / (len(known) + more)
-    zeros = len(known) - int(np.count_nonzero(known)) + (more if last == 0 else 0)
-    odd = count - len(known) - more
-    spread = _count_bins(known, more, least, most)
-    return [count, least, most, mean if np.isfinite(mean) else None, zeros, odd, spread]
+    repeated = count - len(numbers) if finite[-1] else 0
+    last = float(finite_numbers[-1])
+    least, most = float(np.min(finite_numbers)), float(np.max(finite_numbers))
+    mean = (float(np.sum(finite_numbers, dtype=np.float64)) + repeated * last) / (len(finite_numbers) + repeated)
+    zeros = len(finite_numbers) - int(np.count_nonzero(finite_numbers)) + (repeated if last == 0 else 0)
+    non_finite = count - len(finite_numbers) - repeated
+    bins = _count_bins(finite_numbers, repeated, least, most)
+    return [count, least, most, mean if np.isfinite(mean) else None, zeros, non_finite, bins]
 
 
 def _count_bins(numbers: np.ndarray, more: int, least: float, most: float) -> list[int]:
@@ -117,14 +117,14 @@ def edge_block(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBloc
     keys = np.array([table(key) for key in graph.keys], np.int64)
     flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
     outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]  # node and key as one number
-    each, place = np.unique(outputs, return_inverse=True)
-    known: dict[Tensor, int] = {}
-    carried = [facts.tensor(*divmod(output, max(len(keys), 1))) for output in each.tolist()]
-    for value in carried:
-        if value not in known:
-            known[value] = table(describe_shape(value.sizes, value.dtype))
-    said = np.array([known[value] for value in carried], np.int64)[place.ravel()]
-    columns = source[kept], target[kept], keys[graph.key[kept]], graph.slot[kept], flags, said
+    distinct, inverse = np.unique(outputs, return_inverse=True)
+    texts: dict[Tensor, int] = {}
+    tensors = [facts.tensor(*divmod(output, max(len(keys), 1))) for output in distinct.tolist()]
+    for tensor in tensors:
+        if tensor not in texts:
+            texts[tensor] = table(describe_shape(tensor.sizes, tensor.dtype))
+    edge_texts = np.array([texts[tensor] for tensor in tensors], np.int64)[inverse.ravel()]
+    columns = source[kept], target[kept], keys[graph.key[kept]], graph.slot[kept], flags, edge_texts
     return ints_block("edges", np.concatenate([column.astype(INT_DTYPE) for column in columns]))
 
 
@@ -227,13 +227,14 @@ def _program_block(hierarchy: Hierarchy) -> DataBlock:
         numbers, first, counts = np.unique(inside[inside >= 0], return_index=True, return_counts=True)
         if not len(numbers):
             continue
-        met = [(stacks[numbers[place]], int(counts[place])) for place in np.argsort(first).tolist()]
-        common = len(list(takewhile(lambda level: len({*level}) == 1, zip(*(stack for stack, _ in met), strict=False))))
-        found: Counter[str] = Counter()
-        for stack, count in met:
-            found.update(dict.fromkeys(stack[common : common + 1], count))
-        call = lines.setdefault(met[0][0][common - 1], len(lines)) if common else -1
-        shown = list(found.items())[:MAX_LISTED_LINES]
+        stack_counts = [(stacks[numbers[place]], int(counts[place])) for place in np.argsort(first).tolist()]
+        common = len(commonprefix([stack for stack, _ in stack_counts]))  # noqa: RUF071 (whole lines are compared)
+        counts_by_line: Counter[str] = Counter()
+        for stack, count in stack_counts:
+            counts_by_line.update(dict.fromkeys(stack[common : common + 1], count))
+        first_stack, _ = stack_counts[0]
+        call = lines.setdefault(first_stack[common - 1], len(lines)) if common else -1
+        shown = list(counts_by_line.items())[:MAX_LISTED_LINES]
         rows[row] = [call, [[lines.setdefault(line, len(lines)), count] for line, count in shown]]
     return json_block("program", {"lines": list(lines), "rows": rows})
 

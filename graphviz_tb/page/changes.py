@@ -69,12 +69,12 @@ class ChangeListing:
 
     def rewired_entries(self, words: Mapping[int, str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the ops that are drawn as changed only because one of their inputs has a new source."""
-        known = {row for entry in entries for each in (entry, *entry["behind"]) for row in each["rows"]}
+        listed_rows = {row for entry in entries for listed in (entry, *entry["behind"]) for row in listed["rows"]}
         hierarchy = self.model.hierarchy
         rows = [
             row
             for row, sign in enumerate(self.sign)
-            if sign == HOLDS_SIGN and hierarchy.node[row] >= 0 and row in words and row not in known
+            if sign == HOLDS_SIGN and hierarchy.node[row] >= 0 and row in words and row not in listed_rows
         ]
         return [
             {
@@ -195,11 +195,11 @@ def _diff_colouring_blocks(
         [[label, theme_fill_values((fill, other))] for (label, fill), (_, other) in zip(*legend, strict=True)],
     )
     states, between = painters[0].edges, EdgesBetween(hierarchy)
-    became = LineStates(states)
+    line_states = LineStates(states)
     index: dict[str, int] = {}
     numbers: list[int] = []
     for path in levels:
-        bits = list(_level_state_bits(model.metagraph(path), became, between))
+        bits = list(_level_state_bits(model.metagraph(path), line_states, between))
         if any(bit not in (0, EDGES_KEPT) for bit in bits):  # most levels have no change, and are not listed
             index[page_level_key(path)] = len(numbers)
             numbers += bits

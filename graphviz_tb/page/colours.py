@@ -105,10 +105,10 @@ def row_looks(
     painters: Sequence[Colouring], table: TextTable, rows: Sequence[int]
 ) -> tuple[dict[str, Any], tuple[Longs, ...]]:
     """Return fills, legend rows with their order, and the heading; and five columns: the fill of each row, its second
-    line (0: the usual text), its account, the start of its legend rows, and all these legend rows."""
+    line (0: the usual text), its tooltip, the start of its legend rows, and all these legend rows."""
     fills: dict[tuple[RowFill, ...], int] = {}
     legend: dict[tuple[str, int, str], int] = {}
-    known: dict[tuple[RowFill, str | None, str], tuple[int, list[int]]] = {}
+    look_of: dict[tuple[RowFill, str | None, str], tuple[int, list[int]]] = {}
 
     def number(*looks: RowFill) -> int:
         return fills.setdefault(looks, len(fills))
@@ -122,22 +122,22 @@ def row_looks(
     def look_of_row(row: int) -> tuple[int, list[int], int, int]:
         path = (row,)
         appearance = light.fill_of(path), light.second_line(path), light.tooltip_text(path)
-        if appearance not in known:  # rows that look alike have equal legend rows
-            known[appearance] = number_look(row, appearance[0])
-        return *known[appearance], 0 if appearance[1] is None else 1 + table(appearance[1]), table(appearance[2])
+        if appearance not in look_of:  # rows that look alike have equal legend rows
+            look_of[appearance] = number_look(row, appearance[0])
+        return *look_of[appearance], 0 if appearance[1] is None else 1 + table(appearance[1]), table(appearance[2])
 
     light = painters[0]
-    answer_of_key: dict[Hashable, int] = {}
-    answers: list[tuple[int, list[int], int, int]] = []
-    which = []  # the index of each row's answer; rows with equal keys share one
+    look_index: dict[Hashable, int] = {}
+    distinct_looks: list[tuple[int, list[int], int, int]] = []
+    look_of_each_row = []  # as indices; rows with equal keys share a look
     for row, key in zip(rows, light.look_keys(rows), strict=True):
-        if key not in answer_of_key:
-            answer_of_key[key] = len(answers)
-            answers.append(look_of_row(row))
-        which.append(answer_of_key[key])
-    fill, entries, second, account = zip(*answers, strict=True) if answers else ((), (), (), ())
-    by_row = np.array(which, np.int64)
-    columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
+        if key not in look_index:
+            look_index[key] = len(distinct_looks)
+            distinct_looks.append(look_of_row(row))
+        look_of_each_row.append(look_index[key])
+    fill, entries, second, tooltip = zip(*distinct_looks, strict=True) if distinct_looks else ((), (), (), ())
+    by_row = np.array(look_of_each_row, np.int64)
+    columns = [np.array(column, np.int64)[by_row] for column in (fill, second, tooltip)]
     columns += _concatenate_lists(entries, by_row)
     order = _legend_ranks([key[1] for key in legend], list(fills), light.hue_order())
     shared = {
@@ -183,8 +183,8 @@ def _ramp_blocks(
     light = painters[0]
     numbers = light.number_values(inside)
     ops = (light.hierarchy.node >= 0).nonzero()[0]
-    rows = 0, (int(ops[0]) if len(ops) else 0)
-    unknown = [[painter.unknown_fill(row) for painter in painters] for row in rows]  # for a group and for an op
+    sample_rows = 0, (int(ops[0]) if len(ops) else 0)
+    unknown = [[painter.unknown_fill(row) for painter in painters] for row in sample_rows]  # for a group and for an op
     yield json_block(
         f"colour/{name}",
         {

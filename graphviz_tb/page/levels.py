@@ -102,18 +102,18 @@ def _append_columns(out: IntArray, items: Iterable[Sequence[int]]) -> None:
     [9, 2, 1, 2, 5, 6]
     """
     source = iter(items)
-    some = list(islice(source, ROWS_TRANSPOSED_AT_ONCE))
-    if len(some) < ROWS_TRANSPOSED_AT_ONCE:  # nearly all levels
-        out.append(len(some))
-        for values in zip(*some, strict=True):
+    batch = list(islice(source, ROWS_TRANSPOSED_AT_ONCE))
+    if len(batch) < ROWS_TRANSPOSED_AT_ONCE:  # nearly all levels
+        out.append(len(batch))
+        for values in zip(*batch, strict=True):
             out.extend(values)
         return
-    columns: list[IntArray] = [array("i") for _ in some[0]]
+    columns: list[IntArray] = [array("i") for _ in batch[0]]
     # In batches: never hold a million rows in memory at once.
-    while some:
-        for column, more in zip(columns, zip(*some, strict=True), strict=True):
-            column.extend(more)
-        some = list(islice(source, ROWS_TRANSPOSED_AT_ONCE))
+    while batch:
+        for column, values in zip(columns, zip(*batch, strict=True), strict=True):
+            column.extend(values)
+        batch = list(islice(source, ROWS_TRANSPOSED_AT_ONCE))
     out.append(len(columns[0]))
     for column in columns:
         out += column
@@ -204,8 +204,8 @@ def _append_skeleton(out: IntArray, order: Skeleton) -> None:
     for shelf in order.shelves:
         out.extend(_length_prefixed(shelf))
     out.extend((order.port_part, *_length_prefixed(order.main_path), len(order.breaks)))
-    for broken in order.breaks:
-        out.extend(_length_prefixed(broken))
+    for cut in order.breaks:
+        out.extend(_length_prefixed(cut))
     out.extend((int(order.plain), *_length_prefixed(order.falling)))
 
 

@@ -113,10 +113,10 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
     """Return `columns` and `rows`: the last value of each metric that counts, None if a session has none."""
     trials = read_trials(logged)
     scalars = {(series.run, series.logged_as): series for series in logged.series if series.kind == "scalar"}
-    judged = _metrics_of_trials(trials, scalars)
+    shown_metrics = _metrics_of_trials(trials, scalars)
     rows = []
     for session in trials.sessions:
-        metrics = [scalars.get((_metric_run(session.run, metric), metric.tag)) for metric in judged]
+        metrics = [scalars.get((_metric_run(session.run, metric), metric.tag)) for metric in shown_metrics]
         values = [_json_hparam_value(session.hparams.get(hparam.name)) for hparam in trials.hparams]
         rows.append(
             {
@@ -129,7 +129,7 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
                 "values": [*values, *(None if series is None else _last_metric_value(series) for series in metrics)],
             }
         )
-    return {"columns": [*map(_hparam_column, trials.hparams), *map(_metric_column, judged)], "rows": rows}
+    return {"columns": [*map(_hparam_column, trials.hparams), *map(_metric_column, shown_metrics)], "rows": rows}
 
 
 def _metric_run(session: str, metric: Metric) -> str:
@@ -293,11 +293,11 @@ def pack_log(
     `join` finds the nodes of tags in the `graph` of the page, which has `profiles`."""
     logged = source.all_logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
-    every = [series for kind in PAGE_TAG_KINDS for series in logged.series if series.kind == kind]
-    numbers = {(series.run, series.tag): number for number, series in enumerate(every)}
+    all_series = [series for kind in PAGE_TAG_KINDS for series in logged.series if series.kind == kind]
+    numbers = {(series.run, series.tag): number for number, series in enumerate(all_series)}
     tag_ids: dict[TagKind, int] = {}
     tags = tag_entries(
-        every,
+        all_series,
         lambda series: tag_ids.setdefault((series.tag, series.kind), len(tag_ids)),
         runs.__getitem__,
         lambda series: numbers[series.run, series.tag],
@@ -305,30 +305,30 @@ def pack_log(
     tags.sort(key=lambda entry: PAGE_TAG_KINDS.index(entry["kind"]))  # stable: groups stay in their order
     packer, kept = LogPacker(source.log, room), []
     for entry in tags:
-        if packer.pack_tag(entry["id"], entry["kind"], {number: every[number] for _, number, *_ in entry["runs"]}):
+        if packer.pack_tag(entry["id"], entry["kind"], {number: all_series[number] for _, number, *_ in entry["runs"]}):
             kept.append(entry)
-    left = len(tags) - len(kept)
-    state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left}
+    left_out = len(tags) - len(kept)
+    state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left_out}
     kinds = Counter(entry["kind"] for entry in kept)
     table = trials_table(logged)
     if packer.pack_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
         kinds["hparams"] += 1
     if packer.pack_custom_charts(logged):
         kinds["layout"] += 1
-    clouds = {}
+    embeddings = {}
     if source.projector is not None:
-        clouds = packer.pack_embeddings(source.projector, runs)
-        kinds["projector"] += max(1, len(clouds))  # at least 1, so that the page can say that none fits
+        embeddings = packer.pack_embeddings(source.projector, runs)
+        kinds["projector"] += max(1, len(embeddings))  # at least 1, so that the page can say that none fits
     if profiles:
         kinds["profile"] = profiles
     state["kinds"] = kinds
     blocks = [json_block("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:
         names = {entry["id"]: entry["name"] for entry in kept}
-        variables = {number: cloud.variable_name for number, cloud in clouds.items()}
+        variables = {number: embedding.variable_name for number, embedding in embeddings.items()}
         own_runs = runs_of_graph(graph.run, graph.graph_runs, runs) if graph is not None else list(runs)
         blocks.append(_joins_block(join, names, variables, own_runs))
-    return LogPart(tuple(blocks), left)
+    return LogPart(tuple(blocks), left_out)
 
 
 def _joins_block(join: JoinTags, names: dict[int, str], variables: dict[int, str], runs: list[str]) -> DataBlock:
@@ -366,23 +366,23 @@ class LogPacker:
     def pack_embeddings(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
         """Pack the embeddings that fit, and their list; return those packed, by number."""
         packed: dict[int, Embedding] = {}
-        left: list[Notice] = []
+        notices: list[Notice] = []
         found = [embedding for embedding in projector.embeddings.found if is_shown_in_page(embedding)]
-        if others := len(projector.embeddings.found) - len(found):
-            text = f"{others:,} variables of checkpoints are not in this file: tbgraph serve shows them"
-            left.append(Notice("embedding", text))
+        if hidden_count := len(projector.embeddings.found) - len(found):
+            text = f"{hidden_count:,} variables of checkpoints are not in this file: tbgraph serve shows them"
+            notices.append(Notice("embedding", text))
         for number, embedding in enumerate(found):
             try:
                 blocks = tuple(embedding_blocks(projector, embedding, number))
             except TbGraphError as error:
-                left.append(Notice("embedding", str(error), embedding.name))
+                notices.append(Notice("embedding", str(error), embedding.name))
                 continue
             if self.add_if_fitting(*blocks, strict=True):
                 packed[number] = embedding
             else:
                 text = f"'{embedding.name[:80]}' is not in this file: write it with a larger --page-max"
-                left.append(Notice("embedding", text, embedding.name))
-        self.blocks.append(embedding_list_block(projector, packed, left, runs))
+                notices.append(Notice("embedding", text, embedding.name))
+        self.blocks.append(embedding_list_block(projector, packed, notices, runs))
         return packed
 
     def add_if_fitting(self, *blocks: DataBlock, strict: bool = False) -> bool:
@@ -399,7 +399,7 @@ class LogPacker:
         for key, series in series_by_id.items():
             order = series.point_order()
             points: list[int] = []
-            made: list[Any] = []
+            packed_points: list[Any] = []
             for point in reversed(order[-MAX_LAST_POINTS:].tolist()):
                 try:
                     packed = self.pack_point(series, point)
@@ -408,13 +408,13 @@ class LogPacker:
                 if packed is None:
                     break
                 points.insert(0, point)
-                made.insert(0, packed)
+                packed_points.insert(0, packed)
             steps, walls = series.step[points].tolist(), series.wall[points].tolist()
             entries[str(key)] = {
                 "n": len(order),
                 "step": steps,
                 "wall": [replace_non_finite(wall) for wall in walls],
-                "points": made,
+                "points": packed_points,
             }
             fits |= bool(points)
         return fits and self.add_if_fitting(json_block(f"log/{number}", entries))
@@ -504,22 +504,22 @@ def tag_entries(
 ) -> list[dict[str, Any]]:
     """Return the tags in the order of their groups, one entry per tag and kind, with the series of each run."""
     extent = extent_of or series_extent
-    found: dict[TagKind, list[Series]] = {}
+    series_of_tag: dict[TagKind, list[Series]] = {}
     for series in every:
-        found.setdefault((series.tag, series.kind), []).append(series)
-    group_of = {tag: group for group, inner in group_tags({tag for tag, _ in found}) for tag in inner}
-    place = {tag: at for at, tag in enumerate(group_of)}
-    ordered = sorted(found, key=lambda key: (place[key[0]], key[1]))
+        series_of_tag.setdefault((series.tag, series.kind), []).append(series)
+    group_of = {tag: group for group, inner in group_tags({tag for tag, _ in series_of_tag}) for tag in inner}
+    position = {tag: number for number, tag in enumerate(group_of)}
+    ordered = sorted(series_of_tag, key=lambda key: (position[key[0]], key[1]))
     return [
         {
-            "id": tag_id(found[tag, kind][0]),
+            "id": tag_id(series_of_tag[tag, kind][0]),
             "name": tag,
             "group": group_of[tag],
             "kind": kind,
-            "plugin": found[tag, kind][0].about.plugin,
-            "title": found[tag, kind][0].about.display_name,
-            "about": found[tag, kind][0].about.description,
-            "runs": [[run_id(series.run), series_id(series), *extent(series)] for series in found[tag, kind]],
+            "plugin": series_of_tag[tag, kind][0].about.plugin,
+            "title": series_of_tag[tag, kind][0].about.display_name,
+            "about": series_of_tag[tag, kind][0].about.description,
+            "runs": [[run_id(series.run), series_id(series), *extent(series)] for series in series_of_tag[tag, kind]],
         }
         for tag, kind in ordered
     ]

@@ -52,14 +52,15 @@ def _image_size(head: bytes) -> tuple[int, int]:
     (2, 1)
     """
     kind = media_type(head)
+    # At the bytes that each format reserves for width and height.
     if kind == "image/png":
         return _read_integer(head, 16, 4, "big"), _read_integer(head, 20, 4, "big")
     if kind == "image/gif":
         return _read_integer(head, 6, 2), _read_integer(head, 8, 2)
     if kind == "image/bmp":
-        wide = 2 if _read_integer(head, 14, 4) == 12 else 4  # bytes of a size; OS/2 wrote two
-        width, height = _read_integer(head, 18, wide), _read_integer(head, 18 + wide, wide)
-        return width, min(height, (1 << 32) - height) if wide == 4 else height  # negative: from the top
+        size_bytes = 2 if _read_integer(head, 14, 4) == 12 else 4  # bytes of a size; OS/2 wrote two
+        width, height = _read_integer(head, 18, size_bytes), _read_integer(head, 18 + size_bytes, size_bytes)
+        return width, min(height, (1 << 32) - height) if size_bytes == 4 else height  # negative: from the top
     return _webp_size(head) if kind == "image/webp" else _jpeg_size(head) if kind == "image/jpeg" else (0, 0)
 
 
@@ -129,22 +130,22 @@ def histogram_columns(key: int, series: Series, data: HistogramPoints, views: It
     """
     order = series.point_order()
     points = order[_spread_evenly(len(order), most)]
-    each = [slice(int(data.start[point]), int(data.start[point + 1])) for point in points]
-    pairs = [(np.stack([data.left[part], data.right[part]], axis=1), data.count[part]) for part in each]
-    made: list[tuple[str, NDArray[Any]]] = [("step", series.step[points]), ("wall", series.wall[points])]
+    ranges = [slice(int(data.start[point]), int(data.start[point + 1])) for point in points]
+    pairs = [(np.stack([data.left[part], data.right[part]], axis=1), data.count[part]) for part in ranges]
+    columns: list[tuple[str, NDArray[Any]]] = [("step", series.step[points]), ("wall", series.wall[points])]
     for view in views:
         if view == "ridges":
             borders, counts = rebin_all(pairs)
-            made += [("borders", borders), ("count", counts.reshape(-1))]
+            columns += [("borders", borders), ("count", counts.reshape(-1))]
         elif view == "bands":
-            made += [("bands", np.array([histogram_percentiles(*pair) for pair in pairs]).reshape(-1))]
+            columns += [("bands", np.array([histogram_percentiles(*pair) for pair in pairs]).reshape(-1))]
         else:
-            sizes = [part.stop - part.start for part in each]
-            made += [("start", prefix_sums(np.array(sizes)))]
-            columns = {"left": data.left, "right": data.right, "count": data.count}
-            for name, column in columns.items():
-                made.append((name, np.concatenate([np.zeros(0), *(column[part] for part in each)])))
-    return [(f"{key}.{name}", column) for name, column in made]
+            sizes = [part.stop - part.start for part in ranges]
+            columns += [("start", prefix_sums(np.array(sizes)))]
+            bucket_columns = {"left": data.left, "right": data.right, "count": data.count}
+            for name, column in bucket_columns.items():
+                columns.append((name, np.concatenate([np.zeros(0), *(column[part] for part in ranges)])))
+    return [(f"{key}.{name}", column) for name, column in columns]
 
 
 def shown_samples(series: Series, point: int) -> list[FileRange]:
@@ -162,12 +163,12 @@ def _sample_entry(
     entry = {"blob": number, "type": media_type(head), "bytes": place.length}
     if series.kind != "image":
         return {**entry, "rate": float(data.rate[point]), "frames": int(data.frames[point])}
-    logged = int(data.width[point]), int(data.height[point])
+    logged_size = int(data.width[point]), int(data.height[point])
     if entry["type"] == UNKNOWN_MEDIA_TYPE:
-        size = logged
+        size = logged_size
     elif entry["type"] == "image/jpeg" and not all(_image_size(head)):  # profiles and thumbnails come before the size
         size = _image_size(log.read(series.run, place._replace(length=min(place.length, MAX_JPEG_HEAD_BYTES))))
-        size = size if all(size) else logged  # the height may come after the picture
+        size = size if all(size) else logged_size  # the height may come after the picture
     else:
         size = _image_size(head)
     return {**entry, "width": size[0], "height": size[1]}
@@ -196,10 +197,10 @@ def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any
     first, stop = int(data.start[point]), int(data.start[point + 1])
     declared = curve_threshold_count(series.about.content) or stop - first
     with np.errstate(invalid="ignore"):  # counts that are not finite
-        found = data.true_positives[first:stop].astype(np.int64) + data.false_positives[first:stop].astype(np.int64)
-    shown = int(np.flatnonzero(found)[-1]) + 1 if np.any(found) else 1
-    part = slice(first, min(stop, first + shown))
-    names = {
+        positives = data.true_positives[first:stop].astype(np.int64) + data.false_positives[first:stop].astype(np.int64)
+    shown_count = int(np.flatnonzero(positives)[-1]) + 1 if np.any(positives) else 1
+    shown = slice(first, min(stop, first + shown_count))
+    values = {
         "precision": data.precision,
         "recall": data.recall,
         "tp": data.true_positives,
@@ -207,10 +208,11 @@ def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any
         "tn": data.true_negatives,
         "fn": data.false_negatives,
     }
-    count = min(declared, part.stop - part.start)
+    count = min(declared, shown.stop - shown.start)
     thresholds = np.linspace(0, 1, declared)[:count].tolist()
     columns = {
-        name: [replace_non_finite(float(number)) for number in column[part].tolist()] for name, column in names.items()
+        name: [replace_non_finite(float(number)) for number in column[shown].tolist()]
+        for name, column in values.items()
     }
     return {**_point_step(series, point), "thresholds": thresholds, **columns}
 
@@ -238,13 +240,9 @@ def _json_tensor_value(value: Any) -> Any:
         return value.decode("utf-8", "replace")
     if isinstance(value, complex):
         return str(value)
-    return (
-        replace_non_finite(value)
-        if isinstance(value, float)
-        else value
-        if isinstance(value, bool)
-        else json_integer(value)
-    )
+    if isinstance(value, float):
+        return replace_non_finite(value)
+    return value if isinstance(value, bool) else json_integer(value)
 
 
 def describe_point(

@@ -44,13 +44,13 @@ def pack_profiles(profiles: Mapping[str, Callable[[], Profile]], room: int) -> P
     for name, make in islice(profiles.items(), MAX_PAGE_PROFILES):
         profile = make()
         timeline = profile.timeline
-        whole = len(timeline) <= MAX_WHOLE_SLICES
-        pixels = max(1, timeline.end_time) if whole else THINNED_SLICES_PX
+        is_complete = len(timeline) <= MAX_WHOLE_SLICES
+        pixels = max(1, timeline.end_time) if is_complete else THINNED_SLICES_PX
         slices = slice_columns(timeline, 0, max(1, timeline.end_time), pixels)
         number = len(listed)
-        thin = {} if whole else {"thinned": int(_count_column_rows(slices))}
+        thinning = {} if is_complete else {"thinned": int(_count_column_rows(slices))}
         packed = [
-            json_block(f"log/profile/{number}", {**profile_table(profile), **thin}),
+            json_block(f"log/profile/{number}", {**profile_table(profile), **thinning}),
             DataBlock(f"log/profile/{number}/slices", "columns", slices),
         ]
         size = sum(len(block.base64_text) for block in packed)
@@ -117,33 +117,33 @@ def slice_columns(
     """Return the slices in view. Slices with the text `match` in name or address, and slices of `node` or inside it,
     are marked."""
     marked = _marked_slices(timeline, match, node)
-    found = _thin_slices(timeline, first, last, pixels, marked)
+    thinned = _thin_slices(timeline, first, last, pixels, marked)
     row = _slice_rows(timeline)
-    names, name = _compact_numbers(timeline.name[found.slice])
-    nodes, number = _compact_numbers(timeline.node[found.slice])
+    names, name_numbers = _compact_numbers(timeline.name[thinned.slice])
+    node_rows, node_numbers = _compact_numbers(timeline.node[thinned.slice])
     blocks: NamedColumns = [
-        ("row", row[found.slice]),
-        ("start", found.start),
-        ("duration", found.duration),
-        ("count", found.count),
-        ("busy", found.busy),
-        ("hit", found.hit),
-        ("name", name),
-        ("node", number),
-        ("kind", timeline.kind[found.slice]),
-        ("waited", timeline.waited[found.slice]),
+        ("row", row[thinned.slice]),
+        ("start", thinned.start),
+        ("duration", thinned.duration),
+        ("count", thinned.count),
+        ("busy", thinned.busy),
+        ("hit", thinned.hit),
+        ("name", name_numbers),
+        ("node", node_numbers),
+        ("kind", timeline.kind[thinned.slice]),
+        ("waited", timeline.waited[thinned.slice]),
     ]
     head: dict[str, Any] = {
         "names": [truncate_middle(timeline.names[at], MAX_SLICE_NAME_LETTERS) for at in names.tolist()],
-        "nodes": [timeline.addresses[at] if at >= 0 else None for at in nodes.tolist()],
+        "nodes": [timeline.addresses[at] if at >= 0 else None for at in node_rows.tolist()],
     }
     if marked is not None:
-        places = np.flatnonzero(marked)
-        order = places[np.argsort(timeline.start[places], kind="stable")][:MAX_MARKED_SLICES]
-        listed = (row[order], timeline.start[order], timeline.duration[order])
-        head |= {"hits": len(places), "busyHits": int(np.sum(timeline.duration[places]))}
-        head["marks"] = [list(mark) for mark in zip(*(column.tolist() for column in listed), strict=True)]
-    return pack_columns(len(found.start), blocks, head)
+        marked_slices = np.flatnonzero(marked)
+        order = marked_slices[np.argsort(timeline.start[marked_slices], kind="stable")][:MAX_MARKED_SLICES]
+        mark_columns = (row[order], timeline.start[order], timeline.duration[order])
+        head |= {"hits": len(marked_slices), "busyHits": int(np.sum(timeline.duration[marked_slices]))}
+        head["marks"] = [list(mark) for mark in zip(*(column.tolist() for column in mark_columns), strict=True)]
+    return pack_columns(len(thinned.start), blocks, head)
 
 
 def _count_column_rows(data: bytes) -> int:
@@ -221,26 +221,26 @@ def _thin_slices(timeline: Timeline, first: int, last: int, pixels: int, marked:
     Only detail is lost: counts and busy times add up to those of all visible slices, and each row keeps about one slice
     for each column. Equal views give equal results.
     """
-    place = _slices_in_view(timeline, first, last)
-    start, duration = timeline.start[place], timeline.duration[place]
-    column = max(1, (last - first) // max(1, pixels))  # nanoseconds
-    begins = _starts_of_drawn(_slice_rows(timeline)[place], start, duration, column)
-    if not len(begins):
-        return ThinnedSlices(place, start, duration, np.zeros(0, np.int32), duration, np.zeros(0, bool))
-    ends = np.append(begins[1:], len(place))
-    longest = np.maximum.reduceat(duration, begins)
-    is_longest = np.flatnonzero(duration == np.repeat(longest, ends - begins))
-    chosen = is_longest[np.searchsorted(is_longest, begins)]  # the first of them
-    hit = np.zeros(len(begins), bool)
+    visible = _slices_in_view(timeline, first, last)
+    start, duration = timeline.start[visible], timeline.duration[visible]
+    column_ns = max(1, (last - first) // max(1, pixels))  # nanoseconds
+    group_starts = _starts_of_drawn(_slice_rows(timeline)[visible], start, duration, column_ns)
+    if not len(group_starts):
+        return ThinnedSlices(visible, start, duration, np.zeros(0, np.int32), duration, np.zeros(0, bool))
+    group_ends = np.append(group_starts[1:], len(visible))
+    longest = np.maximum.reduceat(duration, group_starts)
+    is_longest = np.flatnonzero(duration == np.repeat(longest, group_ends - group_starts))
+    chosen = is_longest[np.searchsorted(is_longest, group_starts)]  # the first of them
+    is_marked = np.zeros(len(group_starts), bool)
     if marked is not None:
-        hit = np.logical_or.reduceat(marked[place], begins)
+        is_marked = np.logical_or.reduceat(marked[visible], group_starts)
     return ThinnedSlices(
-        slice=place[chosen],
-        start=start[begins],
-        duration=start[ends - 1] + duration[ends - 1] - start[begins],
-        count=(ends - begins).astype(np.int32),
-        busy=np.add.reduceat(duration, begins),
-        hit=hit,
+        slice=visible[chosen],
+        start=start[group_starts],
+        duration=start[group_ends - 1] + duration[group_ends - 1] - start[group_starts],
+        count=(group_ends - group_starts).astype(np.int32),
+        busy=np.add.reduceat(duration, group_starts),
+        hit=is_marked,
     )
 
 

@@ -61,35 +61,37 @@ def add_ungrouped_levels(
     usual: WalkedLevels,
     copied: CopiedLevels,
     arrange: ArrangeLevel,
-    alone: bool = False,
+    one_member: bool = False,
 ) -> dict[int, int]:
     """Add all levels that differ when series are ungrouped; return the rank of each level with such series, by row.
 
-    The key of such a level is `PATH~RANKS`, with `+` after it if everything is in the main graph. `alone`: stacks show
-    one member.
+    The key of such a level is `PATH~RANKS`, with `+` after it if everything is in the main graph. `one_member`: stacks
+    show one member.
     """
     base = model.hierarchy
-    single = _outermost_series(base)
+    outer_series = _outermost_series(base)
     # only saves time, since folding again takes seconds
-    if all(len(base.children(row)) > MAX_UNGROUPED_MEMBERS for row in single):
+    if all(len(base.children(row)) > MAX_UNGROUPED_MEMBERS for row in outer_series):
         return {}
     if sum(map(len, base.name)) > MAX_UNGROUPED_LETTERS:
         return {}
     grouping = make_regrouping(base, model.options.group)
-    series = _ungroupable_series(base, single, grouping.series_names())
+    series = _ungroupable_series(base, outer_series, grouping.series_names())
     rank = _ungrouping_ranks(base, series)
-    bits = _rank_masks(base, rank)
+    masks = _rank_masks(base, rank)
     seen: dict[RowPath, Neighbours] = {}
     walks: list[UngroupedWalk] = []
     # A level of rank r can be ungrouped together with any set of the levels around it.
-    for mask in sorted({bits[row] & ~below for row in rank for below in range(1 << rank[row])}):
-        top = mask.bit_length() - 1
-        apart = [row for row in rank if mask >> rank[row] & 1]
-        hierarchy = grouping.without_series([base.name[member] for row in apart for member in series[row]])
+    for mask in sorted({masks[row] & ~below for row in rank for below in range(1 << rank[row])}):
+        highest_rank = mask.bit_length() - 1
+        ungrouped = [row for row in rank if mask >> rank[row] & 1]
+        hierarchy = grouping.without_series([base.name[member] for row in ungrouped for member in series[row]])
         # A separate hierarchy for each set: without the series, rows have other numbers.
-        to = _rows_of_same_nodes(hierarchy, base)
-        starts = [row for row in apart if rank[row] == top]
-        walk = UngroupedWalk(model, hierarchy, to, arrange, usual, copied, seen, alone, f"~{mask}", tuple(walks))
+        page_rows = _rows_of_same_nodes(hierarchy, base)
+        starts = [row for row in ungrouped if rank[row] == highest_rank]
+        walk = UngroupedWalk(
+            model, hierarchy, page_rows, arrange, usual, copied, seen, one_member, f"~{mask}", tuple(walks)
+        )
         walk.add_levels(store, starts)
         walks.append(walk)
         if store.is_page_full:
@@ -115,15 +117,15 @@ def _ungroupable_series(hierarchy: Hierarchy, series: list[int], names: Collecti
         if hierarchy.name[row] in names:
             by_level.setdefault(int(hierarchy.parent[row]), []).append(row)
     found: dict[int, list[int]] = {}
-    groups, inside = prefix_sums(hierarchy.node < 0), 0
+    groups_before, total_groups = prefix_sums(hierarchy.node < 0), 0
     for level, rows in sorted(by_level.items()):
         stacks = [row for row in rows if is_stack(hierarchy, row)]
-        contained = sum(int(groups[hierarchy.end[row]] - groups[row]) for row in stacks)
+        stack_groups = sum(int(groups_before[hierarchy.end[row]] - groups_before[row]) for row in stacks)
         if (
             sum(len(hierarchy.children(row)) for row in rows) <= MAX_UNGROUPED_MEMBERS
-            and inside + contained <= MAX_UNGROUPED_GROUPS
+            and total_groups + stack_groups <= MAX_UNGROUPED_GROUPS
         ):
-            found[level], inside = rows, inside + contained
+            found[level], total_groups = rows, total_groups + stack_groups
     return found
 
 
@@ -187,7 +189,7 @@ class UngroupedWalk:
     usual: WalkedLevels
     copied: CopiedLevels
     seen_usually: dict[RowPath, Neighbours]
-    alone: bool
+    one_member: bool
     mark: str
     earlier: tuple[UngroupedWalk, ...] = ()
     expander: Expander = field(init=False)
@@ -206,7 +208,7 @@ class UngroupedWalk:
 
     def __post_init__(self) -> None:
         plain = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
-        self.expander = MemberExpander(plain) if self.alone else plain
+        self.expander = MemberExpander(plain) if self.one_member else plain
         self.copies = CopiedLevels(self.expander)
         self.rows = self.to.tolist()
         self.back = {row: place for place, row in enumerate(self.rows) if row >= 0}
@@ -214,38 +216,38 @@ class UngroupedWalk:
     def add_levels(self, store: LevelStore, starts: list[int]) -> None:
         """Add the levels from some page rows inwards, as far as they differ from the usual ones."""
         queue: deque[tuple[RowPath, UngroupedWalk | None]] = deque(((self.back[row],), None) for row in starts)
-        away: list[AsideLevel] = []
-        main: WalkedLevels = {}
+        aside_levels: list[AsideLevel] = []
+        without_aside: WalkedLevels = {}
         while queue and not store.is_page_full:
-            path, like = queue.popleft()
-            inside: list[tuple[RowPath, UngroupedWalk | None]]
-            there = self.to_page_path(path)
-            if (copy := self.copied.enclosing_copy(there)) is not None and self.is_still_copy(copy.member):
+            path, walk = queue.popleft()  # an earlier walk in which this group is in an equal place, or None
+            inner_paths: list[tuple[RowPath, UngroupedWalk | None]]
+            page_path = self.to_page_path(path)
+            if (copy := self.copied.enclosing_copy(page_path)) is not None and self.is_still_copy(copy.member):
                 continue
-            if like is not None and there in like.levels and not has_auxiliary_area(*like.levels[there]):
-                self.levels[there] = like.levels[there]
-                store.repeat_level(page_level_key(there), like.mark, self.mark)
-                inside = [(child, like) for child in like.inside[there]]
+            if walk is not None and page_path in walk.levels and not has_auxiliary_area(*walk.levels[page_path]):
+                self.levels[page_path] = walk.levels[page_path]
+                store.repeat_level(page_level_key(page_path), walk.mark, self.mark)
+                inner_paths = [(child, walk) for child in walk.inside[page_path]]
             else:
-                if (laid := self.arranged_level(store, path)) is None:
+                if (arranged := self.arranged_level(store, path)) is None:
                     break
-                level, skeleton, outside = laid
+                level, skeleton, outside = arranged
                 # Equal to the usual level: its contents cannot differ either.
                 if not self.add_if_different(store, path, level, skeleton, self.mark, self.levels):
                     continue
                 if has_auxiliary_area(level, skeleton):
-                    away.append((path, level, outside))
-                inside = [*self.groups_to_visit(store, path, level)]
-            self.inside[there] = [child for child, _ in inside]
-            self.around.update((child, there) for child in self.inside[there])
-            queue += [(self.from_page_path(child), found) for child, found in inside]
-        touched = self.copied.copies_with_levels(self.levels)
-        copies = [member for member in touched if self.is_still_copy(member)]
+                    aside_levels.append((path, level, outside))
+                inner_paths = [*self.groups_to_visit(store, path, level)]
+            self.inside[page_path] = [child for child, _ in inner_paths]
+            self.around.update((child, page_path) for child in self.inside[page_path])
+            queue += [(self.from_page_path(child), walk) for child, walk in inner_paths]
+        copies_with_levels = self.copied.copies_with_levels(self.levels)
+        copies = [member for member in copies_with_levels if self.is_still_copy(member)]
         add_differing_copies(store, self.copied, copies, self.levels, self.mark)
-        self.add_former_copies(store, [member for member in touched if member not in copies])
-        for path, level, skeleton in levels_without_aside(self.expander, away, self.arrange):
-            self.add_if_different(store, path, level, skeleton, f"{self.mark}+", main)
-        add_differing_copies(store, self.copied, copies, main, f"{self.mark}+")
+        self.add_former_copies(store, [member for member in copies_with_levels if member not in copies])
+        for path, level, skeleton in levels_without_aside(self.expander, aside_levels, self.arrange):
+            self.add_if_different(store, path, level, skeleton, f"{self.mark}+", without_aside)
+        add_differing_copies(store, self.copied, copies, without_aside, f"{self.mark}+")
 
     def groups_to_visit(
         self, store: LevelStore, path: RowPath, level: Metagraph
@@ -343,38 +345,38 @@ class UngroupedWalk:
     def has_other_neighbours(self, path: RowPath, child: RowPath) -> bool:
         """Return whether a child has other neighbours than in the page; its contents can differ only then."""
         base = self.model.hierarchy
-        there = self.to_page_path(child)
-        around = parent_path(base, there)
+        page_path = self.to_page_path(child)
+        outer_path = parent_path(base, page_path)
         # The shown member of a stack has the lines of all members.
-        if self.expander.box_path(child) != child or (self.alone and stack_around(base, there) is not None):
+        if self.expander.box_path(child) != child or (self.one_member and stack_around(base, page_path) is not None):
             return True
-        if around is None:
+        if outer_path is None:
             return True
-        if around not in self.seen_usually:
-            usual = find_walked_level(self.copied, self.usual, around)
+        if outer_path not in self.seen_usually:
+            usual = find_walked_level(self.copied, self.usual, outer_path)
             if usual is None:
                 return True
-            self.seen_usually[around] = _neighbours_by_child(*usual, _group_ports(base, *usual), int)
+            self.seen_usually[outer_path] = _neighbours_by_child(*usual, _group_ports(base, *usual), int)
         if path not in self.seen:
             level, skeleton, _ = self.known[path]
             self.seen[path] = _neighbours_by_child(level, skeleton, self.ports[path], self.rows.__getitem__)
-        return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
+        return self.seen[path].get(page_path[-1]) != self.seen_usually[outer_path].get(page_path[-1])
 
     def arranged_level(self, store: LevelStore, path: RowPath) -> ArrangedLevel | None:
         """Return a level with its drawing order, after arranging all levels around it; None if the page is full."""
         chain = [path]
         # From the inside out, without recursion.
-        while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
-            chain.append(around)
-        for row in reversed(chain):
+        while chain[-1] not in self.known and (outer := parent_path(self.hierarchy, chain[-1])) is not None:
+            chain.append(outer)
+        for outer_path in reversed(chain):
             if store.is_page_full:
                 return None
-            if row not in self.known:
+            if outer_path not in self.known:
                 if len(self.known) == len(self.hierarchy) // ROWS_PER_LEVEL:
                     self.expander.bundle_all_levels()
-                level, outside = self.expander.metagraph(row), self.port_constraints(row)
-                self.known[row] = level, (skeleton := self.arrange(level, outside)), outside
-                self.ports[row] = _group_ports(self.hierarchy, level, skeleton)
+                level, outside = self.expander.metagraph(outer_path), self.port_constraints(outer_path)
+                self.known[outer_path] = level, (skeleton := self.arrange(level, outside)), outside
+                self.ports[outer_path] = _group_ports(self.hierarchy, level, skeleton)
                 store.count_items(level)
         return self.known[path]
 
@@ -418,25 +420,25 @@ def _edge_bytes(line: MetagraphLine) -> bytes:
 
 
 def _neighbours_by_child(
-    level: Metagraph, skeleton: Skeleton, ports: Mapping[int, PortConstraints], name: Callable[[int], int]
+    level: Metagraph, skeleton: Skeleton, ports: Mapping[int, PortConstraints], row_of: Callable[[int], int]
 ) -> Neighbours:
     """Return by child everything that its picture shows of its neighbours, to compare it with another level.
 
     A line is (row at the other end, is inbound, tensors, is control, is drawn, is turned, members of a bridge), a port
-    (row at the other end, is inbound, place from left to right). Rows are those that `name` returns.
+    (row at the other end, is inbound, place from left to right). Rows are those that `row_of` returns.
     """
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
     by_child: Neighbours = {}
-    rows = [int(name(row)) for row in level.children]
+    rows = [int(row_of(row)) for row in level.children]
     for index, edge in enumerate(level.edges):
         line = edge.tensors, edge.control, index in drawn, (index, -1) in turned
         by_child.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *line))
         by_child.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *line))
     for index, bridge in enumerate(level.bridges):
         line = bridge.tensors, bridge.control, bridge.drawable, (-1, index) in turned
-        outer = int(name(bridge.other))
+        outer = int(row_of(bridge.other))
         by_child.setdefault(rows[bridge.child], set()).add((outer, bridge.inbound, *line, *bridge.members))
     for row, outside in ports.items():
-        places = [(int(name(other)), inbound, place) for place, (other, inbound) in enumerate(outside.order)]
-        by_child.setdefault(int(name(row)), set()).update(places)
+        places = [(int(row_of(other)), inbound, place) for place, (other, inbound) in enumerate(outside.order)]
+        by_child.setdefault(int(row_of(row)), set()).update(places)
     return by_child

@@ -152,13 +152,13 @@ def walk_levels(
     hierarchy, none = levels.hierarchy, PortConstraints()
     stacks: dict[RowPath, PortConstraints] = {}  # port constraints of groups drawn as stacks
     joined: dict[RowPath, PortConstraints] = {}  # port constraints of scopes inside the frame of their parent
-    soon: deque[tuple[RowPath, PortConstraints]] = deque([((0,), none)])
+    first_queue: deque[tuple[RowPath, PortConstraints]] = deque([((0,), none)])
     queue: deque[tuple[RowPath, PortConstraints]] = deque()
     for row in hierarchy.function_rows:
-        (soon if (row,) in first else queue).append(((row,), none))
-    inside = 0
-    while soon or queue:
-        path, outside = (soon or queue).popleft()  # the first picture comes first
+        (first_queue if (row,) in first else queue).append(((row,), none))
+    count_inside_calls = 0
+    while first_queue or queue:
+        path, outside = (first_queue or queue).popleft()  # the first picture comes first
         level = levels.metagraph(path)
         skeleton = arrange(level, outside)
         yield path, level, skeleton, outside
@@ -167,20 +167,20 @@ def walk_levels(
         inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
         if inner[-1] >= 0:
             joined[inner] = outside
-        own = set(level.own_children())
-        opening = {at for at, row in enumerate(level.children) if row in own and hierarchy.can_open(row)}
-        found = child_port_constraints(level, skeleton, opening) if opening else {}
+        own_children = set(level.own_children())
+        opening = {at for at, row in enumerate(level.children) if row in own_children and hierarchy.can_open(row)}
+        child_ports = child_port_constraints(level, skeleton, opening) if opening else {}
         copies = copied.copied_members(path, first)
         for position in sorted(opening):
             child = child_path(hierarchy, path, level.children[position])
             if _is_nested_too_often(child) or child[-1] in copies:
                 continue
-            inside += len(child) > 1
-            if len(child) == 1 or inside <= MAX_GROUPS_INSIDE_CALLS:
+            count_inside_calls += len(child) > 1
+            if len(child) == 1 or count_inside_calls <= MAX_GROUPS_INSIDE_CALLS:
                 # The shown member is drawn in the place of its stack.
                 box = levels.box_path(child)
-                ports = joined.pop(child, found.get(position, none)) if box == child else stacks[box]
-                (soon if child in first else queue).append((child, ports))
+                ports = joined.pop(child, child_ports.get(position, none)) if box == child else stacks[box]
+                (first_queue if child in first else queue).append((child, ports))
 
 
 def levels_without_aside(

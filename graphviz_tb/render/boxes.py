@@ -149,9 +149,9 @@ def _draw_open_mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitiv
 def draw_frame(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     """Draw an open group: its ground, its border, and the bar in its hue."""
     x, y, width, height = front_bounds(box)
-    stack = box.kind in ("series", "fold") and not box.sheets
+    is_stack = box.kind in ("series", "fold") and not box.sheets
     stroke = fill.stroke if fill.hued else theme.stroke
-    pen = Pen(stroke, dashes=FRAME_DASHES if stack else ())
+    pen = Pen(stroke, dashes=FRAME_DASHES if is_stack else ())
     shapes: list[Primitive] = [
         *_draw_back_sheets(box, BOX_CORNER, fill.fill if fill.hued else theme.frame_fill(box.depth + 1), Pen(stroke)),
         _inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill(box.depth + 1), None if fill.sign else pen),

@@ -77,19 +77,19 @@ def _closing_of(scene: Scene, frame: int) -> _FrameClosing | None:
 def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
     """Return how far extents can move back along the flow, at most `most`, without touching the others."""
     room = most
-    near = [
+    near_pairs = [
         (extent, other)
         for extent in moving
         for other in others
         if other.left - ASIDE_PX < extent.right and other.right + ASIDE_PX > extent.left
     ]
-    changed = True
-    while changed:  # each step moves an extent behind another one, so there are at most as many steps as pairs
-        changed = False
-        for extent, other in near:
+    has_changed = True
+    while has_changed:  # each step moves an extent behind another one, so there are at most as many steps as pairs
+        has_changed = False
+        for extent, other in near_pairs:
             gap = BOX_GAP_PX if extent is moving[0] else TEXT_GAP_PX
             if extent.start - room < other.end + gap and extent.end - room > other.start - TEXT_GAP_PX:
-                room, changed = extent.start - other.end - gap, True
+                room, has_changed = extent.start - other.end - gap, True
     return room
 
 
@@ -106,7 +106,7 @@ class _FrameClosing:
         self.moves: dict[int, int] = {}  # by outer box, along the flow
         self.cuts: dict[int, int] = {}  # by port, its new place along the flow
         self.asides: dict[int, int] = {}  # by outer box, across the flow
-        self.short: dict[int, tuple[Point, ...]] = {}  # by route, its new points
+        self.redrawn: dict[int, tuple[Point, ...]] = {}  # by route, its new points
         self.labels: dict[int, Point] = {}  # by text, its new place
         self.joints: dict[int, Point] = {}  # by port of such a route, its new place
 
@@ -172,15 +172,15 @@ class _FrameClosing:
         if not inner:
             return None
         start, end = min(extent.start for extent in inner), max(extent.end for extent in inner)
-        after = max(0, start - PORT_GAP_PX - self.whole.start)
-        before = max(0, self.whole.end - end - PORT_GAP_PX)
+        forward = max(0, start - PORT_GAP_PX - self.whole.start)
+        backward = max(0, self.whole.end - end - PORT_GAP_PX)
         for number in self.outer:
             behind = self.box_extent(self.scene.boxes[number]).start >= self.whole.end
-            self.moves[number] = -before if behind else after
+            self.moves[number] = -backward if behind else forward
         for number, port in enumerate(self.scene.ports):
             if port.box == self.frame:
                 place = self.along_flow((port.x, port.y))
-                self.cuts[number] = place + (after if 2 * place < self.whole.start + self.whole.end else -before)
+                self.cuts[number] = place + (forward if 2 * place < self.whole.start + self.whole.end else -backward)
         for number in sorted(self.outer):
             if self.moves[number] <= 0:
                 self.move_output(number, inner)
@@ -191,41 +191,41 @@ class _FrameClosing:
     def move_input(self, number: int, inner: list[Extent]) -> None:
         """Move an input whose line passes a box and turns back to it to the other side of that box."""
         scene = self.scene
-        lines = [at for at, route in enumerate(scene.routes) if number in (route.source, route.target)]
+        lines = [index for index, route in enumerate(scene.routes) if number in (route.source, route.target)]
         if len(lines) != 1 or scene.routes[lines[0]].target_port < 0 or any(stub.box == number for stub in scene.stubs):
             return
         line, port = scene.routes[lines[0]], scene.routes[lines[0]].target_port
-        at_port = [at for at, route in enumerate(scene.routes) if port in (route.source_port, route.target_port)]
-        entering = [at for at in at_port if self.port_ends(scene.routes[at])[0]]
-        if len(at_port) != 2 or len(entering) != 1 or len({point[1 - self.axis] for point in line.points}) > 1:
+        port_lines = [at for at, route in enumerate(scene.routes) if port in (route.source_port, route.target_port)]
+        inner_lines = [index for index in port_lines if self.port_ends(scene.routes[index])[0]]
+        if len(port_lines) != 2 or len(inner_lines) != 1 or len({point[1 - self.axis] for point in line.points}) > 1:
             return
-        before, head = scene.routes[entering[0]].points[-2:]
+        before, head = scene.routes[inner_lines[0]].points[-2:]
         if self.along_flow(before) <= self.along_flow(head) or before[1 - self.axis] != head[1 - self.axis]:
             return
         box = self.box_extent(scene.boxes[number])
-        aside = head[1 - self.axis] - line.points[0][1 - self.axis]
+        shift = head[1 - self.axis] - line.points[0][1 - self.axis]
         start = self.along_flow(head) + INPUT_LINE_PX
-        place = Extent(box.left + aside, box.right + aside, start, start + box.end - box.start)
-        turn = self.extent(*scene.routes[entering[0]].points[-3:])
+        moved_box = Extent(box.left + shift, box.right + shift, start, start + box.end - box.start)
+        turn = self.extent(*scene.routes[inner_lines[0]].points[-3:])
         others = [self.box_extent(scene.boxes[other]) for other in self.outer if other != number]
         for extent in (*inner, *others):
-            apart = extent.left - ASIDE_PX >= place.right or extent.right + ASIDE_PX <= place.left
+            is_apart = extent.left - ASIDE_PX >= moved_box.right or extent.right + ASIDE_PX <= moved_box.left
             is_turn = extent.left >= turn.left and extent.right <= turn.right and extent.start >= turn.start
-            if not apart and extent.end > start - INPUT_LINE_PX // 2 and not is_turn:
+            if not is_apart and extent.end > start - INPUT_LINE_PX // 2 and not is_turn:
                 return
         self.moves[number] = start - box.start
-        self.asides[number] = aside
-        far, near = self.point_at(head, start), self.point_at(head, start - INPUT_LINE_PX // 2)
-        self.short[lines[0]] = (far, near)
-        self.short[entering[0]] = (near, head)
-        self.joints[port] = near
-        for at, text in enumerate(scene.texts):
+        self.asides[number] = shift
+        new_start, new_port = self.point_at(head, start), self.point_at(head, start - INPUT_LINE_PX // 2)
+        self.redrawn[lines[0]] = (new_start, new_port)
+        self.redrawn[inner_lines[0]] = (new_port, head)
+        self.joints[port] = new_port
+        for index, text in enumerate(scene.texts):
             extent = self.text_extent(text)
             by_line = extent.left - LABEL_REACH_PX <= line.points[0][1 - self.axis] <= extent.right + LABEL_REACH_PX
             if text.box < 0 and text.role == "edge" and by_line and extent.end <= self.whole.start:
                 middle = (extent.start + extent.end) // 2
-                x, y = self.moved_point((text.x, text.y), start - INPUT_LINE_PX // 2 - middle, aside)
-                self.labels[at] = (x, y)
+                x, y = self.moved_point((text.x, text.y), start - INPUT_LINE_PX // 2 - middle, shift)
+                self.labels[index] = (x, y)
 
     def move_output(self, number: int, inner: list[Extent]) -> None:
         """Move an output with one straight line further in, to the end of its column."""
@@ -234,14 +234,14 @@ class _FrameClosing:
         if len(lines) != 1 or lines[0].target != number or lines[0].source_port < 0:
             return
         line, port = lines[0], lines[0].source_port
-        at_port = [route for route in scene.routes if port in (route.source_port, route.target_port)]
-        leading = [route for route in at_port if self.port_ends(route)[1]]
-        if len(at_port) != 2 or len(leading) != 1:
+        port_lines = [route for route in scene.routes if port in (route.source_port, route.target_port)]
+        inner_lines = [route for route in port_lines if self.port_ends(route)[1]]
+        if len(port_lines) != 2 or len(inner_lines) != 1:
             return
-        path = [*leading[0].points[-2:], *line.points]
+        path = [*inner_lines[0].points[-2:], *line.points]
         if len(line.points) != 2 or len({point[1 - self.axis] for point in path}) > 1:
             return
-        aside = path[0][1 - self.axis]
+        across = path[0][1 - self.axis]
         box = self.box_extent(scene.boxes[number])
         moving = [box, *(self.box_extent(stub) for stub in scene.stubs if stub.box == number)]
         moving += [
@@ -249,7 +249,7 @@ class _FrameClosing:
             for text in scene.texts
             if text.box < 0 and text.role == "edge"
             for extent in [self.text_extent(text)]
-            if extent.left - LABEL_REACH_PX <= aside <= extent.right + LABEL_REACH_PX and extent.end <= box.start
+            if extent.left - LABEL_REACH_PX <= across <= extent.right + LABEL_REACH_PX and extent.end <= box.start
         ]
         others = [self.box_extent(scene.boxes[other]) for other in self.outer if other != number]
         room = _free_room(moving, [*inner, *others], box.start - self.along_flow(path[0]) - BOX_GAP_PX)
@@ -292,7 +292,7 @@ class _FrameClosing:
             scene,
             boxes=tuple(boxes),
             routes=tuple(
-                replace(route, points=self.short[at], parting=None) if at in self.short else self.moved_route(route)
+                replace(route, points=self.redrawn[at], parting=None) if at in self.redrawn else self.moved_route(route)
                 for at, route in enumerate(scene.routes)
             ),
             ports=tuple(ports),

@@ -58,22 +58,22 @@ def _lay_out_sheet(
 ) -> SheetLayout:
     """Return the position of everything: the title above the scene, and the legend below it, in lines of at most `line`
     px (0: chosen by the width of the scene)."""
-    title = _title_size(caption)
+    title_width, title_height = _title_size(caption)
     if line:  # in print no title makes the figure wider
-        title = min(title[0], line), title[1]
+        title_width = min(title_width, line)
     # A line of the legend may be a little longer than the scene, or as long as a screen that shows the whole scene.
     screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]
     longest = max(scene.height, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
-    limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest)
+    limit = line or max(scene.width, title_width, MIN_LEGEND_LINE_PX, longest)
     legend = legend_in_lines(blocks, limit) if blocks else None
-    top = margin + title[1]
-    deep = top + scene.height
-    wide = max(scene.width, title[0], legend.width if legend else 0)
-    corner = margin + (wide - scene.width) // 2, top
+    top = margin + title_height
+    bottom = top + scene.height
+    width = max(scene.width, title_width, legend.width if legend else 0)
+    corner = margin + (width - scene.width) // 2, top
     if legend is None:
-        return SheetLayout(wide + 2 * margin, deep + margin, corner)
-    at = margin, deep + LEGEND_GAP
-    return SheetLayout(wide + 2 * margin, deep + LEGEND_GAP + legend.height + margin, corner, legend, at)
+        return SheetLayout(width + 2 * margin, bottom + margin, corner)
+    at = margin, bottom + LEGEND_GAP
+    return SheetLayout(width + 2 * margin, bottom + LEGEND_GAP + legend.height + margin, corner, legend, at)
 
 
 def _title_size(caption: Caption) -> tuple[int, int]:
@@ -92,23 +92,23 @@ def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, 
     if not caption.title:
         return ()
     room = page_width - 2 * PAGE_MARGIN
-    wanted, strip = _title_size(caption)
-    if strip == TITLE_LINE_PX and wanted <= room:
+    title_width, title_height = _title_size(caption)
+    if title_height == TITLE_LINE_PX and title_width <= room:
         size = TITLE_SIZE, text_width(caption.title, TITLE_SIZE, True)
-        first = text_labels(
+        title = text_labels(
             replace_unsafe_characters(caption.title), PAGE_MARGIN, PAGE_MARGIN + 14, *size, theme.text, semibold=True
         )
         left = PAGE_MARGIN + size[1] + TITLE_GAP_PX
         size = FACTS_SIZE, text_width(caption.facts, FACTS_SIZE)
-        return (Group((*first, *text_labels(caption.facts, left, PAGE_MARGIN + 14, *size, theme.secondary))),)
+        return (Group((*title, *text_labels(caption.facts, left, PAGE_MARGIN + 14, *size, theme.secondary))),)
     name = elide_text(replace_unsafe_characters(caption.title), room, TITLE_SIZE, True)
     facts = elide_text(caption.facts, room, FACTS_SIZE)
     size = TITLE_SIZE, text_width(name, TITLE_SIZE, True)
-    first = text_labels(name, PAGE_MARGIN, PAGE_MARGIN + 14, *size, theme.text, semibold=True)
-    second = text_labels(
+    title = text_labels(name, PAGE_MARGIN, PAGE_MARGIN + 14, *size, theme.text, semibold=True)
+    facts_line = text_labels(
         facts, PAGE_MARGIN, PAGE_MARGIN + 32, FACTS_SIZE, text_width(facts, FACTS_SIZE), theme.secondary
     )
-    return (Group((*first, *second)),)
+    return (Group((*title, *facts_line)),)
 
 
 PORT_RADIUS = 2.5  # radius
@@ -125,16 +125,16 @@ def compose(
     is the longest line of the legend in px, for print.
     """
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in caption.select}
-    whole = _whole_frame(scene, paint, chosen)
-    if whole >= 0 and caption.title:
-        texts = [text for text in scene.texts if text.inside and text.box == whole]
+    frame = _whole_frame(scene, paint, chosen)
+    if frame >= 0 and caption.title:
+        texts = [text for text in scene.texts if text.inside and text.box == frame]
         # Leave out counts of ops and changes, which are in the facts already.
-        words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
-        said = [part for each in words for part in each.split(WORDS_DOT)]
-        words = [part for part in said if f"{part} parameters" not in caption.facts.split(WORDS_DOT)]
+        labels = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
+        phrases = [phrase for label in labels for phrase in label.split(WORDS_DOT)]
+        words = [phrase for phrase in phrases if f"{phrase} parameters" not in caption.facts.split(WORDS_DOT)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
-    if whole >= 0:
-        scene = close_frame(scene, whole)
+    if frame >= 0:
+        scene = close_frame(scene, frame)
     kinds = replace(paint, legend=tuple(rows_by_kind(paint.legend)))
     page = _lay_out_sheet(scene, legend_blocks(scene, kinds) if with_legend else (), caption, margin, line)
     parts = [

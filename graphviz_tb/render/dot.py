@@ -40,23 +40,23 @@ def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
         )
     graph = pydot.Dot("tbgraph", graph_type="digraph", **_dot_graph_attributes(scene, paint.theme, caption))
     labels = _texts_by_box(scene)
-    parts: dict[int, Any] = {-1: graph}
+    containers: dict[int, Any] = {-1: graph}
     for index, box in enumerate(scene.boxes):
-        around = parts[box.parent]
+        container = containers[box.parent]
         if box.open:
-            parts[index] = _dot_cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
-            around.add_subgraph(parts[index])
+            containers[index] = _dot_cluster(index, box, labels.get(index, []), paint.boxes[index], paint.theme)
+            container.add_subgraph(containers[index])
             # Add an invisible node, because an edge cannot end at a cluster.
-            parts[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
+            containers[index].add_node(pydot.Node(f"c{index}", shape="point", style="invis", width="0.01"))
         else:
-            around.add_node(_dot_node(index, box, labels.get(index, []), paint.boxes[index]))
+            container.add_node(_dot_node(index, box, labels.get(index, []), paint.boxes[index]))
     for index, port in enumerate(scene.ports):
         colour = _dot_string(edge_colour(port, paint.theme))
-        parts[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
+        containers[port.box].add_node(pydot.Node(f"p{index}", shape="point", width="0.06", color=colour))
     for route in scene.routes:
         graph.add_edge(_dot_edge(route, scene, paint.theme))
     for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
-        _add_dot_stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
+        _add_dot_stub(index, stub, containers[scene.boxes[stub.box].parent], fill, paint.theme)
     return graph
 
 
@@ -182,10 +182,10 @@ def _web_end_node(scene: Scene, end: int) -> str:
 STUB_SHAPES = {"constant": "circle", "summary": "square", "weight": "diamond", "shortcut": "box", "more": "plaintext"}
 
 
-def _add_dot_stub(index: int, stub: Stub, around: Any, fill: RowFill | None, theme: Theme) -> None:
+def _add_dot_stub(index: int, stub: Stub, container: Any, fill: RowFill | None, theme: Theme) -> None:
     """Add a small node next to a box, and its line."""
     ground = fill.fill if stub.kind == "shortcut" and fill is not None else theme.background
-    around.add_node(
+    container.add_node(
         pydot.Node(
             f"s{index}",
             # The title of a "+N" stub begins with its count.
@@ -204,6 +204,6 @@ def _add_dot_stub(index: int, stub: Stub, around: Any, fill: RowFill | None, the
         )
     )
     ends = (f"s{index}", f"b{stub.box}") if stub.side == "in" else (f"b{stub.box}", f"s{index}")
-    around.add_edge(
+    container.add_edge(
         pydot.Edge(*ends, color=_dot_string(theme.data), style="dashed" if stub.control else "solid", arrowsize="0.5")
     )

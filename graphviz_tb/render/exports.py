@@ -183,7 +183,7 @@ def graphml_text(hierarchy: Hierarchy, facts: Facts) -> bytes:
     A node has its name, label, op, device, scope and the user's facts; an edge the output and input that it joins, and
     its tensor. A group with facts is a node without an op.
     """
-    given = (
+    numeric_fields = (
         {_fact_field(name): facts.given.is_numeric(name) for name in facts.given.column_names}
         if facts.given is not None
         else {}
@@ -192,12 +192,12 @@ def graphml_text(hierarchy: Hierarchy, facts: Facts) -> bytes:
     text.write(GRAPHML_HEAD.encode())
     for number, name in enumerate(NODE_FIELDS):
         text.write(_key_element(f"d{number}", "node", name, "string"))
-    for number, (name, numeric) in enumerate(given.items()):
+    for number, (name, numeric) in enumerate(numeric_fields.items()):
         text.write(_key_element(f"f{number}", "node", name, "double" if numeric else "string"))
     for number, (name, kind) in enumerate(EDGE_FIELDS.items()):
         text.write(_key_element(f"e{number}", "edge", name, kind))
     text.write(b'<graph edgedefault="directed">\n')
-    for line in (*_node_elements(hierarchy, facts, list(given)), *_edge_elements(hierarchy, facts)):
+    for line in (*_node_elements(hierarchy, facts, list(numeric_fields)), *_edge_elements(hierarchy, facts)):
         text.write(line.encode("utf-8", "replace"))
     text.write(b"</graph>\n</graphml>\n")
     return text.getvalue()
@@ -238,7 +238,7 @@ GRAPH_ID = "main"  # the id of the graph, which node data refer to
 
 def model_explorer_json(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes:
     """Return the main graph as a graph collection; a namespace is the scope of a name, an id the name of an op."""
-    listed: dict[int, dict[str, Any]] = {}
+    nodes: dict[int, dict[str, Any]] = {}
     groups: dict[str, dict[str, str]] = {}
     for node in _flat_nodes(hierarchy, facts, groups=False):
         scope = "/".join(hierarchy.display_label(row) for row in hierarchy.ancestors(node.row)[1:])
@@ -247,7 +247,7 @@ def model_explorer_json(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes
             groups[namespace] = {key: str(value) for key, value in node.given.items()}
             continue
         attrs = {"op": node.op, **({"device": node.device} if node.device else {}), **node.given}
-        listed[node.row] = {
+        nodes[node.row] = {
             "id": node.name,
             "label": node.op or node.label,
             "namespace": scope,
@@ -258,14 +258,14 @@ def model_explorer_json(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes
     outputs: dict[int, dict[str, str]] = {}
     for edge in _flat_edges(hierarchy, facts):
         output = "control" if edge.control else edge.output or "0"
-        listed[edge.target]["incomingEdges"].append(_incoming_edge(edge, output, listed[edge.source]["id"]))
+        nodes[edge.target]["incomingEdges"].append(_incoming_edge(edge, output, nodes[edge.source]["id"]))
         if edge.tensor:
             outputs.setdefault(edge.source, {})[output] = edge.tensor
     for row, tensors in outputs.items():
-        listed[row]["outputsMetadata"] = [
+        nodes[row]["outputsMetadata"] = [
             {"id": output, "attrs": [{"key": "tensor_shape", "value": tensor}]} for output, tensor in tensors.items()
         ]
-    graph: dict[str, Any] = {"id": GRAPH_ID, "nodes": list(listed.values())}
+    graph: dict[str, Any] = {"id": GRAPH_ID, "nodes": list(nodes.values())}
     if groups:
         graph["groupNodeAttributes"] = groups
     return _encode_document({"label": label or "graph", "graphs": [graph]})
@@ -333,41 +333,41 @@ def _mermaid_boxes(scene: Scene) -> Iterator[str]:
     waiting = [(index, 1) for index in reversed(inside.get(-1, []))]
     while waiting:
         index, depth = waiting.pop()
-        if index < 0:
+        if index < 0:  # behind the last box of a group
             yield f"{'  ' * depth}end"
             continue
-        said = _mermaid_label(" · ".join(texts.get(index, [scene.boxes[index].address])))
+        label = _mermaid_label(" · ".join(texts.get(index, [scene.boxes[index].address])))
         if scene.boxes[index].open:
-            yield f"{'  ' * depth}subgraph b{index}[{said}]"
+            yield f"{'  ' * depth}subgraph b{index}[{label}]"
             waiting.append((-1, depth))
             waiting += [(child, depth + 1) for child in reversed(inside.get(index, []))]
         else:
-            yield (
-                f"{'  ' * depth}b{index}({said})" if is_pill(scene.boxes[index]) else f"{'  ' * depth}b{index}[{said}]"
-            )
+            opening, closing = "()" if is_pill(scene.boxes[index]) else "[]"
+            yield f"{'  ' * depth}b{index}{opening}{label}{closing}"
 
 
 def _connected_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
     """Yield pairs of boxes that lines join through the borders of open groups, and whether only control edges join
     them."""
-    onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the next port or box
-    begun: list[tuple[int, int, int, bool]] = []
+    # By port: the port (or -1) and the box at the end of each line from it, and whether it is a control edge.
+    lines_from_port: dict[int, list[tuple[int, int, bool]]] = {}
+    starts: list[tuple[int, int, int, bool]] = []
     for route in scene.routes:
         control, end = route.kind == "control", (route.target_port, route.target)
         if route.source_port >= 0:
-            onward.setdefault(route.source_port, []).append((*end, control))
+            lines_from_port.setdefault(route.source_port, []).append((*end, control))
         else:
-            begun.append((route.source, *end, control))
-    for source, first, box, control in begun:
+            starts.append((route.source, *end, control))
+    for source, first, box, control in starts:
         waiting, seen = [(first, box, control)], {first}
         while waiting:
             port, target, dashed = waiting.pop()
             if port < 0:
                 yield source, target, dashed
                 continue
-            more = [(to, at, dashed or other) for to, at, other in onward.get(port, ()) if to < 0 or to not in seen]
-            seen.update(to for to, _, _ in more)
-            waiting += reversed(more)
+            lines = [line for line in lines_from_port.get(port, ()) if line[0] < 0 or line[0] not in seen]
+            seen.update(end for end, _, _ in lines)
+            waiting += [(end, box, dashed or control) for end, box, control in reversed(lines)]
 
 
 def _mermaid_line(scene: Scene, source: int, target: int, control: bool) -> str:
@@ -476,10 +476,11 @@ def _slice_events(
         timeline.duration,
         timeline.name,
         timeline.node,
+        timeline.kind,
+        timeline.waited,
     )
-    more = (timeline.kind, timeline.waited)
-    every = zip(*(column.tolist() for column in (*columns, *more)), strict=True)
-    for lane, row, start, duration, name, node, kind, waited in every:
+    slices = zip(*(column.tolist() for column in columns), strict=True)
+    for lane, row, start, duration, name, node, kind, waited in slices:
         device = timeline.lanes[lane].device
         process = processes.setdefault(device, len(processes) + 1)
         thread = threads.setdefault((process, timeline.lanes[lane].thread, row), len(threads) + 1)

@@ -265,18 +265,18 @@ def legend_in_lines(blocks: Sequence[LegendBlock], limit: int) -> LegendShape:
     """Return all rows in lines of at most `limit` px; blocks whose rows have two lines of text are below, in
     columns."""
     placed: list[PlacedBlock] = []
-    x = y = wide = 0
+    x = y = longest = 0
     for block in blocks:
         if any(entry.more for entry in block.entries):
             continue
         entries = [LegendEntry((), block.heading)] if block.heading and not block.plain else []
         for entry in (*entries, *block.entries):
-            own = LegendBlock("", (entry,), block.most if entry.sample else MAX_SENTENCE_WIDTH)
-            across = own.column_width
-            if x and x + across > limit:
+            single = LegendBlock("", (entry,), block.most if entry.sample else MAX_SENTENCE_WIDTH)
+            width = single.column_width
+            if x and x + width > limit:
                 x, y = 0, y + LEGEND_ROW_PX
-            placed.append(PlacedBlock(own, x, y, 1, 1))
-            wide, x = max(wide, x + across), x + across + LEGEND_BLOCK_GAP
+            placed.append(PlacedBlock(single, x, y, 1, 1))
+            longest, x = max(longest, x + width), x + width + LEGEND_BLOCK_GAP
     y = y + LEGEND_ROW_PX if placed else 0
     tall = [block for block in blocks if any(entry.more for entry in block.entries)]
     if tall:
@@ -285,27 +285,27 @@ def legend_in_lines(blocks: Sequence[LegendBlock], limit: int) -> LegendShape:
         )
         y += LEGEND_BLOCK_GAP if placed else 0
         placed += [replace(one, y=one.y + y) for one in below.blocks]
-        wide, y = max(wide, below.width), y + below.height
-    return LegendShape(wide, y, tuple(placed))
+        longest, y = max(longest, below.width), y + below.height
+    return LegendShape(longest, y, tuple(placed))
 
 
 def _shape_legend(blocks: Sequence[BlockSize], limit: int) -> LegendShape:
     """Place blocks next to each other, up to a total width of `limit`, or below each other; each in columns of rows."""
     placed: list[PlacedBlock] = []
-    x = y = deep = wide = 0
+    x = y = line_height = longest = 0
     for block, column, heading in blocks:
         columns, lines = _column_layout(block, column, limit)
-        across = max(columns * (column + LEGEND_BLOCK_GAP) - LEGEND_BLOCK_GAP, heading)
-        if x and x + across > limit:  # the next block goes below all others
-            x, y, deep = 0, y + deep + LEGEND_BLOCK_GAP, 0
+        width = max(columns * (column + LEGEND_BLOCK_GAP) - LEGEND_BLOCK_GAP, heading)
+        if x and x + width > limit:  # the next block goes below all others
+            x, y, line_height = 0, y + line_height + LEGEND_BLOCK_GAP, 0
         placed.append(PlacedBlock(block, x, y, columns, lines))
-        x += across
-        wide, x = max(wide, x), x + 2 * LEGEND_BLOCK_GAP
-        deep = max(
-            deep,
+        x += width
+        longest, x = max(longest, x), x + 2 * LEGEND_BLOCK_GAP
+        line_height = max(
+            line_height,
             LEGEND_HEADING_PX + LEGEND_ROW_PX * lines + sum(SECOND_LINE_PX for entry in block.entries if entry.more),
         )
-    return LegendShape(wide, y + deep, tuple(placed))
+    return LegendShape(longest, y + line_height, tuple(placed))
 
 
 def _column_layout(block: LegendBlock, column: int, limit: int) -> tuple[int, int]:

@@ -98,11 +98,11 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     marks = []
     if line.arrow:
         tip, before = (points[0], points[1]) if backwards else (points[-1], points[-2])
-        grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / ARROW_GROWTH_STEP)
-        marks.append(arrow_head(tip, before, grow))
-        room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
+        growth = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / ARROW_GROWTH_STEP)
+        marks.append(arrow_head(tip, before, growth))
+        run_length = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
         # End the line up to 2 px inside the head, without a visible seam.
-        points = shorten_line(points, min(ARROW_LENGTH * grow - 2, room - 1), backwards)
+        points = shorten_line(points, min(ARROW_LENGTH * growth - 2, run_length - 1), backwards)
     if line.back:
         marks.append(_chevron_outline(points, thickness))
     dashes = (whole.dashes if whole else ()) or (CONTROL_LINE_DASHES if line.kind == "control" else ())

@@ -394,16 +394,15 @@ def _embedding_levels(kinds: Sequence[str]) -> list[int]:
     [1, 1, 2, 2, 2, 0, 0, 0]
     """
     stated: list[int | None] = []
-    last = "L"
+    strong = "L"  # the last kind with a direction
     for kind in kinds:
-        last = kind if kind in ("L", *RIGHT_TO_LEFT) else last
-        stated.append(
-            int(kind in RIGHT_TO_LEFT)
-            if kind == last
-            else (2 if last in RIGHT_TO_LEFT else 0)
-            if kind in NUMBER_CLASSES
-            else None
-        )
+        if kind in ("L", *RIGHT_TO_LEFT):
+            strong = kind
+            stated.append(int(kind in RIGHT_TO_LEFT))
+        elif kind in NUMBER_CLASSES:
+            stated.append(2 if strong in RIGHT_TO_LEFT else 0)
+        else:
+            stated.append(None)
     before, after = _fill_levels(stated), _fill_levels(stated[::-1])[::-1]
     return [
         level if level is not None else 2 if low == high == 2 and kind in BETWEEN_DIGITS else int(min(low, high) > 0)

@@ -82,15 +82,15 @@ def _detach_first_row(rows: bytearray, stride: int) -> None:
     >>> list(row)
     [0, 8, 8, 8, 255, 8, 8, 8, 255]
     """
-    kind = rows[0]
-    if kind == FILTER_UP:  # the row above was zero
+    row_filter = rows[0]
+    if row_filter == FILTER_UP:  # the row above was zero
         rows[0] = FILTER_NONE
-    elif kind == FILTER_PAETH:  # always the pixel to the left
+    elif row_filter == FILTER_PAETH:  # always the pixel to the left
         rows[0] = FILTER_SUB
-    elif kind == FILTER_AVERAGE:  # half of the pixel to the left
+    elif row_filter == FILTER_AVERAGE:  # half of the pixel to the left
         rows[0] = FILTER_NONE
-        for at in range(1 + BYTES_PER_PIXEL, stride):
-            rows[at] = (rows[at] + rows[at - BYTES_PER_PIXEL] // 2) & 255
+        for index in range(1 + BYTES_PER_PIXEL, stride):
+            rows[index] = (rows[index] + rows[index - BYTES_PER_PIXEL] // 2) & 255
 
 
 # Cut a drawing into horizontal bands, so that the rasteriser needs memory for one band, not for the sheet.
@@ -108,7 +108,7 @@ def _split_bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
     """
     count = len(tops)
     # For each band the parts, their groups and their shapes, including empty ones.
-    kept: list[list[Section]] = [[] for _ in range(count)]
+    sections: list[list[Section]] = [[] for _ in range(count)]
     for part in drawing.parts:
         groups: list[list[Group]] = [[] for _ in range(count)]
         for group in part.groups:
@@ -118,12 +118,12 @@ def _split_bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
                 top, bottom = _vertical_extent(shape)
                 for band in _bands_reached(tops, top + down, bottom + down):
                     shapes[band].append(shape)
-            for band, inside in enumerate(shapes):
-                if inside:
-                    groups[band].append(replace(group, shapes=tuple(inside), address=None, tooltip="", data=()))
-        for band, found in enumerate(groups):
-            kept[band].append(replace(part, groups=tuple(found)))
-    return (replace(drawing, parts=tuple(parts)) for parts in kept)
+            for band, shapes_in_band in enumerate(shapes):
+                if shapes_in_band:
+                    groups[band].append(replace(group, shapes=tuple(shapes_in_band), address=None, tooltip="", data=()))
+        for band, groups_in_band in enumerate(groups):
+            sections[band].append(replace(part, groups=tuple(groups_in_band)))
+    return (replace(drawing, parts=tuple(parts)) for parts in sections)
 
 
 def _bands_reached(tops: Sequence[float], top: float, bottom: float) -> range:
@@ -150,13 +150,13 @@ def _vertical_extent(shape: Primitive) -> VerticalExtent:
             return y - radius - _stroke_reach(pen), y + radius + _stroke_reach(pen)
         case Curve(steps=steps, pen=pen, at=at, scale=scale):
             # A curve is within its controls, a quarter of a circle within its radius.
-            lowest = [y for _, _, y in step_ends(steps)] or [0.0]
+            ys = [y for _, _, y in step_ends(steps)] or [0.0]
             for kind, values in steps:
                 if kind in "QC":
-                    lowest += values[1::2]
-            round_ = max((values[0] for kind, values in steps if kind == "A"), default=0)
-            around = scale * round_ + _stroke_reach(pen) * scale
-            return at[1] + scale * min(lowest) - around, at[1] + scale * max(lowest) + around
+                    ys += values[1::2]
+            radius = max((values[0] for kind, values in steps if kind == "A"), default=0)
+            reach = scale * radius + _stroke_reach(pen) * scale
+            return at[1] + scale * min(ys) - reach, at[1] + scale * max(ys) + reach
         case Rectangle(y=y, height=height, pen=pen):
             return y - _stroke_reach(pen), y + height + _stroke_reach(pen)
         case Hatch(y=y, height=height):
@@ -208,12 +208,12 @@ def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     height = -(-drawing.height * size.width // drawing.width)  # rounded up, as the rasteriser does
     tops = [height * band // count for band in range(count)]
     windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
-    cut = _split_bands(drawn, [top / zoom for top in tops])
+    bands = _split_bands(drawn, [top / zoom for top in tops])
 
     def rasterised_bands() -> Iterator[bytes]:
-        for number, (each, window) in enumerate(zip(cut, windows, strict=True)):
+        for number, (band_drawing, window) in enumerate(zip(bands, windows, strict=True)):
             advance("bands", number, count)
-            yield rasterise(svg_bytes(each, window).decode(), size.width)
+            yield rasterise(svg_bytes(band_drawing, window).decode(), size.width)
 
     return _stack_pngs(rasterised_bands(), size.width, height)
 
@@ -317,9 +317,9 @@ def _release_joined_texts(sheet: str) -> str:
     '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
     """
 
-    def release_width(held: re.Match[str]) -> str:
-        text = held[2]
-        return held[0] if text.isascii() or not any(map(_joins_previous, text)) else held[1] + text
+    def release_width(match: re.Match[str]) -> str:
+        text = match[2]
+        return match[0] if text.isascii() or not any(map(_joins_previous, text)) else match[1] + text
 
     return sheet if sheet.isascii() else HELD_TEXT.sub(release_width, sheet)
 
@@ -346,8 +346,8 @@ def _raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
     499
     """
     width, height = ink.width, ink.height
-    asked = options.width / width if options.width else options.scale or DEFAULT_SCALE
-    zoom, limit = asked, f"{MAX_PNG_PIXELS // 1_000_000} megapixels"
+    requested = options.width / width if options.width else options.scale or DEFAULT_SCALE
+    zoom, limit = requested, f"{MAX_PNG_PIXELS // 1_000_000} megapixels"
     if options.width is None and options.scale is None:
         zoom = min(zoom, MAX_PNG_SIDE_PX / width)
         if width * height * zoom * zoom > MAX_PNG_PIXELS:
@@ -355,7 +355,7 @@ def _raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
         if ink.work_at(zoom) > MAX_PNG_WORK:
             zoom = min(zoom, max(ink.zoom_within(MAX_PNG_WORK, zoom), MIN_WORK_SCALE))
             limit = f"the work of lines of {MAX_PNG_WORK // 1_000_000} million pixels"
-    size = RasterSize(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
+    size = RasterSize(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, requested, limit)
     if size.width * size.height > PNG_HARD_LIMIT:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",
@@ -363,7 +363,7 @@ def _raster_size(ink: RasterWork, options: PictureOptions) -> RasterSize:
         )
     if ink.work_at(zoom) > MAX_ASKED_PNG_WORK:
         lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
-        names = sum(many for _, many in ink.texts)
+        names = sum(count for _, count in ink.texts)
         raise RequestError(
             f"this PNG of {size.width} × {size.height} pixels would take too long: "
             f"its lines count as {lines:,.0f} million pixels, its boxes fill {filled:,.0f} million, one upon another, "
@@ -389,18 +389,18 @@ def png_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]
     if size.zoom < size.asked:
         scaled = f"the PNG is drawn at scale {_format_scale(size.zoom)} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
-    least = ink.min_text_size(size.zoom)
-    small = sum(count for height, count in ink.texts if height * size.zoom >= 1 and height < least)
+    min_size = ink.min_text_size(size.zoom)
+    small = sum(count for height, count in ink.texts if height * size.zoom >= 1 and height < min_size)
     if small:
-        more = f"{small:,} names are left out of the PNG: up to {MAX_PNG_TEXTS:,}, the largest, are drawn"
-        raised.append(Notice("png-names", more, strict=False))
-    smallest = ink.min_shape_area()
-    seen = 0 if size.zoom >= ALL_VISIBLE_SCALE else 1 / (256 * size.zoom * size.zoom)  # as in `_is_visible`
-    tiny = sum(count for area, count, _ in ink.shapes if seen <= area < smallest)
+        text = f"{small:,} names are left out of the PNG: up to {MAX_PNG_TEXTS:,}, the largest, are drawn"
+        raised.append(Notice("png-names", text, strict=False))
+    min_area = ink.min_shape_area()
+    min_visible_area = 0 if size.zoom >= ALL_VISIBLE_SCALE else 1 / (256 * size.zoom * size.zoom)  # as in `_is_visible`
+    tiny = sum(count for area, count, _ in ink.shapes if min_visible_area <= area < min_area)
     if tiny:
-        less = (
+        text = (
             f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {MAX_PNG_STEPS:,} steps of outlines"
         )
-        raised.append(Notice("png-shapes", less, strict=False))
+        raised.append(Notice("png-shapes", text, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *missing_font_notices(undrawable_texts(drawing, options.font_files), "png-font", drawn))

@@ -64,16 +64,16 @@ class RasterWork:
         """
         if self.work_at(most) <= work:
             return most
-        below: float = 0
+        fitting: float = 0
         work -= self._fixed_work()
         # Work increases with the scale, with jumps where names become large enough to be drawn.
         for _ in range(MAX_PNG_HALVINGS):
-            middle = (below + most) / 2
+            middle = (fitting + most) / 2
             if self._scaled_work(middle) <= work:
-                below = middle
+                fitting = middle
             else:
                 most = middle
-        return below
+        return fitting
 
     def min_text_size(self, zoom: float) -> float:
         """Return the size of the smallest texts that are drawn, at least a pixel high, such that they are not too many.
@@ -85,8 +85,8 @@ class RasterWork:
         (12, 12)
         """
         count, least = 0, inf
-        for size, many in sorted(self.texts, reverse=True):
-            count += many
+        for size, texts in sorted(self.texts, reverse=True):
+            count += texts
             if size * zoom < 1 or count > MAX_PNG_TEXTS:
                 break
             least = size

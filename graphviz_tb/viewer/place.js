@@ -175,30 +175,30 @@ function truncate_middle(text, most) {
   return ((py_len(text) <= most) ? text : (String(py_slice(text, 0, Math.floor(most / 2))) + String(ELLIPSIS) + String(py_slice(text, (py_len(text) - Math.floor((most - 1) / 2))))));
 }
 function elide_text(text, limit, size, semibold = false, whole_words = true) {
-  let room, number, last, words, shorter, kept, middle, tail, used, head;
+  let room, number, trailing_number, words, shorter, number_width, middle, tail, used, head;
   if ((hand_text_width(text, size, semibold) <= limit)) {
     return text;
   }
   room = (Math.floor((limit * UNITS_PER_EM) / size) - hand_advance_of(ELLIPSIS, semibold));
   number = py_search(TRAILING_NUMBER, text);
-  last = (number ? py_group(number) : "");
+  trailing_number = (number ? py_group(number) : "");
   words = (whole_words ? text.split(WORDS_DOT) : []);
   while ((words.length > 1)) {
     py_pop(words);
-    shorter = (String(py_join(WORDS_DOT, words)) + String(WORDS_DOT) + String(ELLIPSIS) + String(last));
+    shorter = (String(py_join(WORDS_DOT, words)) + String(WORDS_DOT) + String(ELLIPSIS) + String(trailing_number));
     if ((hand_text_width(shorter, size, semibold) <= limit)) {
       return shorter;
     }
   }
-  kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance_of(char, semibold)); } return out; })());
-  if (((kept * 2) > room)) {
-    [last, kept] = ["", 0];
+  number_width = py_sum((() => { const out = []; for (const char of trailing_number) { out.push(hand_advance_of(char, semibold)); } return out; })());
+  if (((number_width * 2) > room)) {
+    [trailing_number, number_width] = ["", 0];
   }
-  middle = py_slice(text, 0, (py_len(text) - py_len(last)));
-  tail = _tail(middle, Math.floor((room - kept) / 4), semibold);
-  used = (kept + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance_of(char, semibold)); } return out; })()));
+  middle = py_slice(text, 0, (py_len(text) - py_len(trailing_number)));
+  tail = _tail(middle, Math.floor((room - number_width) / 4), semibold);
+  used = (number_width + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance_of(char, semibold)); } return out; })()));
   head = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
-  return (String(head) + String(ELLIPSIS) + String(tail) + String(last));
+  return (String(head) + String(ELLIPSIS) + String(tail) + String(trailing_number));
 }
 function elide_ends(text, head, tail, limit, size) {
   let kept, room, end, begin;
@@ -684,20 +684,20 @@ const SOURCE_TRAINS = 1;
 const TARGET_TRAINS = 2;
 const BOTH_ENDS_TRAIN = 3;
 function training_items(chains, training) {
-  let found, chain, ends, shared;
+  let found, chain, trained, shared;
   found = new Set();
-  for ([chain, ends] of py_zip(chains, training)) {
-    if (ends) {
+  for ([chain, trained] of py_zip(chains, training)) {
+    if (trained) {
       py_add_all(found, chain.slice(1, -1));
-      if ((ends !== TARGET_TRAINS)) {
+      if ((trained !== TARGET_TRAINS)) {
         found.add(chain[0]);
       }
-      if ((ends !== SOURCE_TRAINS)) {
+      if ((trained !== SOURCE_TRAINS)) {
         found.add(chain.at(-1));
       }
     }
   }
-  shared = (() => { const out = new Set(); for (const [chain, ends] of py_zip(chains, training)) if (!ends) for (const item of chain.slice(1, -1)) { out.add(item); } return out; })();
+  shared = (() => { const out = new Set(); for (const [chain, trained] of py_zip(chains, training)) if (!trained) for (const item of chain.slice(1, -1)) { out.add(item); } return out; })();
   return (() => { const out = new Set(); for (const item of found) if (!shared.has(item)) { out.add(item); } return out; })();
 }
 class LevelGaps {
@@ -5820,16 +5820,16 @@ function _closing_of(scene, frame) {
   return (closing.is_simple() ? closing : null);
 }
 function _free_room(moving, others, most) {
-  let room, near, changed, extent, other, gap;
+  let room, near_pairs, has_changed, extent, other, gap;
   room = most;
-  near = (() => { const out = []; for (const extent of moving) for (const other of others) if ((((other.left - ASIDE_PX) < extent.right) && ((other.right + ASIDE_PX) > extent.left))) { out.push([extent, other]); } return out; })();
-  changed = true;
-  while (changed) {
-    changed = false;
-    for ([extent, other] of near) {
+  near_pairs = (() => { const out = []; for (const extent of moving) for (const other of others) if ((((other.left - ASIDE_PX) < extent.right) && ((other.right + ASIDE_PX) > extent.left))) { out.push([extent, other]); } return out; })();
+  has_changed = true;
+  while (has_changed) {
+    has_changed = false;
+    for ([extent, other] of near_pairs) {
       gap = ((extent === moving[0]) ? BOX_GAP_PX : TEXT_GAP_PX);
       if ((((extent.start - room) < (other.end + gap)) && ((extent.end - room) > (other.start - TEXT_GAP_PX)))) {
-        [room, changed] = [((extent.start - other.end) - gap), true];
+        [room, has_changed] = [((extent.start - other.end) - gap), true];
       }
     }
   }
@@ -5847,7 +5847,7 @@ class _FrameClosing {
     this.moves = new Map();
     this.cuts = new Map();
     this.asides = new Map();
-    this.short = new Map();
+    this.redrawn = new Map();
     this.labels = new Map();
     this.joints = new Map();
   }
@@ -5904,22 +5904,22 @@ class _FrameClosing {
     return [((route.frame === this.frame) && (route.source < 0)), ((route.frame === this.frame) && (route.target < 0))];
   }
   closed_scene() {
-    let inner, start, end, after, before, number, behind, port, place_;
+    let inner, start, end, forward, backward, number, behind, port, place_;
     inner = this.inner_extents();
     if (!inner.length) {
       return null;
     }
     [start, end] = [py_min((() => { const out = []; for (const extent of inner) { out.push(extent.start); } return out; })()), py_max((() => { const out = []; for (const extent of inner) { out.push(extent.end); } return out; })())];
-    after = Math.max(0, ((start - PORT_GAP_PX) - this.whole.start));
-    before = Math.max(0, ((this.whole.end - end) - PORT_GAP_PX));
+    forward = Math.max(0, ((start - PORT_GAP_PX) - this.whole.start));
+    backward = Math.max(0, ((this.whole.end - end) - PORT_GAP_PX));
     for (number of this.outer) {
       behind = (this.box_extent(this.scene.boxes.at(number)).start >= this.whole.end);
-      this.moves.set(number, (behind ? -before : after));
+      this.moves.set(number, (behind ? -backward : forward));
     }
     for ([number, port] of py_enumerate(this.scene.ports)) {
       if ((port.box === this.frame)) {
         place_ = this.along_flow([port.x, port.y]);
-        this.cuts.set(number, (place_ + (((2 * place_) < (this.whole.start + this.whole.end)) ? after : -before)));
+        this.cuts.set(number, (place_ + (((2 * place_) < (this.whole.start + this.whole.end)) ? forward : -backward)));
       }
     }
     for (number of py_sorted(this.outer)) {
@@ -5933,72 +5933,72 @@ class _FrameClosing {
     return this.moved_scene();
   }
   move_input(number, inner) {
-    let scene, lines, line, port, at_port, entering, before, head, box, aside, start, place_, turn, others, extent, apart, is_turn, far, near, at, text, by_line, middle, x, y;
+    let scene, lines, line, port, port_lines, inner_lines, before, head, box, shift, start, moved_box, turn, others, extent, is_apart, is_turn, new_start, new_port, index, text, by_line, middle, x, y;
     scene = this.scene;
-    lines = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source, route.target].includes(number)) { out.push(at); } return out; })();
+    lines = (() => { const out = []; for (const [index, route] of py_enumerate(scene.routes)) if ([route.source, route.target].includes(number)) { out.push(index); } return out; })();
     if (((lines.length !== 1) || (scene.routes.at(lines[0]).target_port < 0) || (() => { for (const stub of scene.stubs) { if ((stub.box === number)) return true; } return false; })())) {
       return;
     }
     [line, port] = [scene.routes.at(lines[0]), scene.routes.at(lines[0]).target_port];
-    at_port = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source_port, route.target_port].includes(port)) { out.push(at); } return out; })();
-    entering = (() => { const out = []; for (const at of at_port) if (this.port_ends(scene.routes.at(at))[0]) { out.push(at); } return out; })();
-    if (((at_port.length !== 2) || (entering.length !== 1) || ((() => { const out = new Set(); for (const point of line.points) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
+    port_lines = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source_port, route.target_port].includes(port)) { out.push(at); } return out; })();
+    inner_lines = (() => { const out = []; for (const index of port_lines) if (this.port_ends(scene.routes.at(index))[0]) { out.push(index); } return out; })();
+    if (((port_lines.length !== 2) || (inner_lines.length !== 1) || ((() => { const out = new Set(); for (const point of line.points) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
       return;
     }
-    [before, head] = scene.routes.at(entering[0]).points.slice(-2);
+    [before, head] = scene.routes.at(inner_lines[0]).points.slice(-2);
     if (((this.along_flow(before) <= this.along_flow(head)) || (before.at((1 - this.axis)) !== head.at((1 - this.axis))))) {
       return;
     }
     box = this.box_extent(scene.boxes.at(number));
-    aside = (head.at((1 - this.axis)) - line.points[0].at((1 - this.axis)));
+    shift = (head.at((1 - this.axis)) - line.points[0].at((1 - this.axis)));
     start = (this.along_flow(head) + INPUT_LINE_PX);
-    place_ = new Extent((box.left + aside), (box.right + aside), start, ((start + box.end) - box.start));
-    turn = this.extent(...scene.routes.at(entering[0]).points.slice(-3));
+    moved_box = new Extent((box.left + shift), (box.right + shift), start, ((start + box.end) - box.start));
+    turn = this.extent(...scene.routes.at(inner_lines[0]).points.slice(-3));
     others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
     for (extent of [...inner, ...others]) {
-      apart = (((extent.left - ASIDE_PX) >= place_.right) || ((extent.right + ASIDE_PX) <= place_.left));
+      is_apart = (((extent.left - ASIDE_PX) >= moved_box.right) || ((extent.right + ASIDE_PX) <= moved_box.left));
       is_turn = ((extent.left >= turn.left) && (extent.right <= turn.right) && (extent.start >= turn.start));
-      if ((!apart && (extent.end > (start - Math.floor(INPUT_LINE_PX / 2))) && !is_turn)) {
+      if ((!is_apart && (extent.end > (start - Math.floor(INPUT_LINE_PX / 2))) && !is_turn)) {
         return;
       }
     }
     this.moves.set(number, (start - box.start));
-    this.asides.set(number, aside);
-    [far, near] = [this.point_at(head, start), this.point_at(head, (start - Math.floor(INPUT_LINE_PX / 2)))];
-    this.short.set(lines[0], [far, near]);
-    this.short.set(entering[0], [near, head]);
-    this.joints.set(port, near);
-    for ([at, text] of py_enumerate(scene.texts)) {
+    this.asides.set(number, shift);
+    [new_start, new_port] = [this.point_at(head, start), this.point_at(head, (start - Math.floor(INPUT_LINE_PX / 2)))];
+    this.redrawn.set(lines[0], [new_start, new_port]);
+    this.redrawn.set(inner_lines[0], [new_port, head]);
+    this.joints.set(port, new_port);
+    for ([index, text] of py_enumerate(scene.texts)) {
       extent = this.text_extent(text);
       by_line = (((extent.left - LABEL_REACH_PX) <= line.points[0].at((1 - this.axis))) && (line.points[0].at((1 - this.axis)) <= (extent.right + LABEL_REACH_PX)));
       if (((text.box < 0) && (text.role === "edge") && by_line && (extent.end <= this.whole.start))) {
         middle = Math.floor((extent.start + extent.end) / 2);
-        [x, y] = this.moved_point([text.x, text.y], ((start - Math.floor(INPUT_LINE_PX / 2)) - middle), aside);
-        this.labels.set(at, [x, y]);
+        [x, y] = this.moved_point([text.x, text.y], ((start - Math.floor(INPUT_LINE_PX / 2)) - middle), shift);
+        this.labels.set(index, [x, y]);
       }
     }
   }
   move_output(number, inner) {
-    let scene, lines, line, port, at_port, leading, path, aside, box, moving, others, room;
+    let scene, lines, line, port, port_lines, inner_lines, path, across, box, moving, others, room;
     scene = this.scene;
     lines = (() => { const out = []; for (const route of scene.routes) if ([route.source, route.target].includes(number)) { out.push(route); } return out; })();
     if (((lines.length !== 1) || (lines[0].target !== number) || (lines[0].source_port < 0))) {
       return;
     }
     [line, port] = [lines[0], lines[0].source_port];
-    at_port = (() => { const out = []; for (const route of scene.routes) if ([route.source_port, route.target_port].includes(port)) { out.push(route); } return out; })();
-    leading = (() => { const out = []; for (const route of at_port) if (this.port_ends(route)[1]) { out.push(route); } return out; })();
-    if (((at_port.length !== 2) || (leading.length !== 1))) {
+    port_lines = (() => { const out = []; for (const route of scene.routes) if ([route.source_port, route.target_port].includes(port)) { out.push(route); } return out; })();
+    inner_lines = (() => { const out = []; for (const route of port_lines) if (this.port_ends(route)[1]) { out.push(route); } return out; })();
+    if (((port_lines.length !== 2) || (inner_lines.length !== 1))) {
       return;
     }
-    path = [...leading[0].points.slice(-2), ...line.points];
+    path = [...inner_lines[0].points.slice(-2), ...line.points];
     if (((line.points.length !== 2) || ((() => { const out = new Set(); for (const point of path) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
       return;
     }
-    aside = path[0].at((1 - this.axis));
+    across = path[0].at((1 - this.axis));
     box = this.box_extent(scene.boxes.at(number));
     moving = [box, ...(() => { const out = []; for (const stub of scene.stubs) if ((stub.box === number)) { out.push(this.box_extent(stub)); } return out; })()];
-    py_extend(moving, (() => { const out = []; for (const text of scene.texts) if (((text.box < 0) && (text.role === "edge"))) for (const extent of [this.text_extent(text)]) if (((((extent.left - LABEL_REACH_PX) <= aside) && (aside <= (extent.right + LABEL_REACH_PX))) && (extent.end <= box.start))) { out.push(extent); } return out; })());
+    py_extend(moving, (() => { const out = []; for (const text of scene.texts) if (((text.box < 0) && (text.role === "edge"))) for (const extent of [this.text_extent(text)]) if (((((extent.left - LABEL_REACH_PX) <= across) && (across <= (extent.right + LABEL_REACH_PX))) && (extent.end <= box.start))) { out.push(extent); } return out; })());
     others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
     room = _free_room(moving, [...inner, ...others], ((box.start - this.along_flow(path[0])) - BOX_GAP_PX));
     if ((room > -this.moves.get(number))) {
@@ -6041,7 +6041,7 @@ class _FrameClosing {
       [x, y] = py_get(this.joints, number, [x, y]);
       ports.push((py_equal([x, y], [port.x, port.y]) ? port : py_replace(port, {x: x, y: y})));
     }
-    return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.short.has(at) ? py_replace(route, {points: this.short.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
+    return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.redrawn.has(at) ? py_replace(route, {points: this.redrawn.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
   }
   label_move(text) {
     let extent, middle, behind, near;
@@ -6153,7 +6153,7 @@ const WEB_BUNDLE = 100;
 const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, parting, backwards, marks, tip, before, grow, room, dashes, shapes, outline, dot;
+  let whole, colour, thickness, points, parting, backwards, marks, tip, before, growth, run_length, dashes, shapes, outline, dot;
   whole = (((tint != null) && tint.whole) ? tint : null);
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
@@ -6170,10 +6170,10 @@ function draw_route(line, theme, chosen, tint = null) {
   marks = [];
   if (line.arrow) {
     [tip, before] = (backwards ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
-    grow = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / ARROW_GROWTH_STEP))]);
-    marks.push(arrow_head(tip, before, grow));
-    room = py_sqrt((((tip[0] - before[0]) ** 2) + ((tip[1] - before[1]) ** 2)));
-    points = shorten_line(points, py_min([((ARROW_LENGTH * grow) - 2), (room - 1)]), backwards);
+    growth = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / ARROW_GROWTH_STEP))]);
+    marks.push(arrow_head(tip, before, growth));
+    run_length = py_sqrt((((tip[0] - before[0]) ** 2) + ((tip[1] - before[1]) ** 2)));
+    points = shorten_line(points, py_min([((ARROW_LENGTH * growth) - 2), (run_length - 1)]), backwards);
   }
   if (line.back) {
     marks.push(_chevron_outline(points, thickness));
@@ -6418,11 +6418,11 @@ function _draw_open_mark(x, y, theme, opened) {
   return [disc, new Curve([...across, ...down], undefined, new Pen(theme.sign, 1.5))];
 }
 function draw_frame(box, fill, theme) {
-  let x, y, width, height, stack, stroke, pen, shapes;
+  let x, y, width, height, is_stack_, stroke, pen, shapes;
   [x, y, width, height] = front_bounds(box);
-  stack = (["series", "fold"].includes(box.kind) && !box.sheets);
+  is_stack_ = (["series", "fold"].includes(box.kind) && !box.sheets);
   stroke = (fill.hued ? fill.stroke : theme.stroke);
-  pen = new Pen(stroke, undefined, (stack ? FRAME_DASHES : []));
+  pen = new Pen(stroke, undefined, (is_stack_ ? FRAME_DASHES : []));
   shapes = [..._draw_back_sheets(box, BOX_CORNER, (fill.hued ? fill.fill : theme.frame_fill((box.depth + 1))), new Pen(stroke)), _inset_rect(x, y, width, height, BOX_CORNER, theme.frame_fill((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
     shapes.push(_frame_bar(x, y, ((y + height) - 1), fill.fill));
@@ -6669,24 +6669,24 @@ function _legend_shapes(blocks) {
   return (() => { const out = []; for (const candidate of candidates.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
 function legend_in_lines(blocks, limit) {
-  let placed, x, y, wide, block, entries, entry, own, across, tall, below;
+  let placed, x, y, longest, block, entries, entry, single, width, tall, below;
   placed = [];
   x = 0;
   y = x;
-  wide = x;
+  longest = x;
   for (block of blocks) {
     if ((() => { for (const entry of block.entries) { if (entry.more) return true; } return false; })()) {
       continue;
     }
     entries = ((block.heading && !block.plain) ? [new LegendEntry([], block.heading)] : []);
     for (entry of [...entries, ...block.entries]) {
-      own = new LegendBlock("", [entry], (entry.sample.length ? block.most : MAX_SENTENCE_WIDTH));
-      across = own.column_width;
-      if ((x && ((x + across) > limit))) {
+      single = new LegendBlock("", [entry], (entry.sample.length ? block.most : MAX_SENTENCE_WIDTH));
+      width = single.column_width;
+      if ((x && ((x + width) > limit))) {
         [x, y] = [0, (y + LEGEND_ROW_PX)];
       }
-      placed.push(new PlacedBlock(own, x, y, 1, 1));
-      [wide, x] = [Math.max(wide, (x + across)), ((x + across) + LEGEND_BLOCK_GAP)];
+      placed.push(new PlacedBlock(single, x, y, 1, 1));
+      [longest, x] = [Math.max(longest, (x + width)), ((x + width) + LEGEND_BLOCK_GAP)];
     }
   }
   y = (placed.length ? (y + LEGEND_ROW_PX) : 0);
@@ -6695,29 +6695,29 @@ function legend_in_lines(blocks, limit) {
     below = _shape_legend((() => { const out = []; for (const block of tall) { out.push([block, block.column_width, hand_text_width(block.heading, OP_FONT_PX, true)]); } return out; })(), limit);
     y += (placed.length ? LEGEND_BLOCK_GAP : 0);
     py_extend(placed, (() => { const out = []; for (const one of below.blocks) { out.push(py_replace(one, {y: (one.y + y)})); } return out; })());
-    [wide, y] = [Math.max(wide, below.width), (y + below.height)];
+    [longest, y] = [Math.max(longest, below.width), (y + below.height)];
   }
-  return new LegendShape(wide, y, [...placed]);
+  return new LegendShape(longest, y, [...placed]);
 }
 function _shape_legend(blocks, limit) {
-  let placed, x, y, deep, wide, block, column, heading, columns, lines, across;
+  let placed, x, y, line_height, longest, block, column, heading, columns, lines, width;
   placed = [];
   x = 0;
   y = x;
-  deep = x;
-  wide = x;
+  line_height = x;
+  longest = x;
   for ([block, column, heading] of blocks) {
     [columns, lines] = _column_layout(block, column, limit);
-    across = Math.max(((columns * (column + LEGEND_BLOCK_GAP)) - LEGEND_BLOCK_GAP), heading);
-    if ((x && ((x + across) > limit))) {
-      [x, y, deep] = [0, ((y + deep) + LEGEND_BLOCK_GAP), 0];
+    width = Math.max(((columns * (column + LEGEND_BLOCK_GAP)) - LEGEND_BLOCK_GAP), heading);
+    if ((x && ((x + width) > limit))) {
+      [x, y, line_height] = [0, ((y + line_height) + LEGEND_BLOCK_GAP), 0];
     }
     placed.push(new PlacedBlock(block, x, y, columns, lines));
-    x += across;
-    [wide, x] = [Math.max(wide, x), (x + (2 * LEGEND_BLOCK_GAP))];
-    deep = Math.max(deep, ((LEGEND_HEADING_PX + (LEGEND_ROW_PX * lines)) + py_sum((() => { const out = []; for (const entry of block.entries) if (entry.more) { out.push(SECOND_LINE_PX); } return out; })())));
+    x += width;
+    [longest, x] = [Math.max(longest, x), (x + (2 * LEGEND_BLOCK_GAP))];
+    line_height = Math.max(line_height, ((LEGEND_HEADING_PX + (LEGEND_ROW_PX * lines)) + py_sum((() => { const out = []; for (const entry of block.entries) if (entry.more) { out.push(SECOND_LINE_PX); } return out; })())));
   }
-  return new LegendShape(wide, (y + deep), [...placed]);
+  return new LegendShape(longest, (y + line_height), [...placed]);
 }
 function _column_layout(block, column, limit) {
   let count, lines;
@@ -6781,24 +6781,24 @@ class SheetLayout {
   }
 }
 function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) {
-  let title, screen, longest, limit, legend, top, deep, wide, corner, at;
-  title = _title_size(caption);
+  let title_width, title_height, screen, longest, limit, legend, top, bottom, width, corner, at;
+  [title_width, title_height] = _title_size(caption);
   if (line) {
-    title = [Math.min(title[0], line), title[1]];
+    title_width = Math.min(title_width, line);
   }
   screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
   longest = Math.max(scene.height, Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
-  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
+  limit = (line || Math.max(scene.width, title_width, MIN_LEGEND_LINE_PX, longest));
   legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
-  top = (margin + title[1]);
-  deep = (top + scene.height);
-  wide = Math.max(scene.width, title[0], (legend ? legend.width : 0));
-  corner = [(margin + Math.floor((wide - scene.width) / 2)), top];
+  top = (margin + title_height);
+  bottom = (top + scene.height);
+  width = Math.max(scene.width, title_width, (legend ? legend.width : 0));
+  corner = [(margin + Math.floor((width - scene.width) / 2)), top];
   if ((legend == null)) {
-    return new SheetLayout((wide + (2 * margin)), (deep + margin), corner);
+    return new SheetLayout((width + (2 * margin)), (bottom + margin), corner);
   }
-  at = [margin, (deep + LEGEND_GAP)];
-  return new SheetLayout((wide + (2 * margin)), (((deep + LEGEND_GAP) + legend.height) + margin), corner, legend, at);
+  at = [margin, (bottom + LEGEND_GAP)];
+  return new SheetLayout((width + (2 * margin)), (((bottom + LEGEND_GAP) + legend.height) + margin), corner, legend, at);
 }
 function _title_size(caption) {
   let name, facts;
@@ -6812,42 +6812,42 @@ function _title_size(caption) {
   return [Math.max(MIN_TITLE_WIDTH, Math.min(MAX_TITLE_GROWTH, Math.max(name, facts))), TITLE_ROW];
 }
 function _title_row(caption, theme, page_width) {
-  let room, wanted, strip, size, first, left, name, facts, second;
+  let room, title_width, title_height, size, title, left, name, facts, facts_line_;
   if (!caption.title) {
     return [];
   }
   room = (page_width - (2 * PAGE_MARGIN));
-  [wanted, strip] = _title_size(caption);
-  if (((strip === TITLE_LINE_PX) && (wanted <= room))) {
+  [title_width, title_height] = _title_size(caption);
+  if (((title_height === TITLE_LINE_PX) && (title_width <= room))) {
     size = [TITLE_SIZE, hand_text_width(caption.title, TITLE_SIZE, true)];
-    first = text_labels(hand_replace_unsafe_characters(caption.title), PAGE_MARGIN, (PAGE_MARGIN + 14), ...size, theme.text, undefined, true);
+    title = text_labels(hand_replace_unsafe_characters(caption.title), PAGE_MARGIN, (PAGE_MARGIN + 14), ...size, theme.text, undefined, true);
     left = ((PAGE_MARGIN + size[1]) + TITLE_GAP_PX);
     size = [FACTS_SIZE, hand_text_width(caption.facts, FACTS_SIZE)];
-    return [new Group([...first, ...text_labels(caption.facts, left, (PAGE_MARGIN + 14), ...size, theme.secondary)])];
+    return [new Group([...title, ...text_labels(caption.facts, left, (PAGE_MARGIN + 14), ...size, theme.secondary)])];
   }
   name = elide_text(hand_replace_unsafe_characters(caption.title), room, TITLE_SIZE, true);
   facts = elide_text(caption.facts, room, FACTS_SIZE);
   size = [TITLE_SIZE, hand_text_width(name, TITLE_SIZE, true)];
-  first = text_labels(name, PAGE_MARGIN, (PAGE_MARGIN + 14), ...size, theme.text, undefined, true);
-  second = text_labels(facts, PAGE_MARGIN, (PAGE_MARGIN + 32), FACTS_SIZE, hand_text_width(facts, FACTS_SIZE), theme.secondary);
-  return [new Group([...first, ...second])];
+  title = text_labels(name, PAGE_MARGIN, (PAGE_MARGIN + 14), ...size, theme.text, undefined, true);
+  facts_line_ = text_labels(facts, PAGE_MARGIN, (PAGE_MARGIN + 32), FACTS_SIZE, hand_text_width(facts, FACTS_SIZE), theme.secondary);
+  return [new Group([...title, ...facts_line_])];
 }
 const PORT_RADIUS = 2.5;
 const COUNT_ENDINGS = ["ops", "new", "gone", "changed", "reconnected"];
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
-  let chosen, whole, texts, words, said, kinds, page, parts;
+  let chosen, frame, texts, labels, phrases, words, kinds, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
-  whole = _whole_frame(scene, paint, chosen);
-  if (((whole >= 0) && caption.title)) {
-    texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
-    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !py_endswith_any(text.full, COUNT_ENDINGS))) { out.push(text.full); } return out; })();
-    said = (() => { const out = []; for (const each of words) for (const part of each.split(WORDS_DOT)) { out.push(part); } return out; })();
-    words = (() => { const out = []; for (const part of said) if (!caption.facts.split(WORDS_DOT).includes((String(part) + " parameters"))) { out.push(part); } return out; })();
+  frame = _whole_frame(scene, paint, chosen);
+  if (((frame >= 0) && caption.title)) {
+    texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === frame))) { out.push(text); } return out; })();
+    labels = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !py_endswith_any(text.full, COUNT_ENDINGS))) { out.push(text.full); } return out; })();
+    phrases = (() => { const out = []; for (const label of labels) for (const phrase of label.split(WORDS_DOT)) { out.push(phrase); } return out; })();
+    words = (() => { const out = []; for (const phrase of phrases) if (!caption.facts.split(WORDS_DOT).includes((String(phrase) + " parameters"))) { out.push(phrase); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
   }
-  if ((whole >= 0)) {
-    scene = close_frame(scene, whole);
+  if ((frame >= 0)) {
+    scene = close_frame(scene, frame);
   }
   kinds = py_replace(paint, {legend: [...rows_by_kind(paint.legend)]});
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, kinds) : []), caption, margin, line);

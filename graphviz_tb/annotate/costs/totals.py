@@ -133,7 +133,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
                 ),
             )
     for node, layer in keras_layer_nodes(inference.graph).items():
-        dtype, count, kept = layer.config.get("dtype"), layer.parameters, layer.non_trainable
+        dtype, count, fixed = layer.config.get("dtype"), layer.parameters, layer.non_trainable
         weight_bytes = layer.weight_bytes
         if weight_bytes is None:
             weight_bytes = (count or 0) * element_size(dtype if isinstance(dtype, str) else "")
@@ -141,7 +141,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
             node,
             Cost(unsized=1)
             if count is None
-            else Cost(count, weight_bytes=weight_bytes, non_trainable=kept or 0, undecided=int(kept is None)),
+            else Cost(count, weight_bytes=weight_bytes, non_trainable=fixed or 0, undecided=int(fixed is None)),
         )
 
 
@@ -204,15 +204,15 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
         if caller is not None:
             nodes[caller] += cost
     # Rows without a node are groups.
-    by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
-    own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
-    counted, rows = list(own), hierarchy.row_of_node.tolist()
+    role_of_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
+    direct = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
+    counted, rows = list(direct), hierarchy.row_of_node.tolist()
     for variable, user in _weight_owners(graph, roles).items():
         row, owner = rows[variable], rows[user]
         if row >= 0 and owner >= 0:
-            counted[owner] += own[row]
+            counted[owner] += direct[row]
             counted[row] = NO_COST
-    return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
+    return Costs(direct, counted, hierarchy.end.tolist(), role_of_row, uncounted, batch)
 
 
 def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
@@ -301,26 +301,26 @@ class CostSummer:
         """Return the cost of a node in a frame. Frames that it calls are summed first; recursion costs nothing."""
         # A stack, since calls may be thousands deep.
         waiting = [frame_of for frame_of in self.opened_frames(frame, node) if frame_of not in self._frames]
-        begun: set[CallFrame] = set()
+        entered: set[CallFrame] = set()
         while waiting:
-            sub = waiting[-1]
-            if sub in self._frames:
+            opened = waiting[-1]
+            if opened in self._frames:
                 waiting.pop()
                 continue
-            begun.add(sub)
-            inner = self._inside.get(sub.function, [])
-            for each in inner:
-                self.inference.infer_outputs(sub, each)
-            called = dict.fromkeys(callee for each in inner for callee in self.opened_frames(sub, each))
-            # A frame that was begun is a recursion.
-            below = [callee for callee in called if callee not in self._frames and callee not in begun]
-            if below:
-                waiting += below
+            entered.add(opened)
+            nodes = self._inside.get(opened.function, [])
+            for inner_node in nodes:
+                self.inference.infer_outputs(opened, inner_node)
+            callees = dict.fromkeys(callee for inner_node in nodes for callee in self.opened_frames(opened, inner_node))
+            # A frame that was entered is a recursion.
+            unknown_callees = [callee for callee in callees if callee not in self._frames and callee not in entered]
+            if unknown_callees:
+                waiting += unknown_callees
                 continue
             total = NO_COST
-            for each in inner:
-                total += self._cost_of_all_rounds(sub, each)
-            self._frames[sub] = total
+            for inner_node in nodes:
+                total += self._cost_of_all_rounds(opened, inner_node)
+            self._frames[opened] = total
             waiting.pop()
         return self._cost_of_all_rounds(frame, node)
 
@@ -380,15 +380,16 @@ class CostSummer:
 
     def _call_cost(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:
         """Return the cost of the functions of a call: the most expensive branch, or all rounds of a loop."""
-        subs = [self._frames.get(sub, NO_COST) for sub in called]
+        body_costs = [self._frames.get(body, NO_COST) for body in called]
         op = self.inference.op_type(node)
         # Only one branch runs: the most expensive one is an upper bound.
         if op in BRANCH_OPS:
-            dearest = max(subs, key=lambda cost: cost.flops)
-            return dearest if all(sub.as_dict() == dearest.as_dict() for sub in subs) else dearest + Cost(branched=1)
+            dearest = max(body_costs, key=lambda cost: cost.flops)
+            equal = all(cost.as_dict() == dearest.as_dict() for cost in body_costs)
+            return dearest if equal else dearest + Cost(branched=1)
         total = NO_COST
-        for sub in subs:
-            total += sub
+        for cost in body_costs:
+            total += cost
         if op not in LOOP_OPS:
             return total
         rounds = self._rounds.round_count(frame, node)

@@ -57,15 +57,15 @@ class CallInference:
             return ()
         if self.inference.op_type(node) in LOOP_OPS:
             return self._loop_at(frame, node).loop_results()
-        subs = self._enter_all(frame, node)
-        self.opened[frame, node] = tuple(subs)
+        frames = self._enter_all(frame, node)
+        self.opened[frame, node] = tuple(frames)
         # Each call of a function has separate symbols for the results of the body.
-        results = [self.with_fresh_symbols(sub, self.frame_results(sub)) for sub in subs]
-        if not results or len(subs) < len(self._called_functions(node)):
+        results = [self.with_fresh_symbols(body, self.frame_results(body)) for body in frames]
+        if not results or len(frames) < len(self._called_functions(node)):
             return ()  # a branch is recursive: its results are unknown
         joined = results[0]
-        for other in results[1:]:
-            pairs = zip(joined, other, strict=False)
+        for more in results[1:]:
+            pairs = zip(joined, more, strict=False)
             joined = tuple(join_outputs(mine, another, self.inference.symbols) for mine, another in pairs)
         return joined
 
@@ -87,19 +87,20 @@ class CallInference:
 
     def enter_frame(self, caller: CallFrame, function: int, args: tuple[Out, ...]) -> CallFrame | None:
         """Return the frame of a function with these arguments; None for recursion."""
-        made = self._made.setdefault(function, [])
-        if any(frame.encloses(caller) for frame in made):
+        frames = self._made.setdefault(function, [])
+        if any(frame.encloses(caller) for frame in frames):
             return None
         # Past the limits, all further calls share one frame with unknown arguments.
-        if len(made) >= MAX_ARGUMENT_SETS or (made and self._repeated + self._function_sizes[function] > NODES_AGAIN):
-            known = (function, args) in self._frames
-            self.limited |= not known
-            args = args if known else ()
+        size = self._function_sizes[function]
+        if len(frames) >= MAX_ARGUMENT_SETS or (frames and self._repeated + size > NODES_AGAIN):
+            is_stored = (function, args) in self._frames
+            self.limited |= not is_stored
+            args = args if is_stored else ()
         frame = self._frames.get((function, args))
         if frame is None:
-            self._repeated += self._function_sizes[function] if made else 0
+            self._repeated += size if frames else 0
             frame = self._frames[function, args] = CallFrame(function, args, caller)
-            made.append(frame)
+            frames.append(frame)
         return frame
 
     def result_tasks(self, frame: CallFrame) -> list[InferenceTask]:
@@ -320,10 +321,10 @@ class LoopAssumptions:
             return None
         assumed = frame.heads.get(node)
         if assumed is None:
-            into = [source for source in inputs if source is not None and source not in backs]
-            carried = [self.inference.input_output(frame, source) for source in into] or [UNKNOWN_OUTPUT]
-            first = carried[0]
-            for other in carried[1:]:
+            outside = [source for source in inputs if source is not None and source not in backs]
+            initial_values = [self.inference.input_output(frame, source) for source in outside] or [UNKNOWN_OUTPUT]
+            first = initial_values[0]
+            for other in initial_values[1:]:
                 first = join_outputs(first, other, self.inference.symbols)
             # Elements change between rounds: assume only shapes.
             assumed = frame.heads[node] = Out(first.shape, None, first.held)
@@ -351,19 +352,19 @@ class LoopAssumptions:
             self.inference.infer_with_inputs(frame, node)
             if not self._open:
                 return
-            wrong = self._failed_assumptions()
-            if not wrong:
+            widened = self._failed_assumptions()
+            if not widened:
                 break
             if rounds >= ROUNDS_BEFORE_ALL_UNKNOWN:
-                wrong = dict.fromkeys(self._open, UNKNOWN_OUTPUT)
+                widened = dict.fromkeys(self._open, UNKNOWN_OUTPUT)
             elif rounds >= ROUNDS_BEFORE_HEAD_UNKNOWN:
-                wrong = dict.fromkeys(wrong, UNKNOWN_OUTPUT)
-            for (inside, head), wide in wrong.items():
-                inside.heads[head] = wide
+                widened = dict.fromkeys(widened, UNKNOWN_OUTPUT)
+            for (loop_frame, head), value in widened.items():
+                loop_frame.heads[head] = value
             # Forget everything that may depend on a wrong assumption.
-            for inside, inferred in self._since:
-                inside.outs.pop(inferred, None)
-                self.calls.forget_results(inside, inferred)
+            for loop_frame, inferred in self._since:
+                loop_frame.outs.pop(inferred, None)
+                self.calls.forget_results(loop_frame, inferred)
             self._clear_assumptions()
         self._clear_assumptions()
 

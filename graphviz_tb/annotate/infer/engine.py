@@ -133,15 +133,15 @@ class Inference:
 
     def infer_once(self, frame: CallFrame, node: int) -> Sequence[InferenceTask]:
         """Infer a single node; or return the tasks to do first: inputs that its rule reads next, results of calls."""
-        inputs, whole = frame.waiting.get(node), self._whole[node]
+        inputs, special = frame.waiting.get(node), self._whole[node]
         # Inputs of calls and loop heads are requested once; tasks of a call are requested again in each round.
         if inputs is None:
             inputs = frame.waiting[node] = OpInputs(frame, self.wiring.input_sources(node))
-            if whole and (missing := self.missing_places(node, inputs)):
+            if special and (missing := self.missing_places(node, inputs)):
                 return inputs.tasks_for_places(missing)
-        if whole and node in self.wiring.calls_by_node and (tasks := self.calls.pending_tasks(frame, node)):
+        if special and node in self.wiring.calls_by_node and (tasks := self.calls.pending_tasks(frame, node)):
             return tasks
-        outs: tuple[Out, ...] | list[int] | None = self.special_outputs(frame, node, inputs) if whole else None
+        outs: tuple[Out, ...] | list[int] | None = self.special_outputs(frame, node, inputs) if special else None
         if outs is None:
             outs = self.shared_outputs(node, inputs)
         if isinstance(outs, list):
@@ -198,20 +198,22 @@ class Inference:
         known = self.outcomes.find(definition, inputs)
         if isinstance(known, list):
             return known
-        if known is not None and (names := self.symbols.repeat_request(known[1])) is not None:
-            return rename_output_symbols(known[0], names) if names else known[0]
-        before, remember = self.symbols.request_state, len(self.outcomes) < MAX_CACHED_OPS
+        if known is not None:
+            equal_outs, requests = known
+            if (names := self.symbols.repeat_request(requests)) is not None:
+                return rename_output_symbols(equal_outs, names) if names else equal_outs
+        state, has_room = self.symbols.request_state, len(self.outcomes) < MAX_CACHED_OPS
         try:
             outs = self.outputs_by_rule(node, inputs)
         except NotInferredError as wanted:
-            self.symbols.undo_requests(before)
-            if remember:
+            self.symbols.undo_requests(state)
+            if has_room:
                 self.outcomes.store(definition, inputs, wanted.places)
             return wanted.places
-        asked = self.symbols.requests_since(before)
+        made = self.symbols.requests_since(state)
         # A contradiction is reported for each op.
-        if remember and node not in self.contradictions:
-            self.outcomes.store(definition, inputs, None if asked is None else (outs, asked))
+        if has_room and node not in self.contradictions:
+            self.outcomes.store(definition, inputs, None if made is None else (outs, made))
         return outs
 
     def outputs_by_rule(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:

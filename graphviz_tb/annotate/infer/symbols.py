@@ -141,7 +141,7 @@ class Symbols:
             return None
         return [SYMBOL_LIMIT - number for number in range(count, len(self._made))], left - self._claimed.left
 
-    def undo_requests(self, asked: tuple[int, int]) -> None:
+    def undo_requests(self, state: tuple[int, int]) -> None:
         """Forget the requests since then. Requires that none of the symbols is in use.
 
         >>> symbols = Symbols()
@@ -151,12 +151,12 @@ class Symbols:
         >>> symbols.product([symbols.new_batch(), 7]) == first
         True
         """
-        count, self._claimed.left = asked
-        for place in range(count, len(self._made)):
-            made = self._made[place]
-            if made is not None:
-                del self._index[made]
-            self._batch.pop(SYMBOL_LIMIT - place, None)
+        count, self._claimed.left = state
+        for number in range(count, len(self._made)):
+            expression = self._made[number]
+            if expression is not None:
+                del self._index[expression]
+            self._batch.pop(SYMBOL_LIMIT - number, None)
         del self._made[count:]
 
     def repeat_request(self, asked: SymbolRequest) -> dict[int, int] | None:
@@ -288,13 +288,14 @@ class Symbols:
         """
         values = self._values.setdefault(number, {})  # cached: sizes along a chain are expressions of earlier sizes
         for current in self._parts_first(symbol, values):
-            made = self._made[SYMBOL_LIMIT - current]
-            if made is None:
+            expression = self._made[SYMBOL_LIMIT - current]
+            if expression is None:
                 values[current] = number
                 continue
-            numbers = [values.get(part, part) for part in made[1]]
+            operation, parts = expression
+            numbers = [values.get(part, part) for part in parts]
             # Bounded: a square of squares has twice as many digits each time.
-            values[current] = max(-MAX_CALCULATED, min(_evaluate(made[0], numbers, number), MAX_CALCULATED))
+            values[current] = max(-MAX_CALCULATED, min(_evaluate(operation, numbers, number), MAX_CALCULATED))
         return values[symbol]
 
     def _parts_first(self, symbol: int, known: Mapping[int, object]) -> Iterator[int]:

@@ -191,15 +191,15 @@ def concatenate_shapes(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     if len(ranks) != 1:
         return None
     rank = ranks.pop()
-    place = normalize_axis(axis, rank)
-    if place is None:
+    position = normalize_axis(axis, rank)
+    if position is None:
         return op.symbols.new_symbols(rank)
     total = 0
     for shape in shapes:
-        total = op.symbols.calculate("add", total, shape[place] if shape is not None else op.symbols.new_symbol())
+        total = op.symbols.calculate("add", total, shape[position] if shape is not None else op.symbols.new_symbol())
     # Sizes along the axis itself may differ.
-    merged = merge_all_dims([None if shape is None else replace_size(shape, place, 0) for shape in shapes])
-    return None if merged is None else replace_size(merged, place, total)
+    merged = merge_all_dims([None if shape is None else replace_size(shape, position, 0) for shape in shapes])
+    return None if merged is None else replace_size(merged, position, total)
 
 
 def _infer_pack(op: Op) -> RuleResult:

@@ -92,10 +92,10 @@ def _infer_einsum(op: Op) -> RuleResult:
     inputs, _, output = str(op.attr("equation") or "").replace(" ", "").partition("->")
     letters: dict[str, int] = {}
     broadcast: Dims = ()
-    for term, given in zip(inputs.split(","), op.ins, strict=False):
+    for term, operand in zip(inputs.split(","), op.ins, strict=False):
         before, dots, after = term.partition("...")
         named = len(before) + len(after)
-        shape = op.symbols.new_symbols(named) if given.shape is None and not dots else given.shape
+        shape = op.symbols.new_symbols(named) if operand.shape is None and not dots else operand.shape
         if shape is None or named > len(shape) or (not dots and named != len(shape)):
             return [None]
         broadcast = broadcast_dims(broadcast, shape[len(before) : len(shape) - len(after)], op.symbols)

@@ -99,16 +99,16 @@ def _infer_transposed_convolution(op: Op) -> RuleResult:
     if isinstance(stated, list) and len(stated) >= spatial:
         return [(shape[0], channels, *stated[-spatial:])]
     strides, dilations = _per_axis(op, "strides", spatial), _per_axis(op, "dilations", spatial)
-    more, auto = op.attr("output_padding"), op.attr("auto_pad")
-    added = more if isinstance(more, list) and len(more) == spatial else [0] * spatial
+    output_padding, auto = op.attr("output_padding"), op.attr("auto_pad")
+    added = output_padding if isinstance(output_padding, list) and len(output_padding) == spatial else [0] * spatial
     sizes = []
-    for place, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True)):
+    for axis, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True)):
         if auto in ("SAME_UPPER", "SAME_LOWER"):
-            sizes.append(symbols.product([size, strides[place]]))
+            sizes.append(symbols.product([size, strides[axis]]))
             continue
-        reach = _distance_to_last(symbols, kernel[2 + place], dilations[place])
-        steps = _distance_to_last(symbols, size, strides[place])
-        sizes.append(symbols.calculate("add", symbols.calculate("add", steps, reach), 1 + added[place] - sum(pad)))
+        reach = _distance_to_last(symbols, kernel[2 + axis], dilations[axis])
+        steps = _distance_to_last(symbols, size, strides[axis])
+        sizes.append(symbols.calculate("add", symbols.calculate("add", steps, reach), 1 + added[axis] - sum(pad)))
     return [(shape[0], channels, *sizes)]
 
 
@@ -235,17 +235,17 @@ def _infer_reduction(op: Op) -> RuleResult:
     shape, axes = op.shape(0), known_setting_numbers(op, "axes", 1)
     if shape is None:
         return [None]
-    keeps = is_flag_set(op, "keepdims", 1)
+    keeps_axes = is_flag_set(op, "keepdims", 1)
     if axes is None and is_setting_given(op, "axes", 1):
-        return [unknown_sizes(op, shape) if keeps else None]
+        return [unknown_sizes(op, shape) if keeps_axes else None]
     if not axes:
         if is_flag_set(op, "noop_with_empty_axes"):
             return [shape]
         axes = list(range(len(shape)))
-    if not keeps:
+    if not keeps_axes:
         return [drop_axes(shape, axes)]
-    gone = {normalize_axis(axis, len(shape)) for axis in axes}
-    return [None if None in gone else tuple(1 if place in gone else size for place, size in enumerate(shape))]
+    reduced = {normalize_axis(axis, len(shape)) for axis in axes}
+    return [None if None in reduced else tuple(1 if axis in reduced else size for axis, size in enumerate(shape))]
 
 
 def _infer_arg_extreme(op: Op) -> RuleResult:

@@ -253,11 +253,11 @@ def _infer_pad(op: Op) -> RuleResult:
     half, sizes = len(pads) // 2, list(shape)
     if len(axes) != half:
         return [unknown_sizes(op, shape)]
-    for place, axis in enumerate(axes):
-        known = normalize_axis(axis, len(shape))
-        if known is None:
+    for index, axis in enumerate(axes):
+        position = normalize_axis(axis, len(shape))
+        if position is None:
             return [unknown_sizes(op, shape)]
-        sizes[known] = op.symbols.calculate("add", sizes[known], pads[place] + pads[half + place])
+        sizes[position] = op.symbols.calculate("add", sizes[position], pads[index] + pads[half + index])
     return [tuple(sizes)]
 
 
