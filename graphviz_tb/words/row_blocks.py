@@ -19,7 +19,7 @@ from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.hierarchy import SCAN_ORIGIN, Hierarchy
 from graphviz_tb.ops.roles import MULTIPLY_OPS
 from graphviz_tb.words.block import Block, link_steps, links_among, scan_end
-from graphviz_tb.words.heads import attends, split_heads, window_side
+from graphviz_tb.words.heads import attention_count, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts
 from graphviz_tb.words.step_words import RELU_STEP, SCAN_STEP, SQUARED_RELU_STEP, LayerStep
@@ -135,7 +135,7 @@ class RowBlocks:
                 fed[user].append(source)
             self._linked[key] = link_steps(list(map(self.steps.op_of, listed)), fed, factors, made)
         block = self._linked[key]
-        if not attends(block.steps):  # norms reshape, too
+        if not attention_count(block.steps):  # norms reshape, too
             return block
         return replace(block, split=split_heads(self.steps, nodes), window=window_side(self.steps, nodes))
 
