@@ -104,18 +104,18 @@ def _refine_cells(cell: list[int], links: Adjacency, changed: list[int]) -> None
         members[number].add(node)
     fresh = len(cell) + max(cell, default=0)  # more than any number in use
     while changed:
-        seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        views: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node in changed:
             for other, flag in links[node]:
-                seen[other].append((cell[node], -flag))  # the edge as `other` sees it
-        touched: dict[int, dict[int, tuple[tuple[int, int], ...]]] = defaultdict(dict)
-        for node, view in seen.items():
+                views[other].append((cell[node], -flag))  # the edge as `other` sees it
+        changed_views: dict[int, dict[int, tuple[tuple[int, int], ...]]] = defaultdict(dict)
+        for node, view in views.items():
             if len(members[cell[node]]) > 1:  # only saves time: a cell of one node cannot be split
-                touched[cell[node]][node] = tuple(sorted(view))
+                changed_views[cell[node]][node] = tuple(sorted(view))
         changed = []
         # In the order of cells, not of nodes, so that equal graphs get equal numbers.
-        for number in sorted(touched):
-            fresh = _split_cell(number, touched[number], members, cell, changed, fresh)
+        for number in sorted(changed_views):
+            fresh = _split_cell(number, changed_views[number], members, cell, changed, fresh)
 
 
 def _split_cell(

@@ -127,9 +127,9 @@ def gives_truth_values(graph: Graph, node: int) -> bool:
 def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
     """Mark weights, inputs that are not integers, unknown ops, and nodes computed from their values."""
     foreign = graph.is_exported or graph.is_value_trace
-    known = op_row if foreign else op_def  # an exported program lists the types of all results
+    row = op_row if foreign else op_def  # an exported program lists the types of all results
     start = graph.nodes_of_types(
-        lambda op: op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or not known(op)
+        lambda op: op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or not row(op)
     )
     if graph.is_value_trace:  # numbers and lists of them are marks, as are weights
         start &= graph.mark == 0
@@ -196,9 +196,9 @@ def _integer_output_attr(op: str) -> bool | str:
     ... )
     (True, False, 'T', '')
     """
-    known = op_def(op)
-    outputs = known.outputs if known is not None else (OutputDef(""), OutputDef(""))
+    definition = op_def(op)
+    outputs = definition.outputs if definition is not None else (OutputDef(""), OutputDef(""))
     if all(output.dtype and not output.counted_by for output in outputs):
         return bool(outputs) and all(output.dtype in INDEX_DTYPES for output in outputs)
-    one = outputs[0]
-    return "" if len(outputs) > 1 or one.several or one.counted_by else one.attr
+    first = outputs[0]
+    return "" if len(outputs) > 1 or first.several or first.counted_by else first.attr

@@ -155,8 +155,8 @@ def reachable_mask(start: Bools, source: Ints, target: Ints) -> Bools:
     # Most graphs are wide: all edges at once, a few times, dropping those whose target is reached.
     sweeps = 0
     for step in range(MAX_WIDE_STEPS):
-        left = ~seen[target]
-        source, target = source[left], target[left]
+        open_edges = ~seen[target]
+        source, target = source[open_edges], target[open_edges]
         fresh = target[seen[source]]
         if not len(fresh):
             return seen

@@ -157,8 +157,8 @@ def _layer_class_of_types(types: Collection[str], axes: Sequence[int] = (-1,)) -
         return "Dense"
     if types & EMBEDDING_OPS:
         return "Embedding"
-    drawn = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
-    return "Dropout" if drawn and types & {"SelectV2", "Mul"} and types & THRESHOLD_OPS else ""
+    is_random = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
+    return "Dropout" if is_random and types & {"SelectV2", "Mul"} and types & THRESHOLD_OPS else ""
 
 
 def _convolution_class(types: Collection[str]) -> str:

@@ -191,8 +191,8 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     sink = graph.nodes_of_types(lambda op: has_role(op, *SINK_ROLES) or INITIALIZER_OP.match(op) or op in GROUP_OPS)
     summary = graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARY_WRITER_OP.match(op))
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    given = graph.nodes_of_types(lambda op: op in VARIABLE_OPS or op == "Placeholder") | constant
-    given |= _variable_read_nodes(graph)
+    is_input = graph.nodes_of_types(lambda op: op in VARIABLE_OPS or op == "Placeholder") | constant
+    is_input |= _variable_read_nodes(graph)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     # The model: backwards from unused ops, and from those that feed a gradient or a summary.
@@ -200,27 +200,27 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     ends[source] = False
     ends[source[flow.between[target] | summary[target]]] = True
     ends[_unused_non_results(graph)] = False
-    ends &= ~flow.behind & ~sink & ~summary & ~given
+    ends &= ~flow.behind & ~sink & ~summary & ~is_input
     # A report of uninitialized variables is not a result of the model.
     checks = graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE_CHECK))
     if checks.any():
         # Neither is the branch of `initialized_value` that checks whether a variable is initialized.
-        asking = np.zeros(len(graph), bool)
-        asking[target[checks[source]]] = True
-        asking &= graph.nodes_of_types(BRANCH_OPS.__contains__)
-        unchecked = ~(checks | asking)[target]
-        ends &= reachable_mask(given & ~constant, source[unchecked], target[unchecked]) | ~reachable_mask(
+        init_branches = np.zeros(len(graph), bool)
+        init_branches[target[checks[source]]] = True
+        init_branches &= graph.nodes_of_types(BRANCH_OPS.__contains__)
+        unchecked = ~(checks | init_branches)[target]
+        ends &= reachable_mask(is_input & ~constant, source[unchecked], target[unchecked]) | ~reachable_mask(
             checks, source, target
         )
     open_edges = ~flow.behind[source]
     model = reachable_mask(ends, target[open_edges], source[open_edges])
     # Products with weights belong to the model, even if only a metric or a variable uses their results.
-    weighs = np.zeros(len(graph), bool)
-    weighs[target[graph.meaning.origin[source] >= 0]] = True
-    weighs &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind
-    if (weighs & ~model).any():
-        after = reachable_mask(weighs, source[open_edges], target[open_edges]) & ~flow.behind & ~sink & ~summary
-        model |= reachable_mask(after, target[open_edges], source[open_edges])
+    weighted = np.zeros(len(graph), bool)
+    weighted[target[graph.meaning.origin[source] >= 0]] = True
+    weighted &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind
+    if (weighted & ~model).any():
+        downstream = reachable_mask(weighted, source[open_edges], target[open_edges]) & ~flow.behind & ~sink & ~summary
+        model |= reachable_mask(downstream, target[open_edges], source[open_edges])
     model &= ~flow.named  # lists that loops of the model fill for their gradients
     return model if model.any() else np.ones(len(graph), bool)
 

@@ -180,9 +180,9 @@ def describe_weights(graph: Graph, carried: ValueOrigins) -> Mapping[int, Weight
     def describe(end: int) -> Weight:
         roles, uses = roles_and_uses()
         origin, maker = int(carried.origin[end]), int(variable[end])
-        name, dtype, shape, vague = facts_of_maker(maker if maker >= 0 else origin)
+        name, dtype, shape, is_vague = facts_of_maker(maker if maker >= 0 else origin)
         read_dtype, read_shape = _read_output_facts(graph.node_def(end))
-        role = roles.get(end, "weight") if vague else ""
+        role = roles.get(end, "weight") if is_vague else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape
         shape = shape if shape is not None else shapes_by_use().get(origin)
@@ -334,8 +334,8 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     users, writers = _users_and_writers(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
     reads = _reads_by_variable(graph, carried)
-    seen: set[str] = set()
-    table: list[Variable] = []
+    seen_resources: set[str] = set()
+    listed: list[Variable] = []
     alias_shapes: dict[int, Shape] = {}
     graph.decode_together(list(handles))
     for node in sorted(handles):
@@ -345,25 +345,25 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
         name, dtype, shape = _declared_weight_facts(graph, node)
         if graph.meaning.variable[node]:
             # Several handles of one resource are one variable.
-            if (resource := _resource_of(graph, node)) in seen:
+            if (resource := _resource_of(graph, node)) in seen_resources:
                 if graph.op_types[graph.op[node]] == PARAMETER_OP:
                     alias_shapes[node] = shape
                 continue
-            seen.add(resource)
+            seen_resources.add(resource)
         if shape is None or not dtype:
-            stated_dtype, stated_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
-            dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
-        table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
+            read_dtype, read_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
+            dtype, shape = dtype or read_dtype, read_shape if shape is None else shape
+        listed.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
     # Most variables state their shape: infer it from assignments only for the rest.
-    missing = [variable.node for variable in table if variable.shape is None]
+    missing = [variable.node for variable in listed if variable.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
-    known = [
-        replace(variable, shape=shapes[variable.node]) if variable.node in shapes else variable for variable in table
+    shaped = [
+        replace(variable, shape=shapes[variable.node]) if variable.node in shapes else variable for variable in listed
     ]
-    shape_of = {variable.node: variable.shape for variable in known}
-    passed = [(argument, made[0]) for argument, made in carried.bound.items() if len(made) == 1]
-    alias_shapes |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
-    return VariableTable(known, users, writers, alias_shapes)
+    shape_of = {variable.node: variable.shape for variable in shaped}
+    single_origins = [(argument, origins[0]) for argument, origins in carried.bound.items() if len(origins) == 1]
+    alias_shapes |= {argument: shape_of[origin] for argument, origin in single_origins if origin in shape_of}
+    return VariableTable(shaped, users, writers, alias_shapes)
 
 
 def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
@@ -497,8 +497,8 @@ class VariableClassifier:
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of `ApplyAdam` is the trained variable
         # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
-        served = variable.shape == () or self.any_op_trains((*users, *writers)) or self.is_made_of_slots(node)
-        return served or (self.calls.issuperset(users) and bool(OPTIMIZER_VARIABLE.search(variable.name)))
+        serves_training = variable.shape == () or self.any_op_trains((*users, *writers)) or self.is_made_of_slots(node)
+        return serves_training or (self.calls.issuperset(users) and bool(OPTIMIZER_VARIABLE.search(variable.name)))
 
     def any_op_trains(self, ops: Sequence[int]) -> bool:
         """Return whether any op comes from gradients or applies them."""

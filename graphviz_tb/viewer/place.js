@@ -911,55 +911,55 @@ function _is_on_segment(a, b, c) {
 // graphs.main_path
 const MIN_TRIBUTARY_BOXES = 3;
 function main_path(count, edges, weights, boxes) {
-  let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, load, length, gives, path_on, current, path;
-  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  let successors, outgoing, edge, source, target, fed_items, next_edge, best, item, step, after, weight, data, load, length, gain, candidate, current, path;
+  successors = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  outgoing = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   for ([edge, [source, target]] of py_enumerate(edges)) {
     if (weights.at(edge)) {
-      below.at(source).push(target);
-      out.at(source).push(edge);
+      successors.at(source).push(target);
+      outgoing.at(source).push(edge);
     }
   }
-  fed = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
-  onward = py_repeat([-1], count);
+  fed_items = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
+  next_edge = py_repeat([-1], count);
   best = py_repeat([[0, 0, 0]], count);
-  for (item of py_reversed(topological_order(below))) {
+  for (item of py_reversed(topological_order(successors))) {
     step = ((item < boxes) ? 1 : 0);
-    for (edge of out.at(item)) {
+    for (edge of outgoing.at(item)) {
       [after, weight] = [edges.at(edge)[1], weights.at(edge)];
       [data, load, length] = best.at(after);
-      gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
-      path_on = [(data + gives), (load + Math.max(weight, 0)), (length + 1)];
-      if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
-        [best[py_position(best, item)], onward[py_position(onward, item)]] = [path_on, edge];
+      gain = ((weight > 0) ? step : (fed_items.has(item) ? -step : 0));
+      candidate = [(data + gain), (load + Math.max(weight, 0)), (length + 1)];
+      if (((next_edge.at(item) < 0) || (py_compare([...candidate, -after], [...best.at(item), -edges.at(next_edge.at(item))[1]]) > 0))) {
+        [best[py_position(best, item)], next_edge[py_position(next_edge, item)]] = [candidate, edge];
       }
     }
   }
   current = py_max(py_range(count), {key: (item) => [...best.at(item), -item], default: 0});
   path = [];
-  while ((count && (onward.at(current) >= 0))) {
-    path.push(onward.at(current));
-    current = edges.at(onward.at(current))[1];
+  while ((count && (next_edge.at(current) >= 0))) {
+    path.push(next_edge.at(current));
+    current = edges.at(next_edge.at(current))[1];
   }
   return [...path];
 }
 function tributaries(edges, weights, boxes, path) {
-  let taken, aside, local, inner, within, found, fed, passed;
-  taken = (() => { const out = new Set(); for (const edge of path) for (const end of edges.at(edge)) { out.add(end); } return out; })();
-  aside = (() => { const out = []; for (const [edge, [source, target]] of py_enumerate(edges)) if ((weights.at(edge) && !(taken.has(source) || taken.has(target)))) { out.push(edge); } return out; })();
-  if ((py_sum((() => { const out = []; for (const edge of aside) { out.push((weights.at(edge) > 0)); } return out; })()) < (MIN_TRIBUTARY_BOXES - 1))) {
+  let on_path, off_path, local, inner, box_count, found, fed, source_boxes;
+  on_path = (() => { const out = new Set(); for (const edge of path) for (const end of edges.at(edge)) { out.add(end); } return out; })();
+  off_path = (() => { const out = []; for (const [edge, [source, target]] of py_enumerate(edges)) if ((weights.at(edge) && !(on_path.has(source) || on_path.has(target)))) { out.push(edge); } return out; })();
+  if ((py_sum((() => { const out = []; for (const edge of off_path) { out.push((weights.at(edge) > 0)); } return out; })()) < (MIN_TRIBUTARY_BOXES - 1))) {
     return [];
   }
-  local = (() => { const out = new Map(); for (const [number, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const edge of aside) for (const end of edges.at(edge)) { out.add(end); } return out; })()))) { out.set(item, number); } return out; })();
-  inner = (() => { const out = []; for (const edge of aside) { out.push([local.get(edges.at(edge)[0]), local.get(edges.at(edge)[1])]); } return out; })();
-  within = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < boxes)); } return out; })());
-  found = (() => { const out = []; for (const edge of main_path(local.size, inner, (() => { const out = []; for (const edge of aside) { out.push(weights.at(edge)); } return out; })(), within)) { out.push(aside.at(edge)); } return out; })();
+  local = (() => { const out = new Map(); for (const [number, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const edge of off_path) for (const end of edges.at(edge)) { out.add(end); } return out; })()))) { out.set(item, number); } return out; })();
+  inner = (() => { const out = []; for (const edge of off_path) { out.push([local.get(edges.at(edge)[0]), local.get(edges.at(edge)[1])]); } return out; })();
+  box_count = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < boxes)); } return out; })());
+  found = (() => { const out = []; for (const edge of main_path(local.size, inner, (() => { const out = []; for (const edge of off_path) { out.push(weights.at(edge)); } return out; })(), box_count)) { out.push(off_path.at(edge)); } return out; })();
   fed = (() => { const out = new Set(); for (const edge of py_range(edges.length)) if (weights.at(edge)) { out.add(edges.at(edge)[1]); } return out; })();
-  passed = (() => { const out = new Set(); for (const edge of found) if (((weights.at(edge) > 0) && (edges.at(edge)[0] < boxes))) { out.add(edges.at(edge)[0]); } return out; })();
-  return (((passed.size >= MIN_TRIBUTARY_BOXES) && !fed.has(edges.at(found[0])[0])) ? [...found] : []);
+  source_boxes = (() => { const out = new Set(); for (const edge of found) if (((weights.at(edge) > 0) && (edges.at(edge)[0] < boxes))) { out.add(edges.at(edge)[0]); } return out; })();
+  return (((source_boxes.size >= MIN_TRIBUTARY_BOXES) && !fed.has(edges.at(found[0])[0])) ? [...found] : []);
 }
 function main_paths(skeleton, thick) {
-  let part_of, wires, backward, number, wire, main_edges, inside, ends, local, weights, edges, boxes, main;
+  let part_of, wires, backward, number, wire, main_edges, part_wires, ends, local_of, weights, edges, boxes, main;
   part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
   wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
   backward = backward_wires(skeleton);
@@ -967,14 +967,14 @@ function main_paths(skeleton, thick) {
     wires.at(part_of.get(wire.chain[0])).push(number);
   }
   main_edges = [];
-  for (inside of wires) {
-    ends = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
-    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
-    weights = (() => { const out = []; for (const number of inside) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
-    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local.get(source), local.get(target)]); } return out; })();
-    boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
-    main = main_path(local.size, edges, weights, boxes);
-    py_extend(main_edges, (() => { const out = []; for (const edge of [...main, ...tributaries(edges, weights, boxes, main)]) { out.push(inside.at(edge)); } return out; })());
+  for (part_wires of wires) {
+    ends = (() => { const out = []; for (const number of part_wires) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
+    local_of = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
+    weights = (() => { const out = []; for (const number of part_wires) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
+    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local_of.get(source), local_of.get(target)]); } return out; })();
+    boxes = py_sum((() => { const out = []; for (const item of local_of.keys()) { out.push((item < skeleton.children)); } return out; })());
+    main = main_path(local_of.size, edges, weights, boxes);
+    py_extend(main_edges, (() => { const out = []; for (const edge of [...main, ...tributaries(edges, weights, boxes, main)]) { out.push(part_wires.at(edge)); } return out; })());
   }
   return [...main_edges];
 }
