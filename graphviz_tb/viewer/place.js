@@ -7217,30 +7217,30 @@ class QueryParser {
   }
 }
 function _parse_term(word) {
-  let compared, quantity, number, without_number, found, misspelt, field, text, regex;
-  compared = py_fullmatch(COMPARISON_TERM, word);
-  if (compared) {
-    quantity = py_get(QUERY_QUANTITIES, compared[1].toLowerCase());
-    if (((quantity == null) && "==".includes(compared[2]))) {
+  let comparison, quantity, number, without_number, field_match, misspelt, field, text, regex;
+  comparison = py_fullmatch(COMPARISON_TERM, word);
+  if (comparison) {
+    quantity = py_get(QUERY_QUANTITIES, comparison[1].toLowerCase());
+    if (((quantity == null) && "==".includes(comparison[2]))) {
       return new TextTerm("", word);
     }
     if ((quantity == null)) {
-      throw hand_query_error("quantity", compared[1]);
+      throw hand_query_error("quantity", comparison[1]);
     }
-    number = py_float((py_format_g((py_float(compared[3]) * _unit_factor(quantity, compared[4])), 15)));
-    return new NumberTerm(quantity, ((compared[2] === "=") ? "==" : compared[2]), number);
+    number = py_float((py_format_g((py_float(comparison[3]) * _unit_factor(quantity, comparison[4])), 15)));
+    return new NumberTerm(quantity, ((comparison[2] === "=") ? "==" : comparison[2]), number);
   }
   if ((without_number = py_fullmatch(COMPARED_QUANTITY, word))) {
     throw hand_query_error("number", (without_number[1] + without_number[2]), without_number[3]);
   }
-  found = py_fullmatch(FIELD_TERM, word);
-  if (((found == null) && (misspelt = py_fullmatch(UNKNOWN_FIELD_TERM, word)))) {
+  field_match = py_fullmatch(FIELD_TERM, word);
+  if (((field_match == null) && (misspelt = py_fullmatch(UNKNOWN_FIELD_TERM, word)))) {
     throw hand_query_error("field", misspelt[1], word);
   }
-  if ((found && !found[2].replaceAll("\"", ""))) {
-    throw hand_query_error("empty", found[1]);
+  if ((field_match && !field_match[2].replaceAll("\"", ""))) {
+    throw hand_query_error("empty", field_match[1]);
   }
-  [field, text] = (found ? [found[1].toLowerCase().replaceAll("key", "attr"), found[2]] : ["", word]);
+  [field, text] = (field_match ? [field_match[1].toLowerCase().replaceAll("key", "attr"), field_match[2]] : ["", word]);
   regex = py_fullmatch(REGEX_TERM, text);
   if (regex) {
     return new TextTerm(field, ((py_in("i", regex[2]) ? "(?i)" : "") + regex[1]), true);
