@@ -361,9 +361,9 @@ def _close_until_legible(draft: _PictureDraft, opened: OpenSet) -> Layout:
         (SMALLER_NAME_PX, stacks),
         (SMALLEST_NAME_PX, 0),
     ):
-        fewer = closer.largest_legible(min_name_px)
-        if _shows_enough(fewer.scene, min_stacks, members):
-            return closer.close_what_shrinks_names(fewer, members)
+        candidate = closer.largest_legible(min_name_px)
+        if _shows_enough(candidate.scene, min_stacks, members):
+            return closer.close_what_shrinks_names(candidate, members)
     return layout
 
 

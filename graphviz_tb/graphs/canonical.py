@@ -154,17 +154,17 @@ def _split_cell(
 def _tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
     """Return the connected components of the nodes that share their cell."""
     sizes = Counter(cell)
-    left = {node for node in range(len(cell)) if sizes[cell[node]] > 1}
+    unvisited = {node for node in range(len(cell)) if sizes[cell[node]] > 1}
     parts: list[list[int]] = []
     for node in range(len(cell)):
-        if node not in left:
+        if node not in unvisited:
             continue
-        left.discard(node)
+        unvisited.discard(node)
         part = [node]
         for member in part:
             for other, _ in links[member]:
-                if other in left:
-                    left.discard(other)
+                if other in unvisited:
+                    unvisited.discard(other)
                     part.append(other)
         parts.append(sorted(part))
     return parts
@@ -221,18 +221,18 @@ def _certificate_with_individualized(
     nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: RefinementBudget
 ) -> bytes:
     """Return the certificate of a component in which some nodes are individualised."""
-    place = {node: at for at, node in enumerate(part)}
-    single = set(nodes)
+    place = {node: index for index, node in enumerate(part)}
+    individualized = set(nodes)
     edges = [
-        (at, place[other], flag)
-        for node, at in place.items()
+        (index, place[other], flag)
+        for node, index in place.items()
         for other, flag in links[node]
         if flag > 0 and other in place
     ]
     room.edges -= len(edges)
     # Cell numbers are never negative.
     room.depth += 1
-    certificate = canonical_certificate([-1 if node in single else cell[node] for node in part], edges, room)[0]
+    certificate = canonical_certificate([-1 if node in individualized else cell[node] for node in part], edges, room)[0]
     room.depth -= 1
     return certificate
 

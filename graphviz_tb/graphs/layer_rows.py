@@ -126,14 +126,14 @@ def match_layers_to_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[
     layers = dict.fromkeys(filter(is_possible_layer_path, layers))
     scopes, models = _scope_tree(filter(is_possible_layer_path, names)), _layer_tree(layers)
     layer_of: dict[str, str] = {}
-    waiting = list(_find_model_scopes(scopes, models))
-    while waiting:
-        scope, path = waiting.pop()
+    unvisited = list(_find_model_scopes(scopes, models))
+    while unvisited:
+        scope, path = unvisited.pop()
         if path in layers and scope:
             layer_of[scope] = path
-        matched = _match_scope_names(scopes.get(scope, ()), models.get(path, ()))
-        waiting += [
-            (_join_scope_path(scope, inner), _join_scope_path(path, name)) for inner, name in reversed(matched.items())
+        matches = _match_scope_names(scopes.get(scope, ()), models.get(path, ()))
+        unvisited += [
+            (_join_scope_path(scope, inner), _join_scope_path(path, name)) for inner, name in reversed(matches.items())
         ]
     return layer_of
 

@@ -236,23 +236,23 @@ def _products_followed_by_vectors(graph: Graph, values: ConstantExpressions) -> 
     """Mark the nodes whose result, through a few linear ops, is combined with a constant vector."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    joins = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
-    into = np.flatnonzero(joins[target] & values.is_constant[source] & ~values.is_constant[target])
+    is_joining = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
+    edges = np.flatnonzero(is_joining[target] & values.is_constant[source] & ~values.is_constant[target])
     vectors = {
         node: any(not _is_scalar(graph, constant) for constant in values.constants_behind([node]))
-        for node in distinct_values(source[into]).tolist()
+        for node in distinct_values(source[edges]).tolist()
     }
-    leads = np.zeros(len(graph), bool)
-    leads[target[into][[vectors[node] for node in source[into].tolist()]]] = True
+    leads_to_vector = np.zeros(len(graph), bool)
+    leads_to_vector[target[edges][[vectors[node] for node in source[edges].tolist()]]] = True
     passing = graph.nodes_of_types(OPS_BEFORE_BIAS.__contains__)
     found = np.zeros(len(graph), bool)
     for _ in range(MAX_OPS_BEFORE_BIAS):
-        before = source[leads[target] & ~values.is_constant[source]]
+        before = source[leads_to_vector[target] & ~values.is_constant[source]]
         found[before] = True
-        fresh = distinct_values(before[passing[before] & ~leads[before]])
+        fresh = distinct_values(before[passing[before] & ~leads_to_vector[before]])
         if not len(fresh):
             break
-        leads[fresh] = True
+        leads_to_vector[fresh] = True
     return found
 
 

@@ -87,9 +87,9 @@ def infer_recurrent_layer(shapes: Iterable[Sequence[int]]) -> tuple[str, int]:
     """
     matrices = [shape for shape in shapes if len(shape) == 2]
     columns = Counter(shape[1] for shape in matrices)
-    for rows, wide in reversed(matrices):
-        for gates, kind in CLASS_BY_GATE_COUNT.items() if rows and columns[wide] > 1 else ():
-            if wide == gates * rows:
+    for rows, width in reversed(matrices):
+        for gates, kind in CLASS_BY_GATE_COUNT.items() if rows and columns[width] > 1 else ():
+            if width == gates * rows:
                 return kind, rows
     return "", 0
 

@@ -108,24 +108,24 @@ def _handle_shape(attrs: Attributes) -> Shape:
 
 def _shapes_implied_by_uses(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
     """Return shapes of variables by handle: of assigned values, else of tables with an unknown number of rows."""
-    works = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == RESOURCE_LOOKUP_OP)
-    into = np.flatnonzero(works[graph.target] & ~graph.control)
-    given: dict[int, dict[int, int]] = {}
+    uses_shape = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == RESOURCE_LOOKUP_OP)
+    edges = np.flatnonzero(uses_shape[graph.target] & ~graph.control)
+    inputs_by_op: dict[int, dict[int, int]] = {}
     # Inputs of each op by slot: 0 the handle, 1 the value or the indices.
-    for edge, user, slot in zip(into.tolist(), graph.target[into].tolist(), graph.slot[into].tolist(), strict=True):
-        given.setdefault(user, {})[slot] = edge
-    looked: dict[int, Shape] = {}
+    for edge, user, slot in zip(edges.tolist(), graph.target[edges].tolist(), graph.slot[edges].tolist(), strict=True):
+        inputs_by_op.setdefault(user, {})[slot] = edge
+    looked_up: dict[int, Shape] = {}
     assigned: dict[int, Shape] = {}
-    for user, slots in given.items():
+    for user, slots in inputs_by_op.items():
         if not {0, 1} <= slots.keys() or (handle := int(graph.source[slots[0]])) not in handles:
             continue
         second = _stated_output_shape(graph, int(graph.source[slots[1]]), graph.keys[graph.key[slots[1]]])
         if graph.op_types[graph.op[user]] == RESOURCE_LOOKUP_OP:
-            looked[handle] = _table_shape(_stated_output_shape(graph, user, "0"), second)
+            looked_up[handle] = _table_shape(_stated_output_shape(graph, user, "0"), second)
         elif second is not None:
             assigned[handle] = second
     # Assigned shapes override looked-up ones, which leave the number of rows open.
-    return looked | assigned
+    return looked_up | assigned
 
 
 def _table_shape(taken: Shape, indices: Shape) -> Shape:
@@ -389,17 +389,17 @@ def _users_and_writers(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, l
     edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
     users: dict[int, list[int]] = {}
     writers: dict[int, list[int]] = {}
-    stores = graph.nodes_of_types(VARIABLE_WRITER.fullmatch) & ~graph.meaning.writes
+    is_writer = graph.nodes_of_types(VARIABLE_WRITER.fullmatch) & ~graph.meaning.writes
     for edge, maker in zip(edges.tolist(), origin[graph.source[edges]].tolist(), strict=True):
-        host = int(graph.target[edge])
+        op = int(graph.target[edge])
         # In a function, calls bind arguments to variables.
         for variable in carried.bound.get(maker, (maker,)):
-            if graph.meaning.writes[host] and graph.slot[edge] == 0:
-                writers.setdefault(variable, []).append(host)
-            elif stores[host]:
+            if graph.meaning.writes[op] and graph.slot[edge] == 0:
+                writers.setdefault(variable, []).append(op)
+            elif is_writer[op]:
                 users.setdefault(variable, [])
             else:
-                users.setdefault(variable, []).append(host)
+                users.setdefault(variable, []).append(op)
     return users, writers
 
 
@@ -550,11 +550,11 @@ class VariableClassifier:
         return self._made_of[writer]
 
     def _search_variables(self, writer: int) -> set[int] | None:
-        todo = self.value_inputs(writer)[1:]
+        unvisited = self.value_inputs(writer)[1:]
         seen: set[int] = set()
         variables: set[int] = set()
-        while todo:
-            node = todo.pop()
+        while unvisited:
+            node = unvisited.pop()
             if node in seen:
                 continue
             seen.add(node)
@@ -562,11 +562,11 @@ class VariableClassifier:
             if maker >= 0:
                 variables.add(maker)
                 continue
-            before = self.value_inputs(node)
-            is_input = not before and self.graph.op_types[self.graph.op[node]] in INPUT_OPS
+            inputs = self.value_inputs(node)
+            is_input = not inputs and self.graph.op_types[self.graph.op[node]] in INPUT_OPS
             if is_input or len(seen) > MAX_ASSIGNED_OPS:
                 return None
-            todo += before
+            unvisited += inputs
         return variables
 
     def value_inputs(self, node: int) -> list[int]:

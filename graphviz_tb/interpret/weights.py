@@ -130,9 +130,10 @@ def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
         if op in DEPTHWISE_OPS:
             channels[target] = kernel[-1] * kernel[-2]
             continue
-        turned = _has_transposed_kernel(graph, target, int(constant), origin)
-        if not (turned and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):  # reshaped: its rows combine several axes
-            channels[target] = kernel[-2] if turned else kernel[-1]
+        is_transposed = _has_transposed_kernel(graph, target, int(constant), origin)
+        # The rows of a reshaped kernel combine several axes.
+        if not (is_transposed and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):
+            channels[target] = kernel[-2] if is_transposed else kernel[-1]
     return channels
 
 
@@ -316,22 +317,22 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 
 def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
     """Mark variables, and the arguments and placeholders used as handles of variables, here or in a called function."""
-    made = graph.nodes_of_types(VARIABLE_OPS.__contains__)
+    is_maker = graph.nodes_of_types(VARIABLE_OPS.__contains__)
     handed = np.flatnonzero(graph.nodes_of_types(ARGUMENT_OPS.__contains__))
     if not len(handed):
-        return made
-    uses = graph.nodes_of_types(lambda op: op in HANDLE_READS or bool(VARIABLE_WRITER.fullmatch(op)))
-    used = np.zeros(len(graph), bool)
+        return is_maker
+    uses_handle = graph.nodes_of_types(lambda op: op in HANDLE_READS or bool(VARIABLE_WRITER.fullmatch(op)))
+    is_used = np.zeros(len(graph), bool)
     # The handle is the first input of every op that reads or writes a variable.
-    used[graph.source[uses[graph.target] & ~graph.control & (graph.slot == 0)]] = True
-    handles = {node for node in handed[used[handed]].tolist() if _is_resource_handle(graph, node)}
+    is_used[graph.source[uses_handle[graph.target] & ~graph.control & (graph.slot == 0)]] = True
+    handles = {node for node in handed[is_used[handed]].tolist() if _is_resource_handle(graph, node)}
     arguments = set(handed.tolist())
-    givers: dict[int, list[int]] = {}
+    sources_of: dict[int, list[int]] = {}
     for source, argument in bindings:
-        givers.setdefault(argument, []).append(source)
+        sources_of.setdefault(argument, []).append(source)
     # An argument that is a handle in a function is a handle in its callers.
-    made[list(reachable_from(handles, lambda inner: arguments.intersection(givers.get(inner, ()))))] = True
-    return made
+    is_maker[list(reachable_from(handles, lambda inner: arguments.intersection(sources_of.get(inner, ()))))] = True
+    return is_maker
 
 
 def _is_resource_handle(graph: Graph, node: int) -> bool:
@@ -356,21 +357,21 @@ def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
     pairs: dict[tuple[int, int], None] = {}
     # Edges are sorted by target: the inputs of a call are a run.
     ends = np.searchsorted(graph.target, np.array([(call.node, call.node + 1) for call in graph.calls]).reshape(-1, 2))
-    done: set[tuple[int, int, str]] = set()  # a list of functions may repeat one thousands of times
+    seen_calls: set[tuple[int, int, str]] = set()  # a list of functions may repeat one thousands of times
     for call, (start, stop) in zip(graph.calls, ends.tolist(), strict=True):
-        if (call.node, call.function, call.attr) in done:
+        if (call.node, call.function, call.attr) in seen_calls:
             continue
-        done.add((call.node, call.function, call.attr))
+        seen_calls.add((call.node, call.function, call.attr))
         arguments = graph.functions[call.function].args
         op = graph.op_types[graph.op[call.node]]
-        joined = wiring_of_call(op, graph.node_def(call.node), call.attr, len(arguments))
-        behind = joined.first_free_input
+        wiring = wiring_of_call(op, graph.node_def(call.node), call.attr, len(arguments))
+        stop_slot = wiring.first_free_input
         for edge in range(start, stop):
-            if graph.slot[edge] >= behind:
+            if graph.slot[edge] >= stop_slot:
                 break  # edges are in the order of slots
             if not graph.control[edge]:
-                for to in joined.arguments_of_input(int(graph.slot[edge])):
-                    pairs[int(graph.source[edge]), arguments[to]] = None
+                for position in wiring.arguments_of_input(int(graph.slot[edge])):
+                    pairs[int(graph.source[edge]), arguments[position]] = None
     return list(pairs)
 
 
@@ -500,16 +501,16 @@ def _nodes_passed_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> l
     bound = np.array([argument for _, argument in bindings], np.int32)
     arguments[bound] = bound
     arguments = _propagate_origins(graph, arguments, REARRANGING_OPS | PARTING_OPS)
-    placed = weight_slot_edges(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
-    used = set(distinct_values(arguments[graph.source[placed]]).tolist())
-    givers: dict[int, list[int]] = {}
+    in_slot = weight_slot_edges(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
+    used = set(distinct_values(arguments[graph.source[in_slot]]).tolist())
+    sources_of: dict[int, list[int]] = {}
     for source, argument in bindings:
-        givers.setdefault(argument, []).append(source)
+        sources_of.setdefault(argument, []).append(source)
 
     def outer_arguments(argument: int) -> list[int]:
-        return [int(arguments[source]) for source in givers.get(argument, ()) if arguments[source] >= 0]
+        return [int(arguments[source]) for source in sources_of.get(argument, ()) if arguments[source] >= 0]
 
-    return [source for argument in reachable_from(used, outer_arguments) for source in givers.get(argument, ())]
+    return [source for argument in reachable_from(used, outer_arguments) for source in sources_of.get(argument, ())]
 
 
 def weight_slot_edges(graph: Graph) -> Bools:

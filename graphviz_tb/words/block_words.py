@@ -435,22 +435,22 @@ def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, l
     """Return a block in which two layers that weight the channels of a third are merged into one step, `SE 8`."""
     steps, before = list(block.steps), dict(block.before)
     kept = list(layers)
-    for one, two in pairwise(layers):
-        narrow, wide = steps[one], steps[two]
-        is_bottleneck = before[two] & set(kept) == {one} and narrow.gives and wide.gives == narrow.takes > narrow.gives
-        if not (is_bottleneck and block.averages):
+    for squeeze, excite in pairwise(layers):
+        narrow, wide = steps[squeeze], steps[excite]
+        is_bottleneck = narrow.gives and wide.gives == narrow.takes > narrow.gives
+        if not (is_bottleneck and block.averages and before[excite] & set(kept) == {squeeze}):
             continue
-        sources = before[one] & set(kept)
-        if not any(frozenset([two]) in pair for pair in block.multiplies):
+        sources = before[squeeze] & set(kept)
+        if not any(frozenset([excite]) in pair for pair in block.multiplies):
             continue
-        users = [number for number in kept if number != two and two in before[number]]
-        if len(sources) > 1 or any(before[number] & set(kept) != sources | {two} for number in users):
+        users = [number for number in kept if number != excite and excite in before[number]]
+        if len(sources) > 1 or any(before[number] & set(kept) != sources | {excite} for number in users):
             continue
-        # The step at `one` replaces both: it feeds the steps that `two` fed.
-        steps[one] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
-        kept.remove(two)
+        # The step at `squeeze` replaces both: it feeds the steps that `excite` fed.
+        steps[squeeze] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
+        kept.remove(excite)
         for number in users:
-            before[number] = frozenset([one])
+            before[number] = frozenset([squeeze])
     return replace(block, steps=tuple(steps), before=before), kept
 
 

@@ -266,9 +266,8 @@ class PaperWords:
             return None
         all_words = [self._words(member) for member in members]  # members of one structure may differ in stride
         unlike_first = self._has_unlike_first(members)
-        usual = (
-            all_words[1:] if unlike_first and len(members) > 2 else all_words
-        )  # of two members, neither is the usual one
+        # Of two members, neither is the usual one.
+        usual = all_words[1:] if unlike_first and len(members) > 2 else all_words
         if None not in usual and len(set(usual)) == 1:
             return usual[0]
         known = [text for text in all_words if text]

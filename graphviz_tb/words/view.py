@@ -261,8 +261,8 @@ class NodeLabels:
         words = (self.paper.of_nodes(surplus.nodes) or "").partition(WORDS_DOT)[0]
         parts = _parts_of_surplus(hierarchy, surplus) if words in ("", POSITION_BIAS) else []
         part = next(filter(self.paper.parameters.holds_weight, parts), -1)
-        named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
-        plain = self.drawn_name((part,)) if named else words or _ops_text(len(surplus.nodes))
+        has_scope = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
+        label = self.drawn_name((part,)) if has_scope else words or _ops_text(len(surplus.nodes))
         room = min(NAME_ROOM_PX, self.name_room(framed=False))
         names = [hierarchy.graph.name[node] for node in surplus.nodes]
         listed = ", ".join(map(tooltip_name, names[:TOOLTIP_NAMES])) + ", …" * (len(names) > TOOLTIP_NAMES)
@@ -270,11 +270,11 @@ class NodeLabels:
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind="scope",
-            label=elide_text(plain, room, NODE_FONT_PX),
+            label=elide_text(label, room, NODE_FONT_PX),
             full=hierarchy.name[row],
             second=f"{member} only",
             about=f"{_ops_text(len(names))} that the others lack: {listed}",
-            semibold=bool(words) and not named,
+            semibold=bool(words) and not has_scope,
             surplus=True,
             shared=surplus.shared,
         )
