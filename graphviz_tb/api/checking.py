@@ -235,13 +235,13 @@ def _sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
     tops, quantity = _outermost_rows(rows, certain), assertion.compared.quantity
     inside = rows_within(rows.hierarchy, tops)
     reasons = list(_describe_unknown_parts(rows, quantity, tops))
-    lacking = inside & rows.undercounted_rows(quantity)
+    undercounted = inside & rows.undercounted_rows(quantity)
     in_bodies, undecided = np.asarray(certain), possible & ~rows_within(rows.hierarchy, tops)
     in_bodies = in_bodies & (np.arange(len(rows)) >= int(rows.hierarchy.end[0]))
     for mark, word in ((in_bodies, "in functions, which run once for each call"), (undecided, "that may belong to it")):
         if count := int(np.count_nonzero(mark)):
             reasons.append(f"{format_counted_noun(count, 'node')} {word}")
-    open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP_ROW)) | in_bodies | undecided)
+    open_rows = np.flatnonzero((undercounted & (rows.hierarchy.kind == OP_ROW)) | in_bodies | undecided)
     numbers = _quantity_by_row(rows, quantity)
     total = least = float(np.nansum(numbers[tops]))
     most = math.inf if reasons else total

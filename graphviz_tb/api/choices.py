@@ -26,10 +26,10 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
         values = getattr(options, part.name)
         names = [field.name for field in fields(values) if field.name in choices]
         # Stages share some options (`strict`, `tensorboard`): set the field in every group that has it.
-        asked = {name: _coerce_option(getattr(values, name), choices[name]) for name in names}
-        if asked:
-            options = replace(options, **{part.name: replace(values, **asked)})
-            unknown -= set(asked)
+        coerced = {name: _coerce_option(getattr(values, name), choices[name]) for name in names}
+        if coerced:
+            options = replace(options, **{part.name: replace(values, **coerced)})
+            unknown -= set(coerced)
     if unknown:
         legal = sorted({field.name for part in fields(options) for field in fields(getattr(options, part.name))})
         raise UnknownChoice.among("option", sorted(unknown)[0], legal)
@@ -74,9 +74,9 @@ def validate_picture_options(options: PictureOptions) -> None:
     ):
         if word not in legal:
             raise UnknownChoice.among(what, word, legal)
-    stray = next((name for name in LOGGED_COLOR_OPTIONS if getattr(options, name) is not None), "")
-    if stray and not SCHEMES[options.color_by].logged:
-        raise RequestError(f"{stray} changes nothing in colours by {options.color_by}", hint="color by logged")
+    unused = next((name for name in LOGGED_COLOR_OPTIONS if getattr(options, name) is not None), "")
+    if unused and not SCHEMES[options.color_by].logged:
+        raise RequestError(f"{unused} changes nothing in colours by {options.color_by}", hint="color by logged")
     if options.font_files:
         from graphviz_tb.render.fonts import check_fonts
 

@@ -62,10 +62,10 @@ class ModelRows:
             for labels in (self.hierarchy.labels, self.hierarchy.short):
                 yield from ((row, text) for row, text in labels.items() if row < self.count)
             return
-        known: dict[bytes, list[Any]] = {}
+        parsed: dict[bytes, list[Any]] = {}
         for row in np.flatnonzero(self.node >= 0).tolist():
             if field == "attr":
-                pairs = attribute_texts(self.hierarchy.graph, int(self.node[row]), known)
+                pairs = attribute_texts(self.hierarchy.graph, int(self.node[row]), parsed)
                 yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
             elif field == "source":
                 definition = self.hierarchy.graph.node_def(int(self.node[row]))

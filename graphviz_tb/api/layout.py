@@ -107,30 +107,30 @@ class _PictureDraft:
     def lay_out(self, opened: OpenSet, columns: ColumnBreaks | None = None) -> Layout:
         """Lay out with these groups open. Levels are broken into `columns`, by default into those of the first
         picture."""
-        model, options, odd = self.model, self.options, dict[Notice, None]()
+        model, options, notices = self.model, self.options, dict[Notice, None]()
         hierarchy, report = model.hierarchy, model.report
         columns = first_picture_columns(model, options, self.labels.second) if columns is None else columns
-        alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
-        metagraph: ExpandPath = model.member_metagraph if alone else model.metagraph
+        shows_members, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
+        metagraph: ExpandPath = model.member_metagraph if shows_members else model.metagraph
         if options.paper:
             training = {level.children[at] for level in map(metagraph, opened) for at in level.training}
-            without = training if self.labels.narrow >= NO_TRAINING else set[int]()
-            odd.update(dict.fromkeys([TRAINING_LEFT_OUT] if without else []))
-            metagraph = _drop_rows(metagraph, without | _rows_left_out(hierarchy, metagraph, opened, contents))
+            hidden = training if self.labels.narrow >= NO_TRAINING else set[int]()
+            notices.update(dict.fromkeys([TRAINING_LEFT_OUT] if hidden else []))
+            metagraph = _drop_rows(metagraph, hidden | _rows_left_out(hierarchy, metagraph, opened, contents))
         with report.stage("arrange"):
-            arranged = ArrangeOptions(options.engine, wrap=options.wrap)
+            arrange_options = ArrangeOptions(options.engine, wrap=options.wrap)
             if options.paper:
                 room = _sheet_target(options).size[0] * NOMINAL_PERCENT // 100
-                arranged = replace(arranged, width=min(arranged.width, room))
-            lay = LevelArranger(arranged, model.arrangements, columns)
-            skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
+                arrange_options = replace(arrange_options, width=min(arrange_options.width, room))
+            arranger = LevelArranger(arrange_options, model.arrangements, columns)
+            skeletons = arrange_levels(hierarchy, metagraph, opened, arranger, contents)
         with report.stage("view"):
             view = build_view(hierarchy, metagraph, opened, skeletons, self.labels, options.max_annotations, contents)
         with report.stage("place"):
             scene = place(view, options, self.frames)
         # Equal metagraphs share one skeleton, so its notices occur several times.
-        odd.update(dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices))
-        return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
+        notices.update(dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices))
+        return Layout(opened, view, scene, (*notices, *arranger.notices()), columns)
 
     def break_into_columns(self, layout: Layout) -> Layout:
         """Return a first picture in the columns that show it largest; `layout` has none."""
@@ -178,7 +178,7 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
     """
     unnamed, target = replace(options, max_annotations=0), _sheet_target(options)
     best, merits = None, (False, False, 0, 0)
-    for tried, narrow in (
+    for form, narrow in (
         (options, 0),
         (options, SMALL_GAPS),
         (unnamed, SHORT_NAMES),
@@ -187,14 +187,14 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
     ):
         if narrow >= MIXED_TRAINING and best:
             break
-        layout = lay_out(tried, narrow)
+        layout = lay_out(form, narrow)
         if layout.size[0] + PAPER_ROOM[0] > target.size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
-        shown = _is_legible(layout.size, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
-        if best is None or shown > merits:
-            best, merits = layout, shown
+        layout_merits = _is_legible(layout.size, LEGIBLE_NAME_PX, target), has_legs, min(1, members), stacks
+        if best is None or layout_merits > merits:
+            best, merits = layout, layout_merits
     return best or layout
 
 
@@ -294,19 +294,19 @@ def _closed_attention(hierarchy: Hierarchy, metagraph: ExpandPath, layout: Layou
     closed = [(child_path(hierarchy, path, row), path) for path, row in boxes]
     closed = [(path, around) for path, around in closed if path not in layout.opened]
     kinds = op_kinds(hierarchy) if closed else None
-    found = [
+    candidates = [
         (path, around)
         for path, around in closed
         if kinds is not None
         and ATTENTION in group_kinds(hierarchy, kinds, hierarchy.children(path[-1]).tolist())
         and _consists_of_groups(hierarchy, metagraph(path))
     ]
-    if not found:
+    if not candidates:
         return []
-    largest, level = max(found, key=lambda pair: hierarchy.op_count(pair[0][-1]))
+    largest, level = max(candidates, key=lambda pair: hierarchy.op_count(pair[0][-1]))
     return [
         path
-        for path, around in found
+        for path, around in candidates
         if around == level and hierarchy.template[path[-1]] == hierarchy.template[largest[-1]]
     ]
 
@@ -345,9 +345,9 @@ def _close_until_legible(draft: _PictureDraft, opened: OpenSet) -> Layout:
         (SMALLER_NAME_PX, stacks),
         (SMALLEST_NAME_PX, 0),
     ):
-        fewer = closer.largest_legible(min_name_px)
-        if _shows_enough(fewer.scene, min_stacks, members):
-            return closer.close_what_shrinks_names(fewer, members)
+        candidate = closer.largest_legible(min_name_px)
+        if _shows_enough(candidate.scene, min_stacks, members):
+            return closer.close_what_shrinks_names(candidate, members)
     return layout
 
 

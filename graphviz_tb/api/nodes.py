@@ -347,17 +347,17 @@ def list_outputs(model: FoldedGraph) -> NodeList:
     hierarchy = model.hierarchy
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     data = ~graph.control
-    ours = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.mark == 0) & (graph.function < 0)
-    ours &= ~meaning.sizes & ~meaning.stores & ~graph.nodes_of_types(lambda op: has_role(op, *NON_OUTPUT_ROLES))
-    fed = meaning.part() == Part.INPUT
-    fed[hierarchy.node[[node.row for node in list_inputs(model)]]] = True
-    if fed.any():
-        ours &= reachable_mask(fed, graph.source[data], graph.target[data])
-    takers = ~np.isin(meaning.part(), (Part.GRADIENT, Part.UPDATE, Part.BOOKKEEPING))
-    takers &= ~graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY, Role.SUMMARY_MERGE))
-    taken = np.zeros(len(graph), bool)
-    taken[graph.source[takers[graph.target] & data]] = True
-    return NodeList(model, _rows_of_marked_nodes(hierarchy, ours & ~taken))
+    of_model = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.mark == 0) & (graph.function < 0)
+    of_model &= ~meaning.sizes & ~meaning.stores & ~graph.nodes_of_types(lambda op: has_role(op, *NON_OUTPUT_ROLES))
+    depends_on_input = meaning.part() == Part.INPUT
+    depends_on_input[hierarchy.node[[node.row for node in list_inputs(model)]]] = True
+    if depends_on_input.any():
+        of_model &= reachable_mask(depends_on_input, graph.source[data], graph.target[data])
+    is_model_user = ~np.isin(meaning.part(), (Part.GRADIENT, Part.UPDATE, Part.BOOKKEEPING))
+    is_model_user &= ~graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY, Role.SUMMARY_MERGE))
+    is_used = np.zeros(len(graph), bool)
+    is_used[graph.source[is_model_user[graph.target] & data]] = True
+    return NodeList(model, _rows_of_marked_nodes(hierarchy, of_model & ~is_used))
 
 
 def _rows_of_marked_nodes(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
@@ -368,15 +368,15 @@ def _rows_of_marked_nodes(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
 
 def layer_table(model: FoldedGraph) -> str:
     """Return one line per layer (name, class or op type, output shape, parameters), then the totals."""
-    named = model.hierarchy.graph.layers
+    keras_layers = model.hierarchy.graph.layers
     rows = [("Layer", "Output shape", "Parameters")]
     listed = list_layers(model)
     for node, result in zip(listed, _layer_result_ops(model, listed), strict=True):
         shape = result.shape if result is not None else None
-        of_class = named[node.name].class_name if node.name in named else node.op
-        title = truncate_text(node.name, LAYER_NAME_WIDTH) + (f" ({of_class})" if of_class else "")
+        class_name = keras_layers[node.name].class_name if node.name in keras_layers else node.op
+        title = truncate_text(node.name, LAYER_NAME_WIDTH) + (f" ({class_name})" if class_name else "")
         rows.append((title, "" if shape is None else shape_text(shape) or "scalar", f"{node.parameters:,}"))
-    widths = [max(len(row[at]) for row in rows) for at in range(3)]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
     rule = "─" * (sum(widths) + 4)
     lines = [
         f"{title:<{widths[0]}}  {shape:<{widths[1]}}  {count:>{widths[2]}}".rstrip() for title, shape, count in rows
@@ -396,13 +396,13 @@ def _layer_result_ops(model: FoldedGraph, nodes: NodeList) -> list[Node | None]:
     layer = np.searchsorted(starts, rows, side="right") - 1  # layer of each node, corrected below
     if len(starts):
         layer[(layer >= 0) & (rows >= hierarchy.end[starts[layer]])] = -1
-    takes = (
+    computes = (
         ~graph.control & np.isin(graph.meaning.part(), COMPUTING_PARTS)[graph.target] & (graph.mark[graph.target] == 0)
     )
-    leaves = takes & (layer[graph.source] >= 0) & (layer[graph.source] != layer[graph.target])
-    last = np.full(len(starts), -1, np.int64)
-    np.maximum.at(last, layer[graph.source[leaves]], rows[graph.source[leaves]])
-    found = zip(nodes, last.tolist(), strict=True)
+    leaves = computes & (layer[graph.source] >= 0) & (layer[graph.source] != layer[graph.target])
+    last_row = np.full(len(starts), -1, np.int64)
+    np.maximum.at(last_row, layer[graph.source[leaves]], rows[graph.source[leaves]])
+    found = zip(nodes, last_row.tolist(), strict=True)
     return [node if node.kind == "op" else Node(model, row) if row >= 0 else None for node, row in found]
 
 

@@ -84,12 +84,12 @@ class _Outline:
         path = self.joined.get(box, box)  # scopes that contain only one another share a line
         # Children are given by position; `mask.extracted_children` are the ones in the auxiliary area.
         level = self.model.metagraph(path)
-        away = {level.children[position] for position in level.mask.extracted_children}
-        ranks, apart = children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path)
+        extracted = {level.children[position] for position in level.mask.extracted_children}
+        ranks, unconnected = children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path)
         if not ranks:  # unconnected boxes, side by side, are the flow
-            ranks, apart = [apart], []
-        inside = [row for rank in (*ranks, apart) for row in rank]
-        shown = {row for row in inside if not self.quiet[row] and row not in away}
+            ranks, unconnected = [unconnected], []
+        rows = [row for rank in (*ranks, unconnected) for row in rank]
+        shown = {row for row in rows if not self.quiet[row] and row not in extracted}
         if path[-1] in self.loop_bodies:
             shown -= _loop_carried_rows(hierarchy, shown)
         in_flow = [self._boxes(path, (row for row in rank if row in shown)) for rank in ranks]
@@ -98,10 +98,10 @@ class _Outline:
             path_address(hierarchy, box),
             depth,
             tuple(rank for rank in in_flow if rank),
-            self._boxes(path, (row for row in inside if row not in shown)),
-            self._boxes(path, (row for row in apart if row in shown)),
+            self._boxes(path, (row for row in rows if row not in shown)),
+            self._boxes(path, (row for row in unconnected if row in shown)),
         )
-        return group, [child_path(hierarchy, path, row) for row in inside]
+        return group, [child_path(hierarchy, path, row) for row in rows]
 
     def _boxes(self, path: RowPath, rows: Iterable[int]) -> tuple[OutlineBox, ...]:
         return tuple(self._box(child_path(self.hierarchy, path, row)) for row in rows)

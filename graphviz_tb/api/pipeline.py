@@ -304,13 +304,13 @@ class Model(BaseModel):
         with self.report.stage("expand"):
             forms = {row: self.expander.level_form(row) for row in group_rows(self.hierarchy)}
             surplus = self.members.all_surplus()
-        more = {"stats": self.facts.stats.json_entry} if self.facts.stats else {}
+        extra = {"stats": self.facts.stats.json_entry} if self.facts.stats else {}
         alike: dict[str, list[int]] = {}
         if self.options.annotate.infer:
-            more["cost"] = self.cost.json_entry
+            extra["cost"] = self.cost.json_entry
             alike["cost"] = self.cost.distinct_totals(len(self.hierarchy))[1]
         level = self.expander.metagraph
-        return JsonDocument(self.hierarchy, lambda row: level((row,)), more, alike, forms.get, surplus)
+        return JsonDocument(self.hierarchy, lambda row: level((row,)), extra, alike, forms.get, surplus)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
         """Return the picture as a `pydot.Dot`."""

@@ -173,40 +173,40 @@ class ColumnOffer:
 
 def _column_offers(
     groups: Sequence[OpenGroup],
-    made: Sequence[GroupLayout],
+    layouts: Sequence[GroupLayout],
     size: tuple[int, int],
     direction: Direction,
     target: SheetTarget,
 ) -> Iterator[ColumnOffer]:
     """Yield columns that would show a picture of `size` larger; for each group in ascending order of scale."""
-    around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
+    parent_of = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
     # A column of one box is better than a tower on a screen; on paper it is not.
-    lone = _is_tower(*size, direction, target) and not target.is_page
-    stacked = _stacked_children(groups, around)
+    allows_lone = _is_tower(*size, direction, target) and not target.is_page
+    stacked = _stacked_children(groups, parent_of)
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)
         if part < 0:
             continue
-        ranks = _rank_extents(group, made[number], part, direction)
-        allowed = column_joints(skeleton, part, stacked[number], _training_wires(group)) if ranks else []
-        if not allowed:
+        ranks = _rank_extents(group, layouts[number], part, direction)
+        joints = column_joints(skeleton, part, stacked[number], _training_wires(group)) if ranks else []
+        if not joints:
             continue
-        was = extent_in_columns(ranks, skeleton.breaks[part] if skeleton.breaks else ())
+        extent_before = extent_in_columns(ranks, skeleton.breaks[part] if skeleton.breaks else ())
         best = _shown_scale(*size, direction, target)
         for count in range(1, MAX_COLUMNS + 1):
-            cuts = cut_into_columns(ranks, allowed, count)
-            alone = has_lone_column(ranks, cuts)
-            if len(cuts) != count - 1 or (alone and not lone):
+            cuts = cut_into_columns(ranks, joints, count)
+            is_lone = has_lone_column(ranks, cuts)
+            if len(cuts) != count - 1 or (is_lone and not allows_lone):
                 continue
-            found = extent_in_columns(ranks, cuts)
-            change = (found[0] - was[0], found[1] - was[1])
-            grown = _picture_growth(number, change, groups, made, around, direction)
-            scale = _shown_scale(size[0] + grown[0], size[1] + grown[1], direction, target)
+            extent = extent_in_columns(ranks, cuts)
+            change = (extent[0] - extent_before[0], extent[1] - extent_before[1])
+            growth = _picture_growth(number, change, groups, layouts, parent_of, direction)
+            scale = _shown_scale(size[0] + growth[0], size[1] + growth[1], direction, target)
             if 100 * scale >= MIN_ESTIMATED_PERCENT * best:
                 best = scale
-                breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
-                resort = (LAST_RESORT if _holds_one_frame(group) else 1) if alone else 0
+                breaks = tuple(cuts if index == part else () for index in range(len(skeleton.parts)))
+                resort = (LAST_RESORT if _holds_one_frame(group) else 1) if is_lone else 0
                 yield ColumnOffer(scale, group, breaks if cuts else (), resort)
 
 
@@ -248,27 +248,29 @@ def _picture_growth(
     number: int,
     change: tuple[int, int],
     groups: Sequence[OpenGroup],
-    made: Sequence[GroupLayout],
-    around: Mapping[int, tuple[int, int]],
+    layouts: Sequence[GroupLayout],
+    parent_of: Mapping[int, tuple[int, int]],
     direction: Direction,
 ) -> tuple[int, int]:
     """Return how much the picture grows across and along when one open group grows by `change`."""
     across, along = change
-    while number in around:
-        number, place = around[number]
-        slots, skeleton = made[number].slots, groups[number].view.skeleton
+    while number in parent_of:
+        number, place = parent_of[number]
+        layout, skeleton = layouts[number], groups[number].view.skeleton
         row = next((row for part in skeleton.parts for row in part if place in row), (place,))
         boxes = {
-            item: _child_span(made[number], item, direction) for item in row if item < skeleton.children and slots[item]
+            item: _child_span(layout, item, direction)
+            for item in row
+            if item < skeleton.children and layout.slots[item]
         }
         if place not in boxes:
             return 0, 0
         _, _, start, stop = boxes[place]
-        rest = max([end - begin for item, (_, _, begin, end) in boxes.items() if item != place], default=0)
-        along = max(rest, stop - start + along) - max(rest, stop - start)
-        whole = made[number].width if direction in ("BT", "TB") else made[number].height
-        taken = max(end for _, end, _, _ in boxes.values()) - min(begin for begin, _, _, _ in boxes.values())
-        across = max(0, taken + across - (whole - 2 * FRAME_PADDING)) if across > 0 else 0
+        others_length = max([end - begin for item, (_, _, begin, end) in boxes.items() if item != place], default=0)
+        along = max(others_length, stop - start + along) - max(others_length, stop - start)
+        room = layout.width if direction in ("BT", "TB") else layout.height
+        boxes_width = max(end for _, end, _, _ in boxes.values()) - min(begin for begin, _, _, _ in boxes.values())
+        across = max(0, boxes_width + across - (room - 2 * FRAME_PADDING)) if across > 0 else 0
     return across, along
 
 
@@ -285,27 +287,29 @@ def _child_span(made: GroupLayout, item: int, direction: Direction) -> tuple[int
     return (*across, *along)
 
 
-def _rank_extents(group: OpenGroup, made: GroupLayout, part: int, direction: Direction) -> list[RankExtent]:
+def _rank_extents(group: OpenGroup, layout: GroupLayout, part: int, direction: Direction) -> list[RankExtent]:
     skeleton = group.view.skeleton
     ranks: list[RankExtent] = []
-    last: int | None = None
-    broken = set(skeleton.breaks[part]) if skeleton.breaks else set()
+    last_stop: int | None = None
+    break_numbers = set(skeleton.breaks[part]) if skeleton.breaks else set()
     for number, row in enumerate(skeleton.parts[part]):
-        boxes = [_child_span(made, item, direction) for item in row if item < skeleton.children and made.slots[item]]
+        boxes = [
+            _child_span(layout, item, direction) for item in row if item < skeleton.children and layout.slots[item]
+        ]
         if not boxes:
             ranks.append(RankExtent(0, 0, ranks[-1].low if ranks else 1 << 30, ranks[-1].high if ranks else -1))
             continue
         start, stop = min(box[2] for box in boxes), max(box[3] for box in boxes)
-        if last is not None:
-            gap = USUAL_GAP_PX if number in broken or start < last else start - last
+        if last_stop is not None:
+            gap = USUAL_GAP_PX if number in break_numbers or start < last_stop else start - last_stop
             ranks[-1] = replace(ranks[-1], gap=gap)
-        last = stop
+        last_stop = stop
         inner = [place for place, item in enumerate(row) if item < skeleton.children]
         low = min(box[0] for box in boxes) - PASSING_LINE_PX * inner[0]
         high = max(box[1] for box in boxes) + PASSING_LINE_PX * (len(row) - 1 - inner[-1])
         ranks.append(RankExtent(stop - start, 0, low, high))
     # Ranks of ports take no room.
-    known = [rank for rank in ranks if rank.high >= 0]
-    if not known:
+    with_boxes = [rank for rank in ranks if rank.high >= 0]
+    if not with_boxes:
         return []
-    return [rank if rank.high >= 0 else replace(rank, low=known[0].low, high=known[0].high) for rank in ranks]
+    return [rank if rank.high >= 0 else replace(rank, low=with_boxes[0].low, high=with_boxes[0].high) for rank in ranks]

@@ -258,18 +258,18 @@ def _count_structures(hierarchy: Hierarchy) -> StructureCounts:
     repeated = np.flatnonzero((counts > 1) & (sizes > 1))
     by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:MAX_TRIED_STRUCTURES]
     undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
-    covered = np.zeros(len(hierarchy), np.bool_)
+    in_listed = np.zeros(len(hierarchy), np.bool_)
     largest: list[StructureCount] = []
     for template in by_weight.tolist():
         members = order[starts[template] : starts[template + 1]].tolist()
         if len(largest) == MAX_NAMED_GROUPS:
             break
         # If all members are inside larger listed structures, the line would repeat one above.
-        if not covered[members].all():
+        if not in_listed[members].all():
             names = tuple(row_display_name(hierarchy, row) for row in members[:MAX_NAMED_MEMBERS])
             largest.append(StructureCount(template, len(members), int(sizes[template]), names))
         for row in members:
-            covered[row : hierarchy.end[row]] = True
+            in_listed[row : hierarchy.end[row]] = True
     return StructureCounts(
         int((counts > 0).sum()), int((counts > 1).sum()), int(counts[counts > 1].sum()), undecided, tuple(largest)
     )

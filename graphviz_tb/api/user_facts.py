@@ -47,21 +47,21 @@ def join_user_facts(source: Any, model: BaseModel, column: str | None = None) ->
     columns: dict[str, dict[int, FactValue]] = {}
     names = dict.fromkeys(name for values in table.values() for name in values)
     rows = {name: row for name in names if (row := model.names.find_main_row(name)) >= 0}
-    strange = [name for name in names if name not in rows]
+    unknown = [name for name in names if name not in rows]
     if not rows:
         known = model.names.index(0)
-        near = nearest_names(strange[0], known) if strange else []
+        near = nearest_names(unknown[0], known) if unknown else []
         hint = f"nearest: {', '.join(near)}" if near else "tbgraph tree MODEL --ops lists all names"
         raise RequestError(
-            f"{label}: none of {len(strange):,} names is in this graph: {short_repr(strange[0])}", hint=hint
+            f"{label}: none of {len(unknown):,} names is in this graph: {short_repr(unknown[0])}", hint=hint
         )
     for name, values in table.items():
         columns[name] = {rows[node]: value for node, value in values.items() if node in rows}
-    shown = column or next((name for name, values in columns.items() if values), next(iter(columns)))
-    if not strange:
-        return UserFacts(columns, shown), ()
-    text = f"{label}: {len(strange):,} of {len(names):,} names are not in this graph: {short_repr(strange[0])}"
-    return UserFacts(columns, shown), (Notice("facts", text, strange[0], strict=False),)
+    colour_column = column or next((name for name, values in columns.items() if values), next(iter(columns)))
+    if not unknown:
+        return UserFacts(columns, colour_column), ()
+    text = f"{label}: {len(unknown):,} of {len(names):,} names are not in this graph: {short_repr(unknown[0])}"
+    return UserFacts(columns, colour_column), (Notice("facts", text, unknown[0], strict=False),)
 
 
 def _read_user_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactColumns]:
@@ -155,9 +155,9 @@ def _columns_of_json(label: str, values: Any) -> FactColumns:
         return _columns_of_node_data(label, values)
     table: FactColumns = {}
     for name, value in values.items():
-        for word, each in (value if isinstance(value, Mapping) else {"value": value}).items():
-            if (known := _parse_fact_value(label, str(word), each)) is not None:
-                table.setdefault(str(word), {})[str(name)] = known
+        for word, cell in (value if isinstance(value, Mapping) else {"value": value}).items():
+            if (fact := _parse_fact_value(label, str(word), cell)) is not None:
+                table.setdefault(str(word), {})[str(name)] = fact
     return table
 
 

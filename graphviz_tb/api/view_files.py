@@ -124,14 +124,14 @@ def _view_of_values(values: Mapping[str, Any], name: str) -> SavedView:
     ...     print(error)
     x.toml: no key 'colour-by'; nearest: color-by, colors
     """
-    said: dict[str, Any] = {}
+    patterns: dict[str, Any] = {}
     choices: dict[str, Any] = {}
     for key, value in values.items():
         word = str(key).replace("_", "-")
         if word in PATTERN_LISTS:
-            said[word] = _pattern_list(f"{name}: {word}", value)
+            patterns[word] = _pattern_list(f"{name}: {word}", value)
         elif word in PATTERN_TABLES:
-            said[word] = _pattern_table(f"{name}: {word}", value, word == "colors")
+            patterns[word] = _pattern_table(f"{name}: {word}", value, word == "colors")
         elif word in VIEW_OPTIONS:
             choices[VIEW_OPTIONS[word]] = value
             _check_view_option(name, word, value)
@@ -141,9 +141,9 @@ def _view_of_values(values: Mapping[str, Any], name: str) -> SavedView:
                 f"{name}: no key {short_repr(str(key))}" + (f"; nearest: {', '.join(near)}" if near else ""),
                 hint=f"keys: {', '.join(VIEW_KEYS)}",
             )
-    if said.get("colors") and "color_by" not in choices:
+    if patterns.get("colors") and "color_by" not in choices:
         choices["color_by"] = COLOR_BY_PATTERNS
-    return SavedView(name, **said, choices=tuple((key, _as_immutable(value)) for key, value in choices.items()))
+    return SavedView(name, **patterns, choices=tuple((key, _as_immutable(value)) for key, value in choices.items()))
 
 
 def _check_view_option(name: str, word: str, value: Any) -> None:

@@ -55,37 +55,37 @@ class PointColourGroup:
 
 def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
     """Draw at most `MAX_DRAWN_POINTS` points, spread over all rows, with a heading, a frame and a key of colours."""
-    shown = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
-    some = (
-        shown
-        if len(shown) <= MAX_DRAWN_POINTS
-        else shown[(np.arange(MAX_DRAWN_POINTS) * len(shown)) // MAX_DRAWN_POINTS]
+    finite = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
+    drawn = (
+        finite
+        if len(finite) <= MAX_DRAWN_POINTS
+        else finite[(np.arange(MAX_DRAWN_POINTS) * len(finite)) // MAX_DRAWN_POINTS]
     )
-    categories = plot.column is not None and _is_categorical(plot.column)
-    groups = _group_by_colour(plot.column, some, theme)
-    wide, high = CLOUD_PLOT_SIZE
-    places = _plot_pixels(plot.axes, some)
-    radius = float(np.clip(MAX_POINT_RADIUS - np.log10(max(1, len(some)) / 300), MIN_POINT_RADIUS, MAX_POINT_RADIUS))
-    drawn = [_draw_points(group, places, radius) for group in groups]
-    names = tuple(_draw_category_names(groups, places, radius, theme)) if categories else ()
+    has_names = plot.column is not None and _is_categorical(plot.column)
+    groups = _group_by_colour(plot.column, drawn, theme)
+    width, height = CLOUD_PLOT_SIZE
+    places = _plot_pixels(plot.axes, drawn)
+    radius = float(np.clip(MAX_POINT_RADIUS - np.log10(max(1, len(drawn)) / 300), MIN_POINT_RADIUS, MAX_POINT_RADIUS))
+    point_groups = [_draw_points(group, places, radius) for group in groups]
+    names = tuple(_draw_category_names(groups, places, radius, theme)) if has_names else ()
     parts = (
         Section("title", (CLOUD_MARGIN, CLOUD_MARGIN), (Group(tuple(_draw_heading(plot, theme))),)),
         Section(
             "graph",
             (CLOUD_MARGIN, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
-            (Group(tuple(_draw_plot_frame(plot, theme))), *drawn, Group(names)),
+            (Group(tuple(_draw_plot_frame(plot, theme))), *point_groups, Group(names)),
         ),
         Section(
             "legend",
-            (CLOUD_MARGIN + wide + 16, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
+            (CLOUD_MARGIN + width + 16, CLOUD_MARGIN + CLOUD_HEADING_HEIGHT),
             tuple(_draw_cloud_legend(plot, groups, theme)),
         ),
     )
     size = (
-        CLOUD_MARGIN + wide + 16 + CLOUD_LEGEND_WIDTH + CLOUD_MARGIN,
-        CLOUD_MARGIN + CLOUD_HEADING_HEIGHT + high + CLOUD_FOOT_HEIGHT + CLOUD_MARGIN,
+        CLOUD_MARGIN + width + 16 + CLOUD_LEGEND_WIDTH + CLOUD_MARGIN,
+        CLOUD_MARGIN + CLOUD_HEADING_HEIGHT + height + CLOUD_FOOT_HEIGHT + CLOUD_MARGIN,
     )
-    summary = f"{len(some):,} points. " + "; ".join(
+    summary = f"{len(drawn):,} points. " + "; ".join(
         f"{replace_unsafe_characters(group.word)}: {len(group.rows):,}" for group in groups[:40]
     )
     return Drawing(*size, replace_unsafe_characters(plot.title), summary, theme.background, parts)

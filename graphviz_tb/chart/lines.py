@@ -98,9 +98,9 @@ def _chart_card(
 ) -> Group:
     """Return one chart as a group of shapes with its corner at `at`; `names` are drawn at the ends of lines."""
     xs = [axis_values(line.step, line.wall, look.axis) for line in lines]
-    shown = [_smooth_line(line, look.smooth) for line in lines]
-    covered = _covered_lines(lines, xs)
-    plot = _fit_plot(xs, shown, look, _end_label_room(names.values()) if names else PLOT_INSETS[2])
+    smoothed = [_smooth_line(line, look.smooth) for line in lines]
+    is_covered = _covered_lines(lines, xs)
+    plot = _fit_plot(xs, smoothed, look, _end_label_room(names.values()) if names else PLOT_INSETS[2])
     shapes = [
         Rectangle(0, 0, *CARD_SIZE, 6, theme.frames[1], Pen(theme.rule)),
         _chart_text(
@@ -116,10 +116,10 @@ def _chart_card(
     ]
     for line, x in zip(lines, xs, strict=True):  # faint strokes are drawn behind every line
         shapes += _draw_faint_lines(line, x, plot, look, theme)
-    for number, (line, x, value) in enumerate(zip(lines, xs, shown, strict=True)):
-        shapes += _draw_main_line(line, x, value, plot, theme, LINE_WIDTH + LINE_RIM * covered[number])
-    shapes += _draw_end_labels(lines, xs, shown, plot, theme, names)
-    if not any(np.isfinite(value).any() for value in shown):
+    for number, (line, x, value) in enumerate(zip(lines, xs, smoothed, strict=True)):
+        shapes += _draw_main_line(line, x, value, plot, theme, LINE_WIDTH + LINE_RIM * is_covered[number])
+    shapes += _draw_end_labels(lines, xs, smoothed, plot, theme, names)
+    if not any(np.isfinite(value).any() for value in smoothed):
         shapes.append(
             _chart_text("no finite values", CARD_SIZE[0] / 2, CARD_SIZE[1] / 2, theme.secondary, 11, "middle")
         )
@@ -163,17 +163,17 @@ def _draw_notes(lines: Sequence[ChartLine], xs: Sequence[Floats], look: ChartLoo
 def _draw_end_labels(
     lines: Sequence[ChartLine],
     xs: Sequence[Floats],
-    shown: Sequence[Floats],
+    smoothed: Sequence[Floats],
     plot: PlotArea,
     theme: Theme,
     names: RunNames,
 ) -> Iterator[Primitive]:
     """Yield the name of each line at its end, in its colour; if lines end at one point, one name after the other."""
     ends: list[tuple[float, ChartLine]] = []
-    for line, x, value in zip(lines, xs, shown, strict=True):
-        good = np.flatnonzero(np.isfinite(value) & np.isfinite(x) & ~line.superseded)
-        if line.label in names and len(good):
-            place = plot.to_pixels(x[good[-1:]], value[good[-1:]])[0, 1]
+    for line, x, value in zip(lines, xs, smoothed, strict=True):
+        drawn = np.flatnonzero(np.isfinite(value) & np.isfinite(x) & ~line.superseded)
+        if line.label in names and len(drawn):
+            place = plot.to_pixels(x[drawn[-1:]], value[drawn[-1:]])[0, 1]
             if np.isfinite(place):
                 ends.append((float(place), line))
     foot = plot.top + plot.height
@@ -223,15 +223,15 @@ def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme, across: Floats) ->
         yield _chart_text(
             format_number(value), plot.left - 6, _pixel_middle(y) + 3.5, theme.secondary, TICK_SIZE, "end"
         )
-    free = -1e9
+    free_from = -1e9
     ticks = axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5)
     for value in across.tolist() if len(across) == 1 and np.isfinite(across[0]) else ticks:
         x = plot.left + float(axis_positions(plot.x, np.array([value]))[0]) * plot.width
         label = axis_label(value, plot.x, look.axis)
         half = text_width(label, TICK_SIZE) / 2
-        if x - half < free or x + half > CARD_SIZE[0] - 2:
+        if x - half < free_from or x + half > CARD_SIZE[0] - 2:
             continue
-        free = x + half + 8
+        free_from = x + half + 8
         yield Curve((("M", (_pixel_middle(x), foot)), ("V", (foot + 4,))), pen=Pen(theme.rule))
         yield _chart_text(label, _pixel_middle(x), foot + 16, theme.secondary, TICK_SIZE, "middle")
 
@@ -360,7 +360,7 @@ class LineChart:
 def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme: Theme) -> Drawing:
     """Return all charts on one sheet, in the given order."""
     columns = max(1, min(MAX_CARD_COLUMNS, len(charts)))
-    wide = columns * (CARD_SIZE[0] + CARD_GAP) - CARD_GAP
+    width = columns * (CARD_SIZE[0] + CARD_GAP) - CARD_GAP
     styles = {line.group or line.label: line.style for chart in charts for line in chart.lines}
     runs = list(dict.fromkeys(line.label for chart in charts for line in chart.lines))
     # The names of a few runs are at the ends of their lines, those of many in a legend above all charts.
@@ -371,7 +371,7 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
         short_names = short_run_names(runs, MAX_END_LABEL_ROOM - 16, TICK_SIZE)
         end_labels = dict(zip(runs, short_names, strict=True))
     else:
-        legend, legend_height = _run_name_legend(styles, wide, theme)
+        legend, legend_height = _run_name_legend(styles, width, theme)
     below_title = SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0)
     top = below_title + legend_height
     cards = tuple(
@@ -388,12 +388,12 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
     rows = -(-len(charts) // columns)
     height = top + max(0, rows * (CARD_SIZE[1] + CARD_GAP) - CARD_GAP) + SHEET_MARGIN
     parts = (
-        Section("title", (SHEET_MARGIN, SHEET_MARGIN), (Group(tuple(_sheet_title(title, wide, theme))),)),
+        Section("title", (SHEET_MARGIN, SHEET_MARGIN), (Group(tuple(_sheet_title(title, width, theme))),)),
         Section("legend", (SHEET_MARGIN, below_title), legend),
         Section("graph", (SHEET_MARGIN, top), cards),
     )
     summary = f"{len(charts)} charts of {len(runs)} runs: " + "; ".join(group.tooltip for group in cards)
-    return Drawing(wide + 2 * SHEET_MARGIN, height, replace_unsafe_characters(title), summary, theme.background, parts)
+    return Drawing(width + 2 * SHEET_MARGIN, height, replace_unsafe_characters(title), summary, theme.background, parts)
 
 
 def _sheet_title(title: str, room: int, theme: Theme) -> Iterator[Label]:

@@ -119,8 +119,8 @@ def tag_values(join: TagJoin, series: Series, measure: str) -> TagValues | None:
     step = series.step[order]
     if measure == "trend":
         value = _log_slope(step, value)
-    last = np.append(step[1:] != step[:-1], True)[: len(step)]
-    return TagValues(join, step[last], value[last], number[last], exact) if len(step) else None
+    is_last = np.append(step[1:] != step[:-1], True)[: len(step)]
+    return TagValues(join, step[is_last], value[is_last], number[is_last], exact) if len(step) else None
 
 
 def _histogram_sums(data: HistogramPoints) -> HistogramSums:

@@ -61,14 +61,14 @@ def _groups_by_difference(names: Sequence[str]) -> dict[str, str]:
     """
     parts = {name: _NAME_PART.findall(name) for name in names}
     values: dict[tuple[int, int], set[str]] = {}
-    for some in parts.values():
-        for place, part in enumerate(some):
-            values.setdefault((len(some), place), set()).add(part)
-    repeated: dict[int, tuple[int, int]] = {}  # by the number of parts: number of values, place of the part
-    for (length, place), found in sorted(values.items()):
-        if len(found) > 1 and len(found) >= repeated.get(length, (0, 0))[0]:
-            repeated[length] = len(found), place
-    return {name: _without_part(some, repeated.get(len(some))) or name for name, some in parts.items()}
+    for words in parts.values():
+        for place, part in enumerate(words):
+            values.setdefault((len(words), place), set()).add(part)
+    most_varied: dict[int, tuple[int, int]] = {}  # by the number of parts: number of values, place of the part
+    for (length, place), part_values in sorted(values.items()):
+        if len(part_values) > 1 and len(part_values) >= most_varied.get(length, (0, 0))[0]:
+            most_varied[length] = len(part_values), place
+    return {name: _without_part(words, most_varied.get(len(words))) or name for name, words in parts.items()}
 
 
 def _without_part(parts: Sequence[str], repeated: tuple[int, int] | None) -> str:
@@ -140,9 +140,9 @@ def short_run_names(names: Sequence[str], room: int, size: int) -> list[str]:
     texts = [replace_unsafe_characters(name) or "." for name in names]
     if len(set(texts)) < 2:
         return [elide_text(text, room, size) for text in texts]
-    ways = [way for way in _shortened_names(texts) if len(set(way)) == len(set(texts))]
-    kept = next((way for way in ways if max(text_width(text, size) for text in way) <= room), ways[-1])
-    return [elide_text(text, room, size) for text in kept]
+    forms = [form for form in _shortened_names(texts) if len(set(form)) == len(set(texts))]
+    chosen = next((form for form in forms if max(text_width(text, size) for text in form) <= room), forms[-1])
+    return [elide_text(text, room, size) for text in chosen]
 
 
 def _shortened_names(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -185,25 +185,26 @@ def spread_labels(wanted: Sequence[float], low: float, high: float, apart: float
     [5.0, 17.0, 50.0]
     """
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
-    blocks: list[list[float]] = []  # middle, count: labels that touch move together
+    blocks: list[tuple[float, int]] = []  # middle, count: labels that touch move together
     for place in order:
-        blocks.append([min(max(wanted[place], low), high), 1])
+        blocks.append((min(max(wanted[place], low), high), 1))
         while len(blocks) > 1:
-            (one, many), (two, more) = blocks[-2:]
-            if two - one >= apart * (many + more) / 2:
+            (upper, upper_count), (lower, lower_count) = blocks[-2:]
+            count = upper_count + lower_count
+            if lower - upper >= apart * count / 2:
                 break
-            blocks[-2:] = [[(one * many + two * more) / (many + more), many + more]]
+            blocks[-2:] = [((upper * upper_count + lower * lower_count) / count, count)]
     places: list[float] = []
     for middle, count in blocks:
         first = middle - apart * (count - 1) / 2
         first = min(max(first, low), max(low, high - apart * (count - 1)))
-        places += [first + apart * number for number in range(int(count))]
-    for number, (one, two) in enumerate(pairwise(places)):  # blocks that the ends have moved
-        places[number + 1] = max(two, one + apart)
-    found = [0.0] * len(wanted)
-    for place, at in zip(order, places, strict=True):
-        found[place] = float(at)
-    return found
+        places += [first + apart * number for number in range(count)]
+    for number, (upper, lower) in enumerate(pairwise(places)):  # blocks that the ends have moved
+        places[number + 1] = max(lower, upper + apart)
+    spread = [0.0] * len(wanted)
+    for place, position in zip(order, places, strict=True):
+        spread[place] = float(position)
+    return spread
 
 
 def colour_values(trials: Trials, runs: Sequence[str]) -> Mapping[str, str]:

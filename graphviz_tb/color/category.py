@@ -255,11 +255,9 @@ def _shorten_devices(names: list[str]) -> list[str]:
         common = len(parts[0]) - 1
     parts = _without_constant_parts([segments[common:] for segments in parts])
     labels = ["/".join(re.sub(r"^(device|job):", "", part) for part in segments) for segments in parts]
-    cased = [
-        re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", segments) for segments in labels
-    ]
+    cased = [re.sub(r"(^|/)([cgt]pu):", lambda match: match[1] + match[2].upper() + ":", label) for label in labels]
     # Shorten only if all names stay distinct.
-    return cased if len(set(cased)) == len(cased) else labels if len(set(labels)) == len(labels) else names
+    return next((short for short in (cased, labels) if len(set(short)) == len(short)), names)
 
 
 def _without_constant_parts(names: list[list[str]]) -> list[list[str]]:

@@ -63,21 +63,21 @@ class CostColouring(NumberColouring):
         distinct, costs = self.costs.distinct_totals(len(self.hierarchy))
         value = [-1 if self.is_unknown(cost) else self.value(cost) for cost in distinct]
         # Rows of equal cost have equal texts, which are shorter for stacks, so the key is 2 · cost + stack.
-        stack = self.hierarchy.is_stack_row
-        _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
+        is_stack = self.hierarchy.is_stack_row
+        _, first, text_of = np.unique(2 * np.array(costs, np.int64) + is_stack, return_index=True, return_inverse=True)
         listed = [(row,) for row in first.tolist()]
         words = [self.second_line(path) or "" for path in listed]
         accounts = [self.tooltip_text(path) for path in listed]
         quantity = COST_QUANTITY[self.scheme]
         missing = [cost.gap_counts(quantity) for cost in distinct]
-        lacks = {word: [missing[index][word] for index in costs] for word in NO_COST.gap_counts(quantity)}
+        gaps_by_word = {word: [missing[index][word] for index in costs] for word in NO_COST.gap_counts(quantity)}
         bounds = [cost.bound_index(quantity) for cost in distinct]
         return ColourValues(
             [value[index] for index in costs],
-            [words[index] for index in alike.tolist()],
-            [accounts[index] for index in alike.tolist()],
+            [words[index] for index in text_of.tolist()],
+            [accounts[index] for index in text_of.tolist()],
             batch=self.costs.batch,
-            lacks={word: counts for word, counts in lacks.items() if any(counts)},
+            lacks={word: counts for word, counts in gaps_by_word.items() if any(counts)},
             bounds=[bounds[index] for index in costs] if any(bounds) else (),
         )
 
@@ -111,11 +111,11 @@ class CostColouring(NumberColouring):
             ]
         uncounted = sum(self.costs.uncounted.values())
         if uncounted and self.scheme == "flops":
-            named = ", ".join(list(self.costs.uncounted)[:MAX_LEGEND_TYPES])
+            types = ", ".join(list(self.costs.uncounted)[:MAX_LEGEND_TYPES])
             more = ", …" if len(self.costs.uncounted) > MAX_LEGEND_TYPES else ""
             rows.append(
                 LegendRow(
-                    f"{group_thousands(uncounted)} ops not counted ({named}{more})",
+                    f"{group_thousands(uncounted)} ops not counted ({types}{more})",
                     plain_fill(self.theme, True),
                     "rest",
                 )

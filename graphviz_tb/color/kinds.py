@@ -194,21 +194,22 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
     >>> _kind_of_counts(loss) == NEUTRAL
     True
     """
+    convolutions, dense, embeddings = counts[CONVOLUTION], counts[DENSE], counts[EMBEDDING]
     heads = counts[ATTENTION] + min(counts[PRODUCT] // 2, counts[SOFTMAX])
     if heads:
-        active = counts[SIGMOID] + counts[TANH] + counts[ACTIVATION]  # of a feed-forward block behind it
-        mixed = counts[CONVOLUTION] or counts[EMBEDDING] or counts[RECURRENT] or active
-        return NEUTRAL if mixed or counts[DENSE] > ATTENTION_LAYERS * heads else ATTENTION
-    gated = bool(counts[DENSE]) and _has_gates(counts)
-    layers = [counts[CONVOLUTION], counts[DENSE] if not gated else 0, counts[EMBEDDING], counts[RECURRENT] or gated]
-    if layers[3]:
-        return NEUTRAL if layers[0] or layers[2] or layers[1] else RECURRENT
-    if layers[2]:
+        activations = counts[SIGMOID] + counts[TANH] + counts[ACTIVATION]  # of a feed-forward block behind it
+        has_others = convolutions or embeddings or counts[RECURRENT] or activations
+        return NEUTRAL if has_others or dense > ATTENTION_LAYERS * heads else ATTENTION
+    if dense and _has_gates(counts):
+        return NEUTRAL if convolutions or embeddings else RECURRENT
+    if counts[RECURRENT]:
+        return NEUTRAL if convolutions or embeddings or dense else RECURRENT
+    if embeddings:
         # A product compares the rows that were looked up.
-        return NEUTRAL if layers[0] or layers[1] or counts[PRODUCT] else EMBEDDING
-    if layers[0]:  # dense layers may weight its channels, or be 1×1 convolutions
+        return NEUTRAL if convolutions or dense or counts[PRODUCT] else EMBEDDING
+    if convolutions:  # dense layers may weight its channels, or be 1×1 convolutions
         return CONVOLUTION
-    if layers[1]:
+    if dense:
         return DENSE
     computing = sum(counts) - counts[PLUMBING] - counts[QUIET]
     if (counts[NORM] or (counts[ROOT] and counts[MEAN])) and computing <= MAX_NORM_OPS:

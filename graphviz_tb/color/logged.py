@@ -210,8 +210,8 @@ def _round_values(low: float, high: float, log: bool) -> list[float]:
         return [low] if low == high else [low, high]
     if log:
         first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
-        every = max(1, -(-(last - first + 1) // MAX_SCALE_TICKS))
-        found = [float(f"1e{power}") for power in range(first, last + 1, every)]
+        stride = max(1, -(-(last - first + 1) // MAX_SCALE_TICKS))
+        values = [float(f"1e{power}") for power in range(first, last + 1, stride)]
     else:
         power = floor(log10((high - low) / (MAX_SCALE_TICKS - 1)))
         step = next(
@@ -219,8 +219,8 @@ def _round_values(low: float, high: float, log: bool) -> list[float]:
         )
         size = float(f"{step}e{power}")
         first, last = ceil(low / size - 1e-9), floor(high / size + 1e-9)
-        found = [float(f"{number * step}e{power}") for number in range(first, last + 1)]
-    return found if len(found) > 1 else [low, *found, high]
+        values = [float(f"{number * step}e{power}") for number in range(first, last + 1)]
+    return values if len(values) > 1 else [low, *values, high]
 
 
 def logged_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> LoggedColouring:

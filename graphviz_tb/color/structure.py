@@ -176,20 +176,22 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
         return f", {group_thousands(count)} {plural_noun(count, 'op')}"
 
     def place(row: int) -> str:
-        stretch = FOLD_RANGE.search(hierarchy.name[row])
+        fold_range = FOLD_RANGE.search(hierarchy.name[row])
         around = hierarchy.display_label(int(hierarchy.parent[row]))
-        return stretch[0] if stretch else f" in {around}" if around else ""
+        return fold_range[0] if fold_range else f" in {around}" if around else ""
 
-    alike_to: dict[str, list[int]] = {}
+    by_label: dict[str, list[int]] = {}
     for template, row in first.items():
-        alike_to.setdefault(hierarchy.display_label(row), []).append(template)
+        by_label.setdefault(hierarchy.display_label(row), []).append(template)
     words: dict[int, str] = {}
-    for word, templates in alike_to.items():
+    for word, templates in by_label.items():
         # Try the size, then the place; if descriptions are still equal, number them.
-        ways = ([more(first[member]) for member in templates] for more in (size, place))
+        variants = ([suffix(first[member]) for member in templates] for suffix in (size, place))
         numbers = [f" #{index}" for index in range(1, len(templates) + 1)]
-        apart = [""] if len(templates) == 1 else next((way for way in ways if len(set(way)) == len(way)), numbers)
-        words |= {member: word + more for member, more in zip(templates, apart, strict=True)}
+        suffixes = (
+            [""] if len(templates) == 1 else next((each for each in variants if len(set(each)) == len(each)), numbers)
+        )
+        words |= {member: word + suffix for member, suffix in zip(templates, suffixes, strict=True)}
     return words
 
 
@@ -218,37 +220,37 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     Single layers of a kind count as equal (`_join_single_layers`). Colours do not depend on the open groups.
     """
     training = training_rows(hierarchy)[0]
-    of_op = op_kinds(hierarchy)
-    looks = _with_templates_of_ops(hierarchy, of_op)
-    groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
+    kind_of_op = op_kinds(hierarchy)
+    templates_of = _with_templates_of_ops(hierarchy, kind_of_op)
+    groups = np.flatnonzero((templates_of >= 0) & (hierarchy.kind != SERIES_ROW))
     ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
     groups, ops = groups[ops > 0], ops[ops > 0]
-    looks, layers = _join_single_layers(hierarchy, of_op, training, looks, groups)
+    templates_of, layers = _join_single_layers(hierarchy, kind_of_op, training, templates_of, groups)
     templates, first, inverse, counts = np.unique(
-        looks[groups], return_index=True, return_inverse=True, return_counts=True
+        templates_of[groups], return_index=True, return_inverse=True, return_counts=True
     )
-    cover = np.bincount(inverse, weights=ops)
+    ops_covered = np.bincount(inverse, weights=ops)
     # The least depth of each template, and the number of ops in its groups.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
-    keys = first, -cover, outermost
+    keys = first, -ops_covered, outermost
     once = counts == 1
     once[np.searchsorted(templates, sorted(layers))] = False
-    coloured = _coloured_templates(hierarchy, of_op, groups[first], once, ops[first], keys)
+    coloured = _coloured_templates(hierarchy, kind_of_op, groups[first], once, ops[first], keys)
     order = np.array([index for index, _ in coloured], np.int64)
     # The legend names the first of the outermost groups, which a picture shows soon.
     outward = np.lexsort((groups, hierarchy.depth[groups], inverse))
     outer = groups[outward[np.searchsorted(inverse[outward], np.arange(len(templates)))]]
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
-    shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])
-    shown = dict(zip(templates[order].tolist(), outer[order].tolist(), strict=True))
-    described = {template: row for template, row in shown.items() if template not in layers}
+    shade = _assign_shades(hierarchy, templates_of, groups, rank, [kind for _, kind in coloured])
+    row_of = dict(zip(templates[order].tolist(), outer[order].tolist(), strict=True))
+    described = {template: row for template, row in row_of.items() if template not in layers}
     return StructureColouring(
         hierarchy,
         theme,
         "structure",
         "Hue: kind of layer · same shade and letter: same structure",
-        looks,
+        templates_of,
         rank,
         shade,
         _letters_of_shades(shade),

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,28 +68,34 @@ def facts_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouri
     return _texts_colouring(hierarchy, theme, found, {row: str(value) for row, value in values.items()})
 
 
+class _ValueSpread(NamedTuple):
+    """The values in a group."""
+
+    least: float  # magnitude
+    most: float  # the value of largest magnitude
+    rows: int
+
+
 def _spread_values(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
     """Return a value for each row that has one, and for each group around them the value of largest magnitude in it."""
-    inside: dict[int, list[float]] = {}  # least magnitude, value of largest magnitude, count
+    spreads: dict[int, _ValueSpread] = {}
     found: dict[int, RowValue] = {}
     for row in sorted({*own, *(around for marked in own for around in hierarchy.ancestors(marked))}, reverse=True):
-        held = inside.get(row)
         if row in own:
             value = own[row]
             found[row] = RowValue(value, 0, 1, 1, abs(value), abs(value))
-            least, most, count = abs(value), value, 1.0
-        elif held is not None:
-            least, most, count = held
-            found[row] = RowValue(most, 0, int(count), int(count), least, abs(most))
+            spread = _ValueSpread(abs(value), value, 1)
+        elif row in spreads:
+            spread = spreads[row]
+            found[row] = RowValue(spread.most, 0, spread.rows, spread.rows, spread.least, abs(spread.most))
         else:
             continue
         around = int(hierarchy.parent[row])
         if around >= 0:
-            old = inside.get(around)
-            if old is None:
-                inside[around] = [least, most, count]
-            else:
-                inside[around] = [min(old[0], least), max(old[1], most, key=abs), old[2] + count]
+            if (other := spreads.get(around)) is not None:
+                most = max(other.most, spread.most, key=abs)
+                spread = _ValueSpread(min(other.least, spread.least), most, other.rows + spread.rows)
+            spreads[around] = spread
     return found
 
 

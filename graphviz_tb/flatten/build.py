@@ -318,7 +318,7 @@ def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, 
     unless the type is named like a call.
     """
     names = {function.signature.name: index for index, function in enumerate(graph_def.library.function)}
-    calling: dict[str, bool] = {}
+    type_calls: dict[str, bool] = {}
     calls: list[Call] = []
     missing: dict[int, str] = {}
     for node, op in _possible_callers(nodes, bool(names)):
@@ -327,21 +327,21 @@ def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, 
             calls.append(Call(node, "", names[op], 1))
             continue
         # None: the type was not seen yet.
-        if calling.get(op) is False:
+        if type_calls.get(op) is False:
             continue
         definition = _node_message(nodes, graph_def, node)
-        named = [] if definition is None else list(function_attributes(definition))
-        calling.setdefault(op, bool(named) or bool(CALL_LIKE_TYPE.search(op)))
-        known = [
+        functions = [] if definition is None else list(function_attributes(definition))
+        type_calls.setdefault(op, bool(functions) or bool(CALL_LIKE_TYPE.search(op)))
+        found = [
             (attr, callee)
-            for attr, name in named
+            for attr, name in functions
             if (callee := _library_index(names, name, nodes, graph_def, node)) >= 0
         ]
-        calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
-        if len(known) < len(named):
-            lacking = [name for _, name in named if _is_missing_function(names, name, nodes, graph_def, node)]
-            if lacking:
-                missing[node] = lacking[0]
+        calls.extend(Call(node, attr, function, len(found)) for attr, function in found)
+        if len(found) < len(functions):
+            missing_names = [name for _, name in functions if _is_missing_function(names, name, nodes, graph_def, node)]
+            if missing_names:
+                missing[node] = missing_names[0]
     return tuple(calls), missing
 
 

@@ -145,15 +145,15 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     for call, bodies in hierarchy.calls.items():
         callees[function_row_of(hierarchy, call)].update(body for _, body in bodies)
     reached = reachable_from([0], callees.get)
-    called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
+    called = {callee for row, inner in callees.items() if row not in reached for callee in inner - {row}}
     uncalled = []
     unreached = [row for row in hierarchy.function_rows if row not in reached]
     for row in sorted(unreached, key=lambda row: (row in called, row)):  # recursive ones last
         if row not in reached:
             uncalled.append(row)
             reached |= reachable_from([row], callees.get, reached)
-    other = _alternative_implementations(hierarchy)
-    return sorted(row for row in uncalled if row not in other)
+    alternatives = _alternative_implementations(hierarchy)
+    return sorted(row for row in uncalled if row not in alternatives)
 
 
 def _alternative_implementations(hierarchy: Hierarchy) -> set[int]:

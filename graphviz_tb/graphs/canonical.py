@@ -104,18 +104,18 @@ def _refine_cells(cell: list[int], links: Adjacency, changed: list[int]) -> None
         members[number].add(node)
     fresh = len(cell) + max(cell, default=0)  # more than any number in use
     while changed:
-        seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        views: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node in changed:
             for other, flag in links[node]:
-                seen[other].append((cell[node], -flag))  # the edge as `other` sees it
-        touched: dict[int, dict[int, tuple[tuple[int, int], ...]]] = defaultdict(dict)
-        for node, view in seen.items():
+                views[other].append((cell[node], -flag))  # the edge as `other` sees it
+        changed_views: dict[int, dict[int, tuple[tuple[int, int], ...]]] = defaultdict(dict)
+        for node, view in views.items():
             if len(members[cell[node]]) > 1:  # only saves time: a cell of one node cannot be split
-                touched[cell[node]][node] = tuple(sorted(view))
+                changed_views[cell[node]][node] = tuple(sorted(view))
         changed = []
         # In the order of cells, not of nodes, so that equal graphs get equal numbers.
-        for number in sorted(touched):
-            fresh = _split_cell(number, touched[number], members, cell, changed, fresh)
+        for number in sorted(changed_views):
+            fresh = _split_cell(number, changed_views[number], members, cell, changed, fresh)
 
 
 def _split_cell(
@@ -154,17 +154,17 @@ def _split_cell(
 def _tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
     """Return the connected components of the nodes that share their cell."""
     sizes = Counter(cell)
-    left = {node for node in range(len(cell)) if sizes[cell[node]] > 1}
+    unvisited = {node for node in range(len(cell)) if sizes[cell[node]] > 1}
     parts: list[list[int]] = []
     for node in range(len(cell)):
-        if node not in left:
+        if node not in unvisited:
             continue
-        left.discard(node)
+        unvisited.discard(node)
         part = [node]
         for member in part:
             for other, _ in links[member]:
-                if other in left:
-                    left.discard(other)
+                if other in unvisited:
+                    unvisited.discard(other)
                     part.append(other)
         parts.append(sorted(part))
     return parts
@@ -221,18 +221,18 @@ def _certificate_with_individualized(
     nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: RefinementBudget
 ) -> bytes:
     """Return the certificate of a component in which some nodes are individualised."""
-    place = {node: at for at, node in enumerate(part)}
-    single = set(nodes)
+    place = {node: index for index, node in enumerate(part)}
+    individualized = set(nodes)
     edges = [
-        (at, place[other], flag)
-        for node, at in place.items()
+        (index, place[other], flag)
+        for node, index in place.items()
         for other, flag in links[node]
         if flag > 0 and other in place
     ]
     room.edges -= len(edges)
     # Cell numbers are never negative.
     room.depth += 1
-    certificate = canonical_certificate([-1 if node in single else cell[node] for node in part], edges, room)[0]
+    certificate = canonical_certificate([-1 if node in individualized else cell[node] for node in part], edges, room)[0]
     room.depth -= 1
     return certificate
 

@@ -77,14 +77,14 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
         & ~graph.meaning.flow().behind
     )
     floating = _mask_and_position_ops(graph, works, given, source, target)
-    held = works[source]
-    source, target = source[held], target[held]
+    from_works = works[source]
+    source, target = source[from_works], target[from_works]
     if asked is not None:
         # Look only at these and what is computed from them: few messages are read.
         inner = works[target]
         works = reachable_mask(works & asked(works), source[inner], target[inner])
-        held = works[source]
-        source, target = source[held], target[held]
+        from_works = works[source]
+        source, target = source[from_works], target[from_works]
     return freeze_array(_keep_ops_giving_indices(graph, works, floating, source, target))
 
 
@@ -95,24 +95,24 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
     """
     sizes = graph.nodes_of_types(SIZE_OPS.__contains__)[target]
     inner = works[target] & ~sizes
-    values, other = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    values, used_otherwise = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     values[target[inner & given[source] & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[source]]] = True
     adding = graph.nodes_of_types(ADD_OPS.__contains__)[target]
-    other[source[works[source] & ~works[target] & ~adding & ~sizes]] = True
+    used_otherwise[source[works[source] & ~works[target] & ~adding & ~sizes]] = True
     start, stop = source[inner & works[source]], target[inner & works[source]]
     counted = reachable_mask(works & graph.nodes_of_types(RANGE_OPS.__contains__), start, stop)
     given_values = reachable_mask(values, start, stop)
     added = np.zeros(len(graph), bool)
     added[source[works[source] & ~works[target] & adding]] = True
     masking = given_values & ~counted & reachable_mask(added, stop, start)
-    counted = (counted & ~given_values | masking) & ~reachable_mask(other, stop, start)
+    counted = (counted & ~given_values | masking) & ~reachable_mask(used_otherwise, stop, start)
     truths = graph.nodes_of_types(gives_bool)
     if graph.is_value_trace:
         truths |= graph.nodes_of_types(SELECT_OPS.__contains__)
     elif graph.is_exported:
-        asked = np.flatnonzero(works & ~truths).tolist()
-        graph.decode_together(asked)
-        truths[[node for node in asked if gives_truth_values(graph, node)]] = True
+        undecided = np.flatnonzero(works & ~truths).tolist()
+        graph.decode_together(undecided)
+        truths[[node for node in undecided if gives_truth_values(graph, node)]] = True
     return counted | reachable_mask(works & truths, start, stop)
 
 
@@ -127,9 +127,9 @@ def gives_truth_values(graph: Graph, node: int) -> bool:
 def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
     """Mark weights, inputs that are not integers, unknown ops, and nodes computed from their values."""
     foreign = graph.is_exported or graph.is_value_trace
-    known = op_row if foreign else op_def  # an exported program lists the types of all results
+    row = op_row if foreign else op_def  # an exported program lists the types of all results
     start = graph.nodes_of_types(
-        lambda op: op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or not known(op)
+        lambda op: op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or not row(op)
     )
     if graph.is_value_trace:  # numbers and lists of them are marks, as are weights
         start &= graph.mark == 0
@@ -152,19 +152,19 @@ def _keep_ops_giving_indices(graph: Graph, works: Bools, floating: Bools, source
     `floating` ops may have other results if only ops of `works` use them. `source` and `target` are the edges from
     these.
     """
-    left, used = works.copy(), np.zeros(len(graph), bool)
+    kept, used = works.copy(), np.zeros(len(graph), bool)
     used[source] = True
     if graph.is_value_trace:  # the result of an op in place is used through its tensor
         used |= graph.nodes_of_types(lambda op: op.endswith(IN_PLACE))
     order, begin = group_by_key(target, len(graph))
     first, sources = begin.tolist(), source[order].tolist()
-    todo = [*distinct_values(source[~works[target]]).tolist(), *np.flatnonzero(works & ~used).tolist()]
-    while todo:
-        node = todo.pop()
-        if left[node] and not (floating[node] and used[node]) and not _gives_integers_or_bools(graph, node):
-            left[node] = False
-            todo += sources[first[node] : first[node + 1]]
-    return left
+    unvisited = [*distinct_values(source[~works[target]]).tolist(), *np.flatnonzero(works & ~used).tolist()]
+    while unvisited:
+        node = unvisited.pop()
+        if kept[node] and not (floating[node] and used[node]) and not _gives_integers_or_bools(graph, node):
+            kept[node] = False
+            unvisited += sources[first[node] : first[node + 1]]
+    return kept
 
 
 def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
@@ -196,9 +196,9 @@ def _integer_output_attr(op: str) -> bool | str:
     ... )
     (True, False, 'T', '')
     """
-    known = op_def(op)
-    outputs = known.outputs if known is not None else (OutputDef(""), OutputDef(""))
+    definition = op_def(op)
+    outputs = definition.outputs if definition is not None else (OutputDef(""), OutputDef(""))
     if all(output.dtype and not output.counted_by for output in outputs):
         return bool(outputs) and all(output.dtype in INDEX_DTYPES for output in outputs)
-    one = outputs[0]
-    return "" if len(outputs) > 1 or one.several or one.counted_by else one.attr
+    first = outputs[0]
+    return "" if len(outputs) > 1 or first.several or first.counted_by else first.attr

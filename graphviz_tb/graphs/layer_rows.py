@@ -31,20 +31,22 @@ def layer_rows(hierarchy: Hierarchy) -> list[int]:
 def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
     if hierarchy.graph.layers:
         return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
-    weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
+    ops_by_group: dict[int, list[int]] = {}  # group → ops whose weights count in it
     for row, variables in _parameters_by_op(hierarchy).items():
-        weighing.setdefault(_scope_around_weights(hierarchy, row, variables), []).append(row)
-    groups = sorted(weighing)
-    within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
+        ops_by_group.setdefault(_scope_around_weights(hierarchy, row, variables), []).append(row)
+    groups = sorted(ops_by_group)
+    inner = {
+        group: groups[place + 1 : bisect_left(groups, int(hierarchy.end[group]))] for place, group in enumerate(groups)
+    }
     found: list[int] = []
-    past = 0  # the end of the last layer
+    layers_end = 0  # the end of the last layer
     for group in groups:
         # A scope with one inner scope of weights is one layer; with several it is a model with further weights.
-        if group >= past and len(within[group]) < 2:
+        if group >= layers_end and len(inner[group]) < 2:
             found.append(group)
-            past = int(hierarchy.end[group])
-        elif group >= past:
-            found += weighing[group]
+            layers_end = int(hierarchy.end[group])
+        elif group >= layers_end:
+            found += ops_by_group[group]
     return sorted(found)
 
 
@@ -124,14 +126,14 @@ def match_layers_to_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[
     layers = dict.fromkeys(filter(is_possible_layer_path, layers))
     scopes, models = _scope_tree(filter(is_possible_layer_path, names)), _layer_tree(layers)
     layer_of: dict[str, str] = {}
-    waiting = list(_find_model_scopes(scopes, models))
-    while waiting:
-        scope, path = waiting.pop()
+    unvisited = list(_find_model_scopes(scopes, models))
+    while unvisited:
+        scope, path = unvisited.pop()
         if path in layers and scope:
             layer_of[scope] = path
-        matched = _match_scope_names(scopes.get(scope, ()), models.get(path, ()))
-        waiting += [
-            (_join_scope_path(scope, inner), _join_scope_path(path, name)) for inner, name in reversed(matched.items())
+        matches = _match_scope_names(scopes.get(scope, ()), models.get(path, ()))
+        unvisited += [
+            (_join_scope_path(scope, inner), _join_scope_path(path, name)) for inner, name in reversed(matches.items())
         ]
     return layer_of
 
@@ -175,18 +177,18 @@ def _find_model_scopes(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[t
     """Yield (scope, model): outermost scopes with the name and layers of a model; if there are none, ("", model)."""
     matched = False
     for model in models.get("", ()):
-        waiting = [""]
-        for around in waiting:
-            inside = [name for name in scopes.get(around, ()) if not GRADIENT_SCOPE_SEGMENT.fullmatch(name)]
-            own = [
+        enclosing = [""]
+        for around in enclosing:
+            names = [name for name in scopes.get(around, ()) if not GRADIENT_SCOPE_SEGMENT.fullmatch(name)]
+            model_scopes = [
                 _join_scope_path(around, name)
-                for name in _match_scope_names(inside, [model])
+                for name in _match_scope_names(names, [model])
                 if _match_scope_names(scopes.get(_join_scope_path(around, name), ()), models.get(model, ()))
             ]
-            yield from ((scope, model) for scope in own)
-            matched |= bool(own)
+            yield from ((scope, model) for scope in model_scopes)
+            matched |= bool(model_scopes)
             if not matched:
-                waiting += [_join_scope_path(around, name) for name in inside]
+                enclosing += [_join_scope_path(around, name) for name in names]
         if not matched:
             yield "", model
 

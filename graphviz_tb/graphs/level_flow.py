@@ -106,18 +106,18 @@ def _find_repeatedly_called(hierarchy: Hierarchy, row: int) -> frozenset[int]:
     called: set[int] = set()
     for _ in range(MAX_REPEATED_SCOPES):
         pairs = [pair for pair in pairs if called.isdisjoint(pair)]
-        number = {end: place for place, end in enumerate(sorted({end for pair in pairs for end in pair}))}
+        number = {end: position for position, end in enumerate(sorted({end for pair in pairs for end in pair}))}
         after: list[list[int]] = [[] for _ in number]
         for source, target in pairs:
             after[number[source]].append(number[target])
         if len(topological_order(after)) == len(after):
             break
         component = strong_components(after)
-        entered = Counter(target for source, target in pairs if component[number[source]] == component[number[target]])
-        often = [end for end, times in entered.items() if end in scopes and times >= MIN_REPEATED_CALLS]
-        if not often:
+        entries = Counter(target for source, target in pairs if component[number[source]] == component[number[target]])
+        repeated = [end for end, times in entries.items() if end in scopes and times >= MIN_REPEATED_CALLS]
+        if not repeated:
             break
-        called.add(max(often, key=lambda end: (entered[end], -end)))
+        called.add(max(repeated, key=lambda end: (entries[end], -end)))
     return frozenset(called)
 
 

@@ -27,30 +27,30 @@ def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[in
     >>> main_path(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
     (2,)
     """
-    below: list[list[int]] = [[] for _ in range(count)]
-    out: list[list[int]] = [[] for _ in range(count)]
+    successors: list[list[int]] = [[] for _ in range(count)]
+    outgoing: list[list[int]] = [[] for _ in range(count)]
     for edge, (source, target) in enumerate(edges):
         if weights[edge]:
-            below[source].append(target)
-            out[source].append(edge)
-    fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
-    onward = [-1] * count  # by item the first edge of its best path; -1: none
+            successors[source].append(target)
+            outgoing[source].append(edge)
+    fed_items = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
+    next_edge = [-1] * count  # by item the first edge of its best path; -1: none
     best = [(0, 0, 0)] * count  # by item: boxes with data results, load of data, edges
     # Backwards from the ends.
-    for item in reversed(topological_order(below)):
+    for item in reversed(topological_order(successors)):
         step = 1 if item < boxes else 0
-        for edge in out[item]:
+        for edge in outgoing[item]:
             after, weight = edges[edge][1], weights[edge]
             data, load, length = best[after]
-            gives = step if weight > 0 else -step if item in fed else 0
-            path_on = (data + gives, load + max(weight, 0), length + 1)
-            if onward[item] < 0 or (*path_on, -after) > (*best[item], -edges[onward[item]][1]):
-                best[item], onward[item] = path_on, edge
+            gain = step if weight > 0 else -step if item in fed_items else 0
+            candidate = (data + gain, load + max(weight, 0), length + 1)
+            if next_edge[item] < 0 or (*candidate, -after) > (*best[item], -edges[next_edge[item]][1]):
+                best[item], next_edge[item] = candidate, edge
     current = max(range(count), key=lambda item: (*best[item], -item), default=0)
     path = []
-    while count and onward[current] >= 0:
-        path.append(onward[current])
-        current = edges[onward[current]][1]
+    while count and next_edge[current] >= 0:
+        path.append(next_edge[current])
+        current = edges[next_edge[current]][1]
     return tuple(path)
 
 
@@ -65,21 +65,21 @@ def tributaries(
     >>> tributaries(level, [1] * 8, 9, (3, 4, 5, 6)), tributaries(level, [1] * 8, 9, (0, 1, 2))
     ((), (3, 4, 5, 7))
     """
-    taken = {end for edge in path for end in edges[edge]}
-    aside = [
+    on_path = {end for edge in path for end in edges[edge]}
+    off_path = [
         edge
         for edge, (source, target) in enumerate(edges)
-        if weights[edge] and not (source in taken or target in taken)
+        if weights[edge] and not (source in on_path or target in on_path)
     ]
-    if sum(weights[edge] > 0 for edge in aside) < MIN_TRIBUTARY_BOXES - 1:
+    if sum(weights[edge] > 0 for edge in off_path) < MIN_TRIBUTARY_BOXES - 1:
         return ()
-    local = {item: number for number, item in enumerate(sorted({end for edge in aside for end in edges[edge]}))}
-    inner = [(local[edges[edge][0]], local[edges[edge][1]]) for edge in aside]
-    within = sum(item < boxes for item in local)
-    found = [aside[edge] for edge in main_path(len(local), inner, [weights[edge] for edge in aside], within)]
+    local = {item: number for number, item in enumerate(sorted({end for edge in off_path for end in edges[edge]}))}
+    inner = [(local[edges[edge][0]], local[edges[edge][1]]) for edge in off_path]
+    box_count = sum(item < boxes for item in local)
+    found = [off_path[edge] for edge in main_path(len(local), inner, [weights[edge] for edge in off_path], box_count)]
     fed = {edges[edge][1] for edge in range(len(edges)) if weights[edge]}
-    passed = {edges[edge][0] for edge in found if weights[edge] > 0 and edges[edge][0] < boxes}
-    return tuple(found) if len(passed) >= MIN_TRIBUTARY_BOXES and edges[found[0]][0] not in fed else ()
+    source_boxes = {edges[edge][0] for edge in found if weights[edge] > 0 and edges[edge][0] < boxes}
+    return tuple(found) if len(source_boxes) >= MIN_TRIBUTARY_BOXES and edges[found[0]][0] not in fed else ()
 
 
 def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
@@ -94,12 +94,12 @@ def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
     for number, wire in enumerate(skeleton.wires):
         wires[part_of[wire.chain[0]]].append(number)
     main_edges: list[int] = []
-    for inside in wires:
-        ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
-        local = {item: index for index, item in enumerate(sorted({item for pair in ends for item in pair}))}
-        weights = [0 if number in backward else thick[number] for number in inside]
-        edges = [(local[source], local[target]) for source, target in ends]
-        boxes = sum(item < skeleton.children for item in local)
-        main = main_path(len(local), edges, weights, boxes)
-        main_edges += [inside[edge] for edge in (*main, *tributaries(edges, weights, boxes, main))]
+    for part_wires in wires:
+        ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in part_wires]
+        local_of = {item: index for index, item in enumerate(sorted({item for pair in ends for item in pair}))}
+        weights = [0 if number in backward else thick[number] for number in part_wires]
+        edges = [(local_of[source], local_of[target]) for source, target in ends]
+        boxes = sum(item < skeleton.children for item in local_of)
+        main = main_path(len(local_of), edges, weights, boxes)
+        main_edges += [part_wires[edge] for edge in (*main, *tributaries(edges, weights, boxes, main))]
     return tuple(main_edges)

@@ -128,20 +128,20 @@ def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Seq
     nodes.device.extend(devices[""] for _ in args)
     nodes.fan_in.extend(0 for _ in args)
     nodes.args.append(tuple(range(start, start + len(args))))
-    inputs_before, known = len(nodes.source), NodeNumbers()
-    known.update(zip(args, count(start)))
+    inputs_before, numbers = len(nodes.source), NodeNumbers()
+    numbers.update(zip(args, count(start)))
     fields = map(attrgetter("name", "op", "device", "input"), defs)
     # Batches as columns: no loop in Python, which would run for every node of the file.
     while batch := list(islice(fields, NODES_PER_BATCH)):
-        names, types, placed, inputs = zip(*batch, strict=True)
-        known.update(zip(names, count(len(nodes.name))))  # the last of equal names wins
+        names, types, device_names, inputs = zip(*batch, strict=True)
+        numbers.update(zip(names, count(len(nodes.name))))  # the last of equal names wins
         nodes.name.extend(names)
         nodes.op.extend(map(ops.__getitem__, types))
-        nodes.device.extend(map(devices.__getitem__, placed))
+        nodes.device.extend(map(devices.__getitem__, device_names))
         lists = [each[:] for each in inputs]  # at once: an iterator of a message ends by an error that is formatted
         nodes.fan_in.extend(map(len, lists))
-        nodes.source.extend(map(known.__getitem__, chain.from_iterable(lists)))
-    _end_graph(nodes, known, inputs_before, (text for node in defs for text in node.input))
+        nodes.source.extend(map(numbers.__getitem__, chain.from_iterable(lists)))
+    _end_graph(nodes, numbers, inputs_before, (text for node in defs for text in node.input))
 
 
 def append_graph_columns(

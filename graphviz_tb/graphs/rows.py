@@ -185,20 +185,20 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     stored = _storing_rows(hierarchy) & (forward == 0)
     if stored.any():
         stored &= (count_ops_below(hierarchy, _answering_ops(hierarchy.graph)) == 0) & ~computing_rows(hierarchy)
-    chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
-    chosen[0] = False
-    chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
-    quiet = rows_within(hierarchy, np.flatnonzero(chosen))
+    tops = training | (hierarchy.how == TRAINING_ORIGIN) | stored
+    tops[0] = False
+    tops[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
+    quiet = rows_within(hierarchy, np.flatnonzero(tops))
     # By function, the number of calls in the model that are left: at 0 the function and its callees are outside too.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
-    todo = [call for call in calls if quiet[call]]
-    while todo:
-        for body in {body for _, body in hierarchy.calls[todo.pop()]}:
+    unvisited = [call for call in calls if quiet[call]]
+    while unvisited:
+        for body in {body for _, body in hierarchy.calls[unvisited.pop()]}:
             callers[body] -= 1
             if not callers[body] and not quiet[body]:
-                held = calls[bisect_left(calls, body) : bisect_left(calls, int(hierarchy.end[body]))]
-                todo += [call for call in held if not quiet[call]]
+                inner_calls = calls[bisect_left(calls, body) : bisect_left(calls, int(hierarchy.end[body]))]
+                unvisited += [call for call in inner_calls if not quiet[call]]
                 quiet[body : hierarchy.end[body]] = True
     return quiet
 

@@ -114,13 +114,13 @@ def reachable_from(
     >>> sorted(reachable_from([4], {1: [2], 2: [3], 4: [1]}.get, {1, 2, 3}))
     [4]
     """
-    todo = list(dict.fromkeys(start))
-    seen = set(todo)
-    while todo:
-        for other in after(todo.pop()) or ():
+    unvisited = list(dict.fromkeys(start))
+    seen = set(unvisited)
+    while unvisited:
+        for other in after(unvisited.pop()) or ():
             if other not in seen and other not in known:
                 seen.add(other)
-                todo.append(other)
+                unvisited.append(other)
     return seen
 
 
@@ -137,14 +137,14 @@ def needed_only_by(
     >>> needed_only_by([3], {3: [1, 2], 1: [0]}.get, [1, 1, 2, 0])  # 2 has a further user
     [1, 0]
     """
-    todo, found = list(users), []
-    while todo:
-        for source in before(todo.pop()) or ():
+    unvisited, needed = list(users), []
+    while unvisited:
+        for source in before(unvisited.pop()) or ():
             left[source] -= 1
             if not left[source]:
-                found.append(source)
-                todo.append(source)
-    return found
+                needed.append(source)
+                unvisited.append(source)
+    return needed
 
 
 def reachable_mask(start: Bools, source: Ints, target: Ints) -> Bools:
@@ -155,8 +155,8 @@ def reachable_mask(start: Bools, source: Ints, target: Ints) -> Bools:
     # Most graphs are wide: all edges at once, a few times, dropping those whose target is reached.
     sweeps = 0
     for step in range(MAX_WIDE_STEPS):
-        left = ~seen[target]
-        source, target = source[left], target[left]
+        open_edges = ~seen[target]
+        source, target = source[open_edges], target[open_edges]
         fresh = target[seen[source]]
         if not len(fresh):
             return seen

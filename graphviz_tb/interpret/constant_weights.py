@@ -90,22 +90,22 @@ class ConstantExpressions:
         least two numbers, or one if it is added to a product (`of_product`) or kept within bounds.
         """
         types = self.graph.op_types
-        behind, ops, seen, waiting = [], set[str](), {node}, [node]
-        while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
-            each = waiting.pop()
-            before = self._before.get(each, ())
-            if not before:
-                behind.append(each)
+        constants, ops, seen, unvisited = [], set[str](), {node}, [node]
+        while unvisited and len(seen) < MAX_FOLLOWED_CARRIERS:
+            value = unvisited.pop()
+            inputs = self._before.get(value, ())
+            if not inputs:
+                constants.append(value)
             else:
-                ops.add(types[self.graph.op[each]])
-            for source in before:
+                ops.add(types[self.graph.op[value]])
+            for source in inputs:
                 if source not in seen:
                     seen.add(source)
-                    waiting.append(source)
+                    unvisited.append(source)
         if not ops & PARAMETER_SHAPING_OPS:
             return []
-        least = 1 if (of_product or ops & BOUNDING_OPS) and len(behind) == 1 else 2
-        return [constant for constant in behind if _element_count(self.graph, constant) >= least]
+        min_elements = 1 if (of_product or ops & BOUNDING_OPS) and len(constants) == 1 else 2
+        return [constant for constant in constants if _element_count(self.graph, constant) >= min_elements]
 
     def constants_behind(self, nodes: Iterable[int]) -> Iterator[int]:
         """Return the constants behind the values of some nodes, each once."""
@@ -134,30 +134,32 @@ def constants_joined_to_data(graph: Graph, values: ConstantExpressions) -> list[
     data ─▶ Mul ◀─ Exp ◀─ constant                               a literal would be the result
     data · Rsqrt(data) ─▶ Mul ◀─ vector                          the scale of a norm, or its shift
     """
-    joins = graph.nodes_of_types(BIAS_LIKE_OPS.__contains__)
+    is_joining = graph.nodes_of_types(BIAS_LIKE_OPS.__contains__)
     data = ~graph.control
     products = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)
-    given = np.zeros(len(graph), bool)
-    given[graph.target[data & products[graph.target] & (graph.slot == 1) & values.is_constant[graph.source]]] = True
-    shaped = graph.nodes_of_types("Reshape".__eq__)
-    after = data & shaped[graph.target] & (graph.slot == 0) & given[graph.source]
-    given[graph.target[after]] = True
+    of_product = np.zeros(len(graph), bool)
+    of_product[graph.target[data & products[graph.target] & (graph.slot == 1) & values.is_constant[graph.source]]] = (
+        True
+    )
+    is_reshape = graph.nodes_of_types("Reshape".__eq__)
+    reshaped = data & is_reshape[graph.target] & (graph.slot == 0) & of_product[graph.source]
+    of_product[graph.target[reshaped]] = True
     # Additions to such a product.
-    biased = np.zeros(len(graph), bool)
-    biased[graph.target[data & given[graph.source]]] = True
-    biased &= graph.nodes_of_types(lambda op: op in ADD_OPS or op == "BiasAdd")
+    adds_to_product = np.zeros(len(graph), bool)
+    adds_to_product[graph.target[data & of_product[graph.source]]] = True
+    adds_to_product &= graph.nodes_of_types(lambda op: op in ADD_OPS or op == "BiasAdd")
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    plain = np.zeros(len(graph), bool)
-    plain[graph.target[data & ~values.is_constant[graph.source]]] = True
-    into = np.flatnonzero(data & (joins & plain)[graph.target] & values.is_constant[graph.source])
-    normed = _ops_after_norm_roots(graph, values)
+    has_data_input = np.zeros(len(graph), bool)
+    has_data_input[graph.target[data & ~values.is_constant[graph.source]]] = True
+    edges = np.flatnonzero(data & (is_joining & has_data_input)[graph.target] & values.is_constant[graph.source])
+    after_norm = _ops_after_norm_roots(graph, values)
     found: dict[int, None] = {}
-    for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
+    for source, target in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True):
         if constant[source]:
-            if biased[target] or (normed[target] and _is_vector(graph, source)):
+            if adds_to_product[target] or (after_norm[target] and _is_vector(graph, source)):
                 found[source] = None
         else:
-            found |= dict.fromkeys(values.trained_constants_behind(source, bool(biased[target])))
+            found |= dict.fromkeys(values.trained_constants_behind(source, bool(adds_to_product[target])))
     return [node for node in found if is_stored(graph, node)]
 
 
@@ -234,23 +236,23 @@ def _products_followed_by_vectors(graph: Graph, values: ConstantExpressions) -> 
     """Mark the nodes whose result, through a few linear ops, is combined with a constant vector."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    joins = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
-    into = np.flatnonzero(joins[target] & values.is_constant[source] & ~values.is_constant[target])
+    is_joining = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
+    edges = np.flatnonzero(is_joining[target] & values.is_constant[source] & ~values.is_constant[target])
     vectors = {
         node: any(not _is_scalar(graph, constant) for constant in values.constants_behind([node]))
-        for node in distinct_values(source[into]).tolist()
+        for node in distinct_values(source[edges]).tolist()
     }
-    leads = np.zeros(len(graph), bool)
-    leads[target[into][[vectors[node] for node in source[into].tolist()]]] = True
+    leads_to_vector = np.zeros(len(graph), bool)
+    leads_to_vector[target[edges][[vectors[node] for node in source[edges].tolist()]]] = True
     passing = graph.nodes_of_types(OPS_BEFORE_BIAS.__contains__)
     found = np.zeros(len(graph), bool)
     for _ in range(MAX_OPS_BEFORE_BIAS):
-        before = source[leads[target] & ~values.is_constant[source]]
+        before = source[leads_to_vector[target] & ~values.is_constant[source]]
         found[before] = True
-        fresh = distinct_values(before[passing[before] & ~leads[before]])
+        fresh = distinct_values(before[passing[before] & ~leads_to_vector[before]])
         if not len(fresh):
             break
-        leads[fresh] = True
+        leads_to_vector[fresh] = True
     return found
 
 
@@ -278,29 +280,29 @@ def doubtful_constants(graph: Graph, origin: Ints, weights: Bools, literal: bool
     except literal numbers and, if there are no other weights, constants of equal numbers.
     """
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    into = np.flatnonzero(~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source]))
-    into = into[(constant & ~weights)[origin[graph.source[into]]]]
+    uses = np.flatnonzero(~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source]))
+    uses = uses[(constant & ~weights)[origin[graph.source[uses]]]]
     if literal:
-        target = graph.target[into]
-        kernel = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[target] & (graph.slot[into] == 1)
-        into = into[kernel | (graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[into] == 0))]
-    alone = np.bincount(graph.target[~graph.control], minlength=len(graph)) == 1
+        target = graph.target[uses]
+        kernel = graph.nodes_of_types(KERNEL_USING_OPS.__contains__)[target] & (graph.slot[uses] == 1)
+        uses = uses[kernel | (graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[uses] == 0))]
+    has_one_input = np.bincount(graph.target[~graph.control], minlength=len(graph)) == 1
     # A single number may be a weight that is kept within bounds, or combined with data.
-    lonely = alone[graph.target[into]] & graph.nodes_of_types(BOUNDING_OPS.__contains__)[graph.target[into]]
-    joined = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op == "Pow")[graph.target[into]]
-    worked, scales = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
-    worked[origin[graph.source[into[lonely]]]] = True
-    scales[origin[graph.source[into[joined]]]] = True
-    nothing = literal or not weights.any()
+    is_bounded = has_one_input[graph.target[uses]] & graph.nodes_of_types(BOUNDING_OPS.__contains__)[graph.target[uses]]
+    is_added = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op == "Pow")[graph.target[uses]]
+    bounded, added = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    bounded[origin[graph.source[uses[is_bounded]]]] = True
+    added[origin[graph.source[uses[is_added]]]] = True
+    no_weights = literal or not weights.any()
     found = []
-    for node in distinct_values(origin[graph.source[into]]).tolist():
+    for node in distinct_values(origin[graph.source[uses]]).tolist():
         if not is_stored(graph, node):
             continue
         if _is_scalar(graph, node):
-            doubtful = not literal and bool(worked[node] or (scales[node] and not _is_literal(graph, node)))
+            is_doubtful = not literal and bool(bounded[node] or (added[node] and not _is_literal(graph, node)))
         else:
-            doubtful = not (nothing and is_splat(graph, node))
-        if doubtful:
+            is_doubtful = not (no_weights and is_splat(graph, node))
+        if is_doubtful:
             found.append(node)
     if literal:
         computed = computed_kernels(graph, found, np.flatnonzero(constant & weights).tolist())
@@ -401,13 +403,13 @@ def _is_literal(graph: Graph, node: int) -> bool:
     value = 0.0 if numbers is None or not len(numbers) else abs(float(numbers[0]))
     if not np.isfinite(value) or value == 0:
         return True
-    near = {2: 1e-3, 4: 1e-6}.get(dtype.size, 1e-12)
-    short = abs(float(f"{value:.0e}") - value) <= near * value
-    if (short and (value <= MAX_EPSILON or value > MAX_LITERAL_NUMBER)) or 1 / value == 0:
+    tolerance = {2: 1e-3, 4: 1e-6}.get(dtype.size, 1e-12)
+    is_one_digit = abs(float(f"{value:.0e}") - value) <= tolerance * value
+    if (is_one_digit and (value <= MAX_EPSILON or value > MAX_LITERAL_NUMBER)) or 1 / value == 0:
         return True
     forms = (value, 2 * value, 1 / value, value**2, value**-2)
     return any(
-        abs(form - exact) <= 4 * near * form
+        abs(form - exact) <= 4 * tolerance * form
         for form in forms
         for exact in (round(form), *FORMULA_NUMBERS, *GELU_COEFFICIENTS)
         if exact and form < MAX_LITERAL_NUMBER

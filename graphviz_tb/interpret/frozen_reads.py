@@ -100,11 +100,12 @@ def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Froz
     ]
     reads = np.array(found, np.int32)
     stored = _constants_and_bound_arguments(graph, origin, bindings)
-    taken = _kernels_among(graph, _read_values(graph, origin), stored)
-    direct = _kernels_among(graph, origin, stored)
-    many = int((read & ~used)[taken].sum())
-    few = sum(not is_splat(graph, node) for node in direct.tolist())
-    return FrozenReads(reads, many > 0 and many >= few, _is_main_graph_stripped(graph, origin, stored))
+    read_kernels = _kernels_among(graph, _read_values(graph, origin), stored)
+    direct_kernels = _kernels_among(graph, origin, stored)
+    read_count = int((read & ~used)[read_kernels].sum())
+    direct_count = sum(not is_splat(graph, node) for node in direct_kernels.tolist())
+    distinguish = read_count > 0 and read_count >= direct_count
+    return FrozenReads(reads, distinguish, _is_main_graph_stripped(graph, origin, stored))
 
 
 def _is_main_graph_stripped(graph: Graph, origin: Ints, stored: Bools) -> bool:
@@ -150,10 +151,10 @@ def _unchanged_merges(graph: Graph) -> Bools:
     found = np.zeros(len(graph), bool)
     if not merges.any():
         return found
-    handing = graph.nodes_of_types(lambda op: op in FROZEN_READ_OPS or op in FRAME_SWITCH_OPS or op in FRAME_NEXT_OPS)
-    first = ~graph.control & (graph.slot == 0)
+    passes_on = graph.nodes_of_types(lambda op: op in FROZEN_READ_OPS or op in FRAME_SWITCH_OPS or op in FRAME_NEXT_OPS)
+    first_input = ~graph.control & (graph.slot == 0)
     before = np.full(len(graph), -1, np.int64)
-    before[graph.target[first & handing[graph.target]]] = graph.source[first & handing[graph.target]]
+    before[graph.target[first_input & passes_on[graph.target]]] = graph.source[first_input & passes_on[graph.target]]
     back = ~graph.control & merges[graph.target] & (graph.slot == 1)
     for source, merge in zip(graph.source[back].tolist(), graph.target[back].tolist(), strict=True):
         node = source
@@ -171,21 +172,21 @@ def _classify_uses(graph: Graph, origin: Ints, bindings: Sequence[tuple[int, int
     A value passed to a call is used as the functions of the call use it.
     """
     read, used = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
-    out = np.flatnonzero(~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source]))
-    target, maker = graph.target[out], origin[graph.source[out]]
+    uses = np.flatnonzero(~graph.control & (origin[graph.source] >= 0) & (origin[graph.target] != origin[graph.source]))
+    target, maker = graph.target[uses], origin[graph.source[uses]]
     callers = np.zeros(len(graph), bool)
     callers[[call.node for call in graph.calls]] = True
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)[target]
-    reads |= graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[out] == 0)
-    idle = graph.nodes_of_types(lambda op: op in VALUE_IGNORING_OPS)[target] | callers[target]
+    reads |= graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[uses] == 0)
+    ignores_value = graph.nodes_of_types(lambda op: op in VALUE_IGNORING_OPS)[target] | callers[target]
     read[maker[reads]] = True
-    used[maker[~reads & ~idle]] = True
-    givers: dict[int, list[int]] = {}
+    used[maker[~reads & ~ignores_value]] = True
+    sources_of: dict[int, list[int]] = {}
     for source, argument in bindings:
         if origin[source] >= 0:
-            givers.setdefault(argument, []).append(int(origin[source]))
+            sources_of.setdefault(argument, []).append(int(origin[source]))
     for mark in (read, used):
-        mark[list(reachable_from((argument for argument in givers if mark[argument]), givers.get))] = True
+        mark[list(reachable_from((argument for argument in sources_of if mark[argument]), sources_of.get))] = True
     return read, used
 
 

@@ -87,9 +87,9 @@ def infer_recurrent_layer(shapes: Iterable[Sequence[int]]) -> tuple[str, int]:
     """
     matrices = [shape for shape in shapes if len(shape) == 2]
     columns = Counter(shape[1] for shape in matrices)
-    for rows, wide in reversed(matrices):
-        for gates, kind in CLASS_BY_GATE_COUNT.items() if rows and columns[wide] > 1 else ():
-            if wide == gates * rows:
+    for rows, width in reversed(matrices):
+        for gates, kind in CLASS_BY_GATE_COUNT.items() if rows and columns[width] > 1 else ():
+            if width == gates * rows:
                 return kind, rows
     return "", 0
 
@@ -157,8 +157,8 @@ def _layer_class_of_types(types: Collection[str], axes: Sequence[int] = (-1,)) -
         return "Dense"
     if types & EMBEDDING_OPS:
         return "Embedding"
-    drawn = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
-    return "Dropout" if drawn and types & {"SelectV2", "Mul"} and types & THRESHOLD_OPS else ""
+    is_random = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
+    return "Dropout" if is_random and types & {"SelectV2", "Mul"} and types & THRESHOLD_OPS else ""
 
 
 def _convolution_class(types: Collection[str]) -> str:

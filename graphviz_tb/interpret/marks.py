@@ -147,19 +147,19 @@ def _owner_marks(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     anchored[graph.source[marks[graph.source] & ~marks[graph.target]]] = True
     anchored[graph.target[(mark[graph.target] == Mark.SUMMARY) & ~marks[graph.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
-    idle = _unused_weights(mark, graph)
-    both = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
-    sources, targets = graph.source[both], graph.target[both]
+    is_unused = _unused_weights(mark, graph)
+    edges = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
+    sources, targets = graph.source[edges], graph.target[edges]
     # A weight with only unused reads belongs to these.
-    taken = np.zeros(len(mark), bool)
-    taken[sources[~idle[targets]]] = True
-    onward = ~anchored[sources] & ~(idle[targets] & taken[sources])
-    backward = ~anchored[targets] & ((mark[targets] == Mark.SUMMARY) | idle[targets])
-    pairs = zip(sources.tolist(), targets.tolist(), onward.tolist(), backward.tolist(), strict=True)
-    for source, target, on, back in pairs:
-        if on:
+    has_used_read = np.zeros(len(mark), bool)
+    has_used_read[sources[~is_unused[targets]]] = True
+    to_target = ~anchored[sources] & ~(is_unused[targets] & has_used_read[sources])
+    to_source = ~anchored[targets] & ((mark[targets] == Mark.SUMMARY) | is_unused[targets])
+    pairs = zip(sources.tolist(), targets.tolist(), to_target.tolist(), to_source.tolist(), strict=True)
+    for source, target, is_owned_by_target, is_owned_by_source in pairs:
+        if is_owned_by_target:
             owners[source][target] = None
-        if back:
+        if is_owned_by_source:
             owners[target][source] = None
     return {node: tuple(users) for node, users in sorted(owners.items())}
 
@@ -178,22 +178,22 @@ def find_outside_values(graph: Graph) -> tuple[Bools, dict[int, str]]:
 
     Labels include arguments of functions.
     """
-    handed = graph.nodes_of_types(ARGUMENT_OPS.__contains__)
-    kept = graph.nodes_of_types(LOOKUP_TABLE_OPS.__contains__)
-    if not handed.any():
-        return kept, {}
+    argument = graph.nodes_of_types(ARGUMENT_OPS.__contains__)
+    is_outside = graph.nodes_of_types(LOOKUP_TABLE_OPS.__contains__)
+    if not argument.any():
+        return is_outside, {}
     lookups = graph.nodes_of_types(lambda op: has_role(op, Role.TABLE_USE))
-    table = graph.source[lookups[graph.target] & handed[graph.source] & (graph.slot == 0) & ~graph.control].tolist()
-    unnamed = [node for node in np.flatnonzero(handed).tolist() if UNNAMED_ARGUMENT.fullmatch(graph.name[node])]
+    tables = graph.source[lookups[graph.target] & argument[graph.source] & (graph.slot == 0) & ~graph.control].tolist()
+    unnamed = [node for node in np.flatnonzero(argument).tolist() if UNNAMED_ARGUMENT.fullmatch(graph.name[node])]
     # The last label wins: an argument used by a lookup is a table, whatever its name.
     labels = (
         dict.fromkeys(_captured_arguments(graph), CAPTURE_LABEL)
         | dict.fromkeys(unnamed, CAPTURE_LABEL)
-        | dict.fromkeys(table, TABLE_LABEL)
+        | dict.fromkeys(tables, TABLE_LABEL)
     )
     # An argument of a function stays a box, since calls lead to it.
-    kept[[node for node in labels if graph.function[node] < 0]] = True
-    return kept, labels
+    is_outside[[node for node in labels if graph.function[node] < 0]] = True
+    return is_outside, labels
 
 
 def _captured_arguments(graph: Graph) -> list[int]:

@@ -82,28 +82,28 @@ def mark_pytorch_plumbing(graph: Graph, mark: Bytes) -> Bytes:
 def _find_plumbing_lists(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
     """Return the lists and sums whose inputs are all plumbing, in the order of flow."""
     users: dict[int, list[int]] = defaultdict(list)
-    into = np.flatnonzero(role[graph.target] >= PlumbingRole.CARRIER)
-    for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
+    edges = np.flatnonzero(role[graph.target] >= PlumbingRole.CARRIER)
+    for source, target in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True):
         users[source].append(target)
     # Number of inputs not known to be plumbing; at 0 a list is plumbing.
     missing = {
         node: _count_written_inputs(graph, node) for node in np.flatnonzero(role >= PlumbingRole.CARRIER).tolist()
     }
     # Nodes computed from a parameter: listing or reshaping weights is plumbing, adding to them is work.
-    heavy = {node for node in users if role[node] == PlumbingRole.PARAMETER}
-    made = [node for node, count in missing.items() if not count]
+    from_parameter = {node for node in users if role[node] == PlumbingRole.PARAMETER}
+    lists = [node for node, count in missing.items() if not count]
     # Kahn's order, from nodes that are plumbing by type.
-    ready = [*(node for node in users if plumbing[node]), *made]
+    ready = [*(node for node in users if plumbing[node]), *lists]
     while ready:
         node = ready.pop()
         for user in users.get(node, ()):
             missing[user] -= 1
-            if node in heavy:
-                heavy.add(user)
-            if not missing[user] and not (role[user] == PlumbingRole.ARITHMETIC and user in heavy):
-                made.append(user)
+            if node in from_parameter:
+                from_parameter.add(user)
+            if not missing[user] and not (role[user] == PlumbingRole.ARITHMETIC and user in from_parameter):
+                lists.append(user)
                 ready.append(user)
-    return made
+    return lists
 
 
 def _count_written_inputs(graph: Graph, node: int) -> int:

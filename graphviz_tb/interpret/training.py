@@ -93,10 +93,10 @@ def find_training_flow(graph: Graph) -> GradientFlow:
     scopes: dict[str, str] = {}
     named = np.zeros(len(graph), bool)
     if any("gradient" in name for name in graph.name):  # only saves time
-        around = graph.node_scopes
-        some = (name for name in around.names if name is not None and "gradient" in name)
-        scopes = {name: scope for name in some if (scope := gradient_scope(f"{name}/"))}
-        named = np.fromiter(map(scopes.__contains__, around.names), bool)[around.number]
+        scopes_of_nodes = graph.node_scopes
+        gradient_names = (name for name in scopes_of_nodes.names if name is not None and "gradient" in name)
+        scopes = {name: scope for name in gradient_names if (scope := gradient_scope(f"{name}/"))}
+        named = np.fromiter(map(scopes.__contains__, scopes_of_nodes.names), bool)[scopes_of_nodes.number]
     gradient = _find_gradient_ops(graph, named)
     if not gradient.any():
         return GradientFlow(gradient, gradient, gradient, gradient, named)
@@ -108,8 +108,8 @@ def find_training_flow(graph: Graph) -> GradientFlow:
     behind |= _find_custom_gradient_ops(graph, behind, feeding)
     forward = feeding & ~behind
     # A differentiated op belongs to the model even if no gradient needs its value.
-    taken_of = list(_differentiated_ops(graph, scopes))
-    forward[taken_of] |= ~behind[taken_of]
+    differentiated = list(_differentiated_ops(graph, scopes))
+    forward[differentiated] |= ~behind[differentiated]
     return GradientFlow(gradient, forward, behind, between, named)
 
 
@@ -191,8 +191,8 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     sink = graph.nodes_of_types(lambda op: has_role(op, *SINK_ROLES) or INITIALIZER_OP.match(op) or op in GROUP_OPS)
     summary = graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARY_WRITER_OP.match(op))
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    given = graph.nodes_of_types(lambda op: op in VARIABLE_OPS or op == "Placeholder") | constant
-    given |= _variable_read_nodes(graph)
+    is_input = graph.nodes_of_types(lambda op: op in VARIABLE_OPS or op == "Placeholder") | constant
+    is_input |= _variable_read_nodes(graph)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     # The model: backwards from unused ops, and from those that feed a gradient or a summary.
@@ -200,27 +200,27 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     ends[source] = False
     ends[source[flow.between[target] | summary[target]]] = True
     ends[_unused_non_results(graph)] = False
-    ends &= ~flow.behind & ~sink & ~summary & ~given
+    ends &= ~flow.behind & ~sink & ~summary & ~is_input
     # A report of uninitialized variables is not a result of the model.
     checks = graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE_CHECK))
     if checks.any():
         # Neither is the branch of `initialized_value` that checks whether a variable is initialized.
-        asking = np.zeros(len(graph), bool)
-        asking[target[checks[source]]] = True
-        asking &= graph.nodes_of_types(BRANCH_OPS.__contains__)
-        unchecked = ~(checks | asking)[target]
-        ends &= reachable_mask(given & ~constant, source[unchecked], target[unchecked]) | ~reachable_mask(
+        init_branches = np.zeros(len(graph), bool)
+        init_branches[target[checks[source]]] = True
+        init_branches &= graph.nodes_of_types(BRANCH_OPS.__contains__)
+        unchecked = ~(checks | init_branches)[target]
+        ends &= reachable_mask(is_input & ~constant, source[unchecked], target[unchecked]) | ~reachable_mask(
             checks, source, target
         )
     open_edges = ~flow.behind[source]
     model = reachable_mask(ends, target[open_edges], source[open_edges])
     # Products with weights belong to the model, even if only a metric or a variable uses their results.
-    weighs = np.zeros(len(graph), bool)
-    weighs[target[graph.meaning.origin[source] >= 0]] = True
-    weighs &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind
-    if (weighs & ~model).any():
-        after = reachable_mask(weighs, source[open_edges], target[open_edges]) & ~flow.behind & ~sink & ~summary
-        model |= reachable_mask(after, target[open_edges], source[open_edges])
+    weighted = np.zeros(len(graph), bool)
+    weighted[target[graph.meaning.origin[source] >= 0]] = True
+    weighted &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind
+    if (weighted & ~model).any():
+        downstream = reachable_mask(weighted, source[open_edges], target[open_edges]) & ~flow.behind & ~sink & ~summary
+        model |= reachable_mask(downstream, target[open_edges], source[open_edges])
     model &= ~flow.named  # lists that loops of the model fill for their gradients
     return model if model.any() else np.ones(len(graph), bool)
 
@@ -303,12 +303,12 @@ def find_evaluation_copies(graph: Graph, uses_weight: Bools) -> Bools:
     left out.
     """
     flow = graph.meaning.flow()
-    uses = uses_weight & flow.forward
+    trained_users = uses_weight & flow.forward
     others = ~flow.forward & ~flow.behind & (graph.mark == 0)
     layers = (
         graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         & others
-        & _users_of_same_weights(graph, uses)
+        & _users_of_same_weights(graph, trained_users)
     )
     # Most graphs have none; then the model is not computed.
     others &= layers.any() and graph.meaning.model()
@@ -316,13 +316,13 @@ def find_evaluation_copies(graph: Graph, uses_weight: Bools) -> Bools:
         return np.zeros(len(graph), bool)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    forward = reachable_mask(uses, source, target) & flow.forward
+    forward = reachable_mask(trained_users, source, target) & flow.forward
     inner = others[source] & others[target]
     # Both directions, for connectivity.
     ends = np.concatenate((source[inner], target[inner])), np.concatenate((target[inner], source[inner]))
-    fed = np.zeros(len(graph), bool)
-    fed[target[forward[source] & others[target]]] = True
-    fed[source[others[source] & graph.meaning.writes[target]]] = True
-    fed |= others & graph.nodes_of_types(lambda op: op in FRAME_SWITCH_OPS or op in FRAME_MERGE_OPS)
-    copied: Bools = reachable_mask(others & layers, *ends) & ~reachable_mask(fed, *ends)
+    is_fed = np.zeros(len(graph), bool)
+    is_fed[target[forward[source] & others[target]]] = True
+    is_fed[source[others[source] & graph.meaning.writes[target]]] = True
+    is_fed |= others & graph.nodes_of_types(lambda op: op in FRAME_SWITCH_OPS or op in FRAME_MERGE_OPS)
+    copied: Bools = reachable_mask(others & layers, *ends) & ~reachable_mask(is_fed, *ends)
     return copied

@@ -108,24 +108,24 @@ def _handle_shape(attrs: Attributes) -> Shape:
 
 def _shapes_implied_by_uses(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
     """Return shapes of variables by handle: of assigned values, else of tables with an unknown number of rows."""
-    works = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == RESOURCE_LOOKUP_OP)
-    into = np.flatnonzero(works[graph.target] & ~graph.control)
-    given: dict[int, dict[int, int]] = {}
+    uses_shape = graph.nodes_of_types(lambda op: op in RESOURCE_ASSIGN_OPS or op == RESOURCE_LOOKUP_OP)
+    edges = np.flatnonzero(uses_shape[graph.target] & ~graph.control)
+    inputs_by_op: dict[int, dict[int, int]] = {}
     # Inputs of each op by slot: 0 the handle, 1 the value or the indices.
-    for edge, user, slot in zip(into.tolist(), graph.target[into].tolist(), graph.slot[into].tolist(), strict=True):
-        given.setdefault(user, {})[slot] = edge
-    looked: dict[int, Shape] = {}
+    for edge, user, slot in zip(edges.tolist(), graph.target[edges].tolist(), graph.slot[edges].tolist(), strict=True):
+        inputs_by_op.setdefault(user, {})[slot] = edge
+    looked_up: dict[int, Shape] = {}
     assigned: dict[int, Shape] = {}
-    for user, slots in given.items():
+    for user, slots in inputs_by_op.items():
         if not {0, 1} <= slots.keys() or (handle := int(graph.source[slots[0]])) not in handles:
             continue
         second = _stated_output_shape(graph, int(graph.source[slots[1]]), graph.keys[graph.key[slots[1]]])
         if graph.op_types[graph.op[user]] == RESOURCE_LOOKUP_OP:
-            looked[handle] = _table_shape(_stated_output_shape(graph, user, "0"), second)
+            looked_up[handle] = _table_shape(_stated_output_shape(graph, user, "0"), second)
         elif second is not None:
             assigned[handle] = second
     # Assigned shapes override looked-up ones, which leave the number of rows open.
-    return looked | assigned
+    return looked_up | assigned
 
 
 def _table_shape(taken: Shape, indices: Shape) -> Shape:
@@ -180,9 +180,9 @@ def describe_weights(graph: Graph, carried: ValueOrigins) -> Mapping[int, Weight
     def describe(end: int) -> Weight:
         roles, uses = roles_and_uses()
         origin, maker = int(carried.origin[end]), int(variable[end])
-        name, dtype, shape, vague = facts_of_maker(maker if maker >= 0 else origin)
+        name, dtype, shape, is_vague = facts_of_maker(maker if maker >= 0 else origin)
         read_dtype, read_shape = _read_output_facts(graph.node_def(end))
-        role = roles.get(end, "weight") if vague else ""
+        role = roles.get(end, "weight") if is_vague else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape
         shape = shape if shape is not None else shapes_by_use().get(origin)
@@ -334,8 +334,8 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     users, writers = _users_and_writers(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
     reads = _reads_by_variable(graph, carried)
-    seen: set[str] = set()
-    table: list[Variable] = []
+    seen_resources: set[str] = set()
+    listed: list[Variable] = []
     alias_shapes: dict[int, Shape] = {}
     graph.decode_together(list(handles))
     for node in sorted(handles):
@@ -345,25 +345,25 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
         name, dtype, shape = _declared_weight_facts(graph, node)
         if graph.meaning.variable[node]:
             # Several handles of one resource are one variable.
-            if (resource := _resource_of(graph, node)) in seen:
+            if (resource := _resource_of(graph, node)) in seen_resources:
                 if graph.op_types[graph.op[node]] == PARAMETER_OP:
                     alias_shapes[node] = shape
                 continue
-            seen.add(resource)
+            seen_resources.add(resource)
         if shape is None or not dtype:
-            stated_dtype, stated_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
-            dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
-        table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
+            read_dtype, read_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
+            dtype, shape = dtype or read_dtype, read_shape if shape is None else shape
+        listed.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
     # Most variables state their shape: infer it from assignments only for the rest.
-    missing = [variable.node for variable in table if variable.shape is None]
+    missing = [variable.node for variable in listed if variable.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
-    known = [
-        replace(variable, shape=shapes[variable.node]) if variable.node in shapes else variable for variable in table
+    shaped = [
+        replace(variable, shape=shapes[variable.node]) if variable.node in shapes else variable for variable in listed
     ]
-    shape_of = {variable.node: variable.shape for variable in known}
-    passed = [(argument, made[0]) for argument, made in carried.bound.items() if len(made) == 1]
-    alias_shapes |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
-    return VariableTable(known, users, writers, alias_shapes)
+    shape_of = {variable.node: variable.shape for variable in shaped}
+    single_origins = [(argument, origins[0]) for argument, origins in carried.bound.items() if len(origins) == 1]
+    alias_shapes |= {argument: shape_of[origin] for argument, origin in single_origins if origin in shape_of}
+    return VariableTable(shaped, users, writers, alias_shapes)
 
 
 def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
@@ -389,17 +389,17 @@ def _users_and_writers(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, l
     edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
     users: dict[int, list[int]] = {}
     writers: dict[int, list[int]] = {}
-    stores = graph.nodes_of_types(VARIABLE_WRITER.fullmatch) & ~graph.meaning.writes
+    is_writer = graph.nodes_of_types(VARIABLE_WRITER.fullmatch) & ~graph.meaning.writes
     for edge, maker in zip(edges.tolist(), origin[graph.source[edges]].tolist(), strict=True):
-        host = int(graph.target[edge])
+        op = int(graph.target[edge])
         # In a function, calls bind arguments to variables.
         for variable in carried.bound.get(maker, (maker,)):
-            if graph.meaning.writes[host] and graph.slot[edge] == 0:
-                writers.setdefault(variable, []).append(host)
-            elif stores[host]:
+            if graph.meaning.writes[op] and graph.slot[edge] == 0:
+                writers.setdefault(variable, []).append(op)
+            elif is_writer[op]:
                 users.setdefault(variable, [])
             else:
-                users.setdefault(variable, []).append(host)
+                users.setdefault(variable, []).append(op)
     return users, writers
 
 
@@ -497,8 +497,8 @@ class VariableClassifier:
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of `ApplyAdam` is the trained variable
         # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
-        served = variable.shape == () or self.any_op_trains((*users, *writers)) or self.is_made_of_slots(node)
-        return served or (self.calls.issuperset(users) and bool(OPTIMIZER_VARIABLE.search(variable.name)))
+        serves_training = variable.shape == () or self.any_op_trains((*users, *writers)) or self.is_made_of_slots(node)
+        return serves_training or (self.calls.issuperset(users) and bool(OPTIMIZER_VARIABLE.search(variable.name)))
 
     def any_op_trains(self, ops: Sequence[int]) -> bool:
         """Return whether any op comes from gradients or applies them."""
@@ -550,11 +550,11 @@ class VariableClassifier:
         return self._made_of[writer]
 
     def _search_variables(self, writer: int) -> set[int] | None:
-        todo = self.value_inputs(writer)[1:]
+        unvisited = self.value_inputs(writer)[1:]
         seen: set[int] = set()
         variables: set[int] = set()
-        while todo:
-            node = todo.pop()
+        while unvisited:
+            node = unvisited.pop()
             if node in seen:
                 continue
             seen.add(node)
@@ -562,11 +562,11 @@ class VariableClassifier:
             if maker >= 0:
                 variables.add(maker)
                 continue
-            before = self.value_inputs(node)
-            is_input = not before and self.graph.op_types[self.graph.op[node]] in INPUT_OPS
+            inputs = self.value_inputs(node)
+            is_input = not inputs and self.graph.op_types[self.graph.op[node]] in INPUT_OPS
             if is_input or len(seen) > MAX_ASSIGNED_OPS:
                 return None
-            todo += before
+            unvisited += inputs
         return variables
 
     def value_inputs(self, node: int) -> list[int]:

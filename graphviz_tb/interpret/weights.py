@@ -87,27 +87,27 @@ def _find_channel_weights(
     The kernel must be a constant. `origin` is, for each node, the constant whose value it passes on, -1 for none;
     `behind` returns the constants behind a value.
     """
-    keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
+    keeping, joining = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
     width = _output_channels_by_op(graph, origin) | _row_widths_of_tables(graph, origin)
-    if not width or not joins.any():
+    if not width or not joining.any():
         return []
-    waiting = list(width)
-    after = _channel_keeping_users(graph, keeps, width)
-    while waiting:
-        node = waiting.pop()
-        for target in after.get(node, ()):
+    unvisited = list(width)
+    users_of = _channel_keeping_users(graph, keeping, width)
+    while unvisited:
+        node = unvisited.pop()
+        for target in users_of.get(node, ()):
             # The first width wins: operands of a different width are broadcast.
             if target not in width:
                 width[target] = width[node]
-                waiting.append(target)
+                unvisited.append(target)
     found: list[int] = []
-    edges = np.flatnonzero(joins[graph.target] & ~graph.control & (origin[graph.source] >= 0))
+    edges = np.flatnonzero(joining[graph.target] & ~graph.control & (origin[graph.source] >= 0))
     for target, constant in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
         if target in width and _is_one_per_channel(_constant_sizes(graph, constant), width[target]):
             found.append(constant)
     if behind is not None:
         # Scale, mean and variance may be combined to one factor and one addend before they meet the data.
-        edges = np.flatnonzero(joins[graph.target] & ~graph.control & (origin[graph.source] < 0))
+        edges = np.flatnonzero(joining[graph.target] & ~graph.control & (origin[graph.source] < 0))
         for target, source in zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True):
             if target in width:
                 found += (
@@ -130,9 +130,10 @@ def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
         if op in DEPTHWISE_OPS:
             channels[target] = kernel[-1] * kernel[-2]
             continue
-        turned = _has_transposed_kernel(graph, target, int(constant), origin)
-        if not (turned and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):  # reshaped: its rows combine several axes
-            channels[target] = kernel[-2] if turned else kernel[-1]
+        is_transposed = _has_transposed_kernel(graph, target, int(constant), origin)
+        # The rows of a reshaped kernel combine several axes.
+        if not (is_transposed and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):
+            channels[target] = kernel[-2] if is_transposed else kernel[-1]
     return channels
 
 
@@ -213,25 +214,25 @@ def _find_normalization_constants(graph: Graph, constant: Ints) -> dict[int, str
         return {}
     kind = np.array([NORMALIZATION_OPS.index(op) if op in NORMALIZATION_OPS else -1 for op in graph.op_types])[graph.op]
     kind, constant = np.append(kind, -1), np.append(constant, -1)  # entry of node -1
-    into = np.flatnonzero((kind[graph.target] >= 0) & ~graph.control)
-    ends = zip(graph.target[into].tolist(), graph.slot[into].tolist(), graph.source[into].tolist(), strict=True)
+    edges = np.flatnonzero((kind[graph.target] >= 0) & ~graph.control)
+    ends = zip(graph.target[edges].tolist(), graph.slot[edges].tolist(), graph.source[edges].tolist(), strict=True)
     # (op, slot) ─▶ input node
-    given = {(target, slot): source for target, slot, source in ends}
+    input_of = {(target, slot): source for target, slot, source in ends}
 
     def input_of_type(node: int, slot: int, op: str) -> int:
-        source = given.get((node, slot), -1)
+        source = input_of.get((node, slot), -1)
         return source if kind[source] == NORMALIZATION_OPS.index(op) else -1
 
-    words: dict[int, str] = {}
+    roles: dict[int, str] = {}
     # x ─▶ Sub ─────────────────────▶ RealDiv        mean: input 1 of Sub, variance: input 0 of Sqrt
     #                    Sqrt ─▶ Maximum ─┘
     for ratio in np.flatnonzero(kind == NORMALIZATION_OPS.index("RealDiv")).tolist():
         centred = input_of_type(ratio, 0, "Sub")
         root = input_of_type(input_of_type(ratio, 1, "Maximum"), 0, "Sqrt")
-        mean, variance = (int(constant[given.get(key, -1)]) for key in ((centred, 1), (root, 0)))
+        mean, variance = (int(constant[input_of.get(key, -1)]) for key in ((centred, 1), (root, 0)))
         if min(mean, variance) >= 0:
-            words |= {mean: "mean", variance: "variance"}
-    return words
+            roles |= {mean: "mean", variance: "variance"}
+    return roles
 
 
 HANDLE_READS = VARIABLE_READ_OPS | ROW_READ_OPS  # give the value, or rows of it, behind a handle
@@ -273,35 +274,39 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
 
     A graph of PyTorch has none: its parameters are constants already.
     """
-    none = np.full(len(graph), -1, np.int32)
+    no_origin = np.full(len(graph), -1, np.int32)
     if graph.is_value_trace:
-        return ValueOrigins(none, {})
+        return ValueOrigins(no_origin, {})
     if not graph.is_exported and not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
-        return ValueOrigins(none, {}, doubtful=tuple(opaque_ops_with_numbers(graph)))
+        return ValueOrigins(no_origin, {}, doubtful=tuple(opaque_ops_with_numbers(graph)))
     bindings = _bind_call_arguments(graph)
-    made = _find_weight_makers(graph, bindings)
+    is_made = _find_weight_makers(graph, bindings)
     # In an exported program, reshaped weights are weights too.
-    through = PASS_THROUGH_OPS.union(op for op in graph.op_types if has_framework(op) and has_role(op, *PASSING_ROLES))
-    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none), through)
+    passing = PASS_THROUGH_OPS.union(op for op in graph.op_types if has_framework(op) and has_role(op, *PASSING_ROLES))
+    origin = _propagate_origins(graph, np.where(is_made, np.arange(len(graph), dtype=np.int32), no_origin), passing)
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
     # A variable is always a weight; a constant only if it is used like one.
     reads = find_frozen_reads(graph, bindings)
     # If reads show which constants were variables, or there are variables, a number in the code is not a weight.
     literal = (reads.distinguish_weights and not reads.stripped) or bool((origin >= 0).any())
-    kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
-    counted = np.zeros(len(graph), bool)
-    counted[kept[kept >= 0]] = True
-    may_keep_more = made
+    frozen = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
+    is_frozen = np.zeros(len(graph), bool)
+    is_frozen[frozen[frozen >= 0]] = True
+    may_keep_more = is_made
     if graph.is_exported:
         # Only an exported program computes constants from weights, and has results of the whole model.
-        may_keep_more = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
+        may_keep_more = is_made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
     # The file marks nodes if the model has further variables that the graph does not use.
     keeping_more = graph.nodes_having(KEEPS_MORE_ATTR, np.flatnonzero(may_keep_more).tolist())
-    doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_ops_with_numbers(graph), *keeping_more]
-    origin = np.where(origin < 0, kept, origin)
+    doubtful = [
+        *doubtful_constants(graph, constants, is_frozen, literal),
+        *opaque_ops_with_numbers(graph),
+        *keeping_more,
+    ]
+    origin = np.where(origin < 0, frozen, origin)
     bound = _origins_by_argument(origin, bindings)
-    return ValueOrigins(_extend_into_functions(graph, origin, bindings, through), bound, roles, tuple(doubtful))
+    return ValueOrigins(_extend_into_functions(graph, origin, bindings, passing), bound, roles, tuple(doubtful))
 
 
 PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
@@ -312,22 +317,22 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 
 def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
     """Mark variables, and the arguments and placeholders used as handles of variables, here or in a called function."""
-    made = graph.nodes_of_types(VARIABLE_OPS.__contains__)
+    is_maker = graph.nodes_of_types(VARIABLE_OPS.__contains__)
     handed = np.flatnonzero(graph.nodes_of_types(ARGUMENT_OPS.__contains__))
     if not len(handed):
-        return made
-    uses = graph.nodes_of_types(lambda op: op in HANDLE_READS or bool(VARIABLE_WRITER.fullmatch(op)))
-    used = np.zeros(len(graph), bool)
+        return is_maker
+    uses_handle = graph.nodes_of_types(lambda op: op in HANDLE_READS or bool(VARIABLE_WRITER.fullmatch(op)))
+    is_used = np.zeros(len(graph), bool)
     # The handle is the first input of every op that reads or writes a variable.
-    used[graph.source[uses[graph.target] & ~graph.control & (graph.slot == 0)]] = True
-    handles = {node for node in handed[used[handed]].tolist() if _is_resource_handle(graph, node)}
+    is_used[graph.source[uses_handle[graph.target] & ~graph.control & (graph.slot == 0)]] = True
+    handles = {node for node in handed[is_used[handed]].tolist() if _is_resource_handle(graph, node)}
     arguments = set(handed.tolist())
-    givers: dict[int, list[int]] = {}
+    sources_of: dict[int, list[int]] = {}
     for source, argument in bindings:
-        givers.setdefault(argument, []).append(source)
+        sources_of.setdefault(argument, []).append(source)
     # An argument that is a handle in a function is a handle in its callers.
-    made[list(reachable_from(handles, lambda inner: arguments.intersection(givers.get(inner, ()))))] = True
-    return made
+    is_maker[list(reachable_from(handles, lambda inner: arguments.intersection(sources_of.get(inner, ()))))] = True
+    return is_maker
 
 
 def _is_resource_handle(graph: Graph, node: int) -> bool:
@@ -352,21 +357,21 @@ def _bind_call_arguments(graph: Graph) -> list[tuple[int, int]]:
     pairs: dict[tuple[int, int], None] = {}
     # Edges are sorted by target: the inputs of a call are a run.
     ends = np.searchsorted(graph.target, np.array([(call.node, call.node + 1) for call in graph.calls]).reshape(-1, 2))
-    done: set[tuple[int, int, str]] = set()  # a list of functions may repeat one thousands of times
+    seen_calls: set[tuple[int, int, str]] = set()  # a list of functions may repeat one thousands of times
     for call, (start, stop) in zip(graph.calls, ends.tolist(), strict=True):
-        if (call.node, call.function, call.attr) in done:
+        if (call.node, call.function, call.attr) in seen_calls:
             continue
-        done.add((call.node, call.function, call.attr))
+        seen_calls.add((call.node, call.function, call.attr))
         arguments = graph.functions[call.function].args
         op = graph.op_types[graph.op[call.node]]
-        joined = wiring_of_call(op, graph.node_def(call.node), call.attr, len(arguments))
-        behind = joined.first_free_input
+        wiring = wiring_of_call(op, graph.node_def(call.node), call.attr, len(arguments))
+        stop_slot = wiring.first_free_input
         for edge in range(start, stop):
-            if graph.slot[edge] >= behind:
+            if graph.slot[edge] >= stop_slot:
                 break  # edges are in the order of slots
             if not graph.control[edge]:
-                for to in joined.arguments_of_input(int(graph.slot[edge])):
-                    pairs[int(graph.source[edge]), arguments[to]] = None
+                for position in wiring.arguments_of_input(int(graph.slot[edge])):
+                    pairs[int(graph.source[edge]), arguments[position]] = None
     return list(pairs)
 
 
@@ -389,20 +394,20 @@ def _extend_into_functions(
     """Return origins with arguments to which every call passes a weight, except those of loops, which may change it."""
     op_of_call = [graph.op_types[graph.op[call.node]] for call in graph.calls]
     calls = zip(graph.calls, op_of_call, strict=True)
-    other = {call.function for call, op in calls if call.attr and not has_role(op, Role.CALL, Role.LAUNCH)}
-    givers: dict[int, list[int]] = {}
+    loop_functions = {call.function for call, op in calls if call.attr and not has_role(op, Role.CALL, Role.LAUNCH)}
+    sources_of: dict[int, list[int]] = {}
     for source, argument in bindings:
-        if int(graph.function[argument]) not in other:
-            givers.setdefault(argument, []).append(source)
+        if int(graph.function[argument]) not in loop_functions:
+            sources_of.setdefault(argument, []).append(source)
     for _ in range(MAX_FOLLOWED_CARRIERS):
-        passed = [made for made, sources in givers.items() if origin[made] < 0 and (origin[sources] >= 0).all()]
-        if not passed:
+        bound = [arg for arg, sources in sources_of.items() if origin[arg] < 0 and (origin[sources] >= 0).all()]
+        if not bound:
             break
         origin = origin.copy()
-        origin[passed] = passed
+        origin[bound] = bound
         origin = _propagate_origins(graph, origin, through)
-        for made in passed:
-            del givers[made]
+        for arg in bound:
+            del sources_of[arg]
     return origin
 
 
@@ -429,33 +434,35 @@ def _frozen_weight_origins(
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
-    placed = weight_slot_edges(graph) & (origin[graph.source] >= 0)
-    placed &= ~_edges_multiplied_by_weight(graph, known) | known[graph.source]
+    in_slot = weight_slot_edges(graph) & (origin[graph.source] >= 0)
+    in_slot &= ~_edges_multiplied_by_weight(graph, known) | known[graph.source]
     # With a read like "w/read" even a single number is a weight.
-    read_alone = {*distinct_values(graph.source[read]).tolist(), *roles}
-    given = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
-    certain = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
+    any_size = {*distinct_values(graph.source[read]).tolist(), *roles}
+    passed = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
+    certain = np.concatenate((origin[graph.source[in_slot]], graph.source[read], list(roles), passed)).astype(np.int64)
     # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
-    turned = _propagate_origins(graph, origin, REARRANGING_OPS)
-    moved = weight_slot_edges(graph) & (origin[graph.source] < 0) & (turned[graph.source] >= 0) & (graph.slot > 0)
-    moved &= ~np.isin(turned[graph.source], certain)
-    likely = [*certain.tolist(), *turned[graph.source[moved]].tolist()]
+    moved = _propagate_origins(graph, origin, REARRANGING_OPS)
+    moved_in_slot = (
+        weight_slot_edges(graph) & (origin[graph.source] < 0) & (moved[graph.source] >= 0) & (graph.slot > 0)
+    )
+    moved_in_slot &= ~np.isin(moved[graph.source], certain)
+    likely = [*certain.tolist(), *moved[graph.source[moved_in_slot]].tolist()]
     if not literal:
-        likely, one_per_channel = _weights_by_use(graph, origin, turned, likely)
+        likely, one_per_channel = _weights_by_use(graph, origin, moved, likely)
         if not len(read):
-            read_alone |= {*one_per_channel, *constant_biases(graph, origin)}
-    weights = [node for node in sorted(set(likely)) if _has_min_elements(graph, node, 1 if node in read_alone else 2)]
+            any_size |= {*one_per_channel, *constant_biases(graph, origin)}
+    weights = [node for node in sorted(set(likely)) if _has_min_elements(graph, node, 1 if node in any_size else 2)]
     if literal:
         tables = looked_up_tables(graph, origin)
-        weights = [node for node in weights if node in read_alone or node in tables]
+        weights = [node for node in weights if node in any_size or node in tables]
     if reads.distinguish_weights:
         weights = [*{*weights, *reads.read.tolist()}]
-    kept = np.zeros(len(graph), bool)
-    kept[weights] = True
+    is_weight = np.zeros(len(graph), bool)
+    is_weight[weights] = True
     # Only the path to a weight slot is a weight; other users of the constant stay ops.
-    leads = _nodes_feeding_only_weights(graph, turned, moved) & kept[turned]
-    direct = (origin >= 0) & kept[origin]
-    return np.where(direct, origin, np.where(leads, turned, np.int32(-1)))
+    leads_to_slot = _nodes_feeding_only_weights(graph, moved, moved_in_slot) & is_weight[moved]
+    direct = (origin >= 0) & is_weight[origin]
+    return np.where(direct, origin, np.where(leads_to_slot, moved, np.int32(-1)))
 
 
 def _weights_by_use(graph: Graph, origin: Ints, turned: Ints, likely: list[int]) -> tuple[list[int], list[int]]:
@@ -494,16 +501,16 @@ def _nodes_passed_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> l
     bound = np.array([argument for _, argument in bindings], np.int32)
     arguments[bound] = bound
     arguments = _propagate_origins(graph, arguments, REARRANGING_OPS | PARTING_OPS)
-    placed = weight_slot_edges(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
-    used = set(distinct_values(arguments[graph.source[placed]]).tolist())
-    givers: dict[int, list[int]] = {}
+    in_slot = weight_slot_edges(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
+    used = set(distinct_values(arguments[graph.source[in_slot]]).tolist())
+    sources_of: dict[int, list[int]] = {}
     for source, argument in bindings:
-        givers.setdefault(argument, []).append(source)
+        sources_of.setdefault(argument, []).append(source)
 
     def outer_arguments(argument: int) -> list[int]:
-        return [int(arguments[source]) for source in givers.get(argument, ()) if arguments[source] >= 0]
+        return [int(arguments[source]) for source in sources_of.get(argument, ()) if arguments[source] >= 0]
 
-    return [source for argument in reachable_from(used, outer_arguments) for source in givers.get(argument, ())]
+    return [source for argument in reachable_from(used, outer_arguments) for source in sources_of.get(argument, ())]
 
 
 def weight_slot_edges(graph: Graph) -> Bools:

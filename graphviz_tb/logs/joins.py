@@ -71,11 +71,11 @@ def _parse_tag(name: str) -> LookedUpTag:
         core = core[: found.start()]
     if core and core != name:
         forms.append(core)
-    whole = forms[-1]
+    without_suffix = forms[-1]
     while (split := TAG_SEPARATOR.search(core)) and core[: split.start()] in TAG_PREFIXES and core[split.end() :]:
         core = core[split.end() :]
         forms.append(core)
-    return LookedUpTag(name, tuple(forms), whole, _aspect_in_words(name))
+    return LookedUpTag(name, tuple(forms), without_suffix, _aspect_in_words(name))
 
 
 def _aspect_in_words(name: str) -> MeasuredAspect | None:
@@ -261,19 +261,19 @@ def _match_paths(paths: ModulePaths, parts: Sequence[str]) -> MatchedPaths:
     reached: dict[PathTree, int] = {paths.root: 0}
     found: MatchedPaths = {}
     for place, part in enumerate(parts):
-        fresh = dict.fromkeys(paths.inside.get(part, ()), 1)
+        extended = dict.fromkeys(paths.inside.get(part, ()), 1)
         for path, count in reached.items():
             if part in path.below:
-                longer = path.below[part]
-                fresh[longer] = max(count + 1, fresh.get(longer, 0))
+                child = path.below[part]
+                extended[child] = max(count + 1, extended.get(child, 0))
         found[place] = {
             path: count
-            for path, count in fresh.items()
+            for path, count in extended.items()
             if path.rows and _is_specific_match(path, count, parts, paths.parameters)
         }
-        if len(reached) + len(fresh) > MAX_JOIN_PATHS:
+        if len(reached) + len(extended) > MAX_JOIN_PATHS:
             break
-        reached |= {path: max(count, reached.get(path, 0)) for path, count in fresh.items()}
+        reached |= {path: max(count, reached.get(path, 0)) for path, count in extended.items()}
     return found
 
 
@@ -297,30 +297,30 @@ def _best_matches(walked: MatchedPaths, places: range) -> list[PathTree]:
 def _collect_module_paths(hierarchy: Hierarchy, wanted: frozenset[str]) -> ModulePaths:
     """Collect the paths of all layers and scopes, and of ops whose last part is `wanted`."""
     root = PathTree()
-    inside: dict[str, list[PathTree]] = {}
-    at: dict[int, PathTree] = {0: root}
+    paths_by_name: dict[str, list[PathTree]] = {}
+    path_of_row: dict[int, PathTree] = {0: root}
     keep, pytorch = _rows_with_model_ops(hierarchy), hierarchy.graph.has_module_scopes
     for row in range(1, len(hierarchy)):
-        above = int(hierarchy.parent[row])
-        around = root if above < 0 else at.get(above)
+        parent = int(hierarchy.parent[row])
+        around = root if parent < 0 else path_of_row.get(parent)
         if around is None or hierarchy.mark[row] or not keep[row]:
             continue
         if hierarchy.kind[row] == FUNCTION_ROW or hierarchy.kind[row] in STACK_KINDS:
-            at[row] = around
+            path_of_row[row] = around
             continue
-        layer = hierarchy.kind[row] == SCOPE_ROW or hierarchy.name[row] in hierarchy.graph.layers
+        is_layer = hierarchy.kind[row] == SCOPE_ROW or hierarchy.name[row] in hierarchy.graph.layers
         for parts in _path_parts(hierarchy, row, pytorch):
-            if not layer and parts[-1] not in wanted:
+            if not is_layer and parts[-1] not in wanted:
                 continue
             path = around
             for part in parts:
                 path = path.child(part)
-            at.setdefault(row, path)
+            path_of_row.setdefault(row, path)
             if parts:
                 path.rows.append(row)
-            if layer and not pytorch and len(path.rows) == 1 and path.parts[-1] in wanted:
-                inside.setdefault(path.parts[-1], []).append(path)
-    return ModulePaths(root, inside, _parameter_paths(hierarchy.graph) if pytorch else ())
+            if is_layer and not pytorch and len(path.rows) == 1 and path.parts[-1] in wanted:
+                paths_by_name.setdefault(path.parts[-1], []).append(path)
+    return ModulePaths(root, paths_by_name, _parameter_paths(hierarchy.graph) if pytorch else ())
 
 
 def _path_parts(hierarchy: Hierarchy, row: int, pytorch: bool) -> list[tuple[str, ...]]:

@@ -42,26 +42,26 @@ def row_values_at(
 ) -> dict[int, RowValue]:
     """Return the value of every row at a step, from the last point of each tag up to it. `joined` are all rows that
     logged anything; without a `median` (0) nothing counts as vanished or exploded."""
-    above = RowsAbove(hierarchy)
-    gathered: dict[int, GatheredSums] = defaultdict(GatheredSums)
-    own: dict[int, list[tuple[TagValues, int]]] = defaultdict(list)
+    rows_above = RowsAbove(hierarchy)
+    sums_by_row: dict[int, GatheredSums] = defaultdict(GatheredSums)
+    points_by_row: dict[int, list[tuple[TagValues, int]]] = defaultdict(list)
     for tag in tags:
         point = int(np.searchsorted(tag.step, step, "right")) - 1
         if point < 0:
             continue
         for row in tag.join.rows:
-            own[row].append((tag, point))
-        for up in {around for row in tag.join.rows for around in above(row)}:
-            gathered[up].points.append((tag, point))
-    states = {row: _condition_and_value(points, median, gather) for row, points in own.items()}
-    for row in own:
-        for up in above(row):
-            gathered[up].layers.add(row)
-    of: dict[int, int] = defaultdict(int)
-    for row in set(joined) | set(own):
-        for up in above(row):
-            of[up] += 1
-    return {row: _row_value(sums, states, of[row], gather) for row, sums in sorted(gathered.items())}
+            points_by_row[row].append((tag, point))
+        for group in {around for row in tag.join.rows for around in rows_above(row)}:
+            sums_by_row[group].points.append((tag, point))
+    states = {row: _condition_and_value(points, median, gather) for row, points in points_by_row.items()}
+    for row in points_by_row:
+        for group in rows_above(row):
+            sums_by_row[group].layers.add(row)
+    joined_counts: dict[int, int] = defaultdict(int)
+    for row in set(joined) | set(points_by_row):
+        for group in rows_above(row):
+            joined_counts[group] += 1
+    return {row: _row_value(sums, states, joined_counts[row], gather) for row, sums in sorted(sums_by_row.items())}
 
 
 def _condition_and_value(
@@ -102,18 +102,18 @@ def _gather_values(points: Sequence[tuple[TagValues, float, float]], gather: Gat
     if gather == "ratio":
         gradient = [value for tag, value, _ in finite if tag.join.aspect is MeasuredAspect.GRADIENT]
         weight = [value for tag, value, _ in finite if tag.join.aspect is MeasuredAspect.WEIGHT]
-        below = _root_of_squares(weight)
-        return _root_of_squares(gradient) / below if gradient and below else nan
+        weight_norm = _root_of_squares(weight)
+        return _root_of_squares(gradient) / weight_norm if gradient and weight_norm else nan
     if gather == "root of squares":
         return _root_of_squares([value for _, value, _ in finite])
     if gather == "largest":
         return max(value for _, value, _ in finite)
-    total = sum(number for *_, number in finite)
+    total = sum(count for *_, count in finite)
     if not total:
         return 0.0
     if gather == "root of mean squares":
-        return sqrt(sum(number * value * value for _, value, number in finite) / total)
-    return sum(number * value for _, value, number in finite) / total
+        return sqrt(sum(count * value * value for _, value, count in finite) / total)
+    return sum(count * value for _, value, count in finite) / total
 
 
 def _root_of_squares(values: Sequence[float]) -> float:

@@ -71,22 +71,22 @@ def profiles_by_step(
 
 
 def _select_traces(source: Any, loaded: LoadedGraph, options: Options) -> dict[str, RunMetadata]:
-    chosen: dict[str, RunMetadata] = {}
+    traces: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
     step = "all" if options.read.step is None else options.read.step
-    elsewhere = False
+    in_step_file = False
     for file in files:
         steps = _steps_of_profile(_statistics_in_file(file, options.read), options.read.profile)
         # --step selects within a file of several steps; a file with one step is used as a whole.
         several = options.read.step is not None and len(steps) > 1
-        elsewhere |= several
+        in_step_file |= several
         tags = _matching_step_tags(steps, step) if several else list(steps)
-        chosen.update((f"{file}:{tag}" if tag else file, steps[tag]) for tag in tags)
+        traces.update((f"{file}:{tag}" if tag else file, steps[tag]) for tag in tags)
     # Otherwise select steps of the source itself.
-    if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
-        own = _steps_of_profile(loaded.run_metadata or _statistics_in_source(source, options), options.read.profile)
-        chosen.update((tag, own[tag]) for tag in _matching_step_tags(own, step))
-    return chosen
+    if (options.read.step is not None and not in_step_file) or (options.read.profile is not None and not files):
+        found = _steps_of_profile(loaded.run_metadata or _statistics_in_source(source, options), options.read.profile)
+        traces.update((tag, found[tag]) for tag in _matching_step_tags(found, step))
+    return traces
 
 
 def _join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:

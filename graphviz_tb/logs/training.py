@@ -136,10 +136,10 @@ def _select_joins(training: TrainingLog, options: PictureOptions) -> dict[str, T
     Without a pattern: gradients, else weights, else activations, whatever exists first; for "ratio", gradients and
     weights.
     """
-    numbers = {
+    numeric_tags = {
         series.tag for series in training.logged.series if series.kind in ("scalar", "histogram") and len(series)
     }
-    joined = {tag: join for tag, join in training.joins.items() if join.is_joined and tag in numbers}
+    joined = {tag: join for tag, join in training.joins.items() if join.is_joined and tag in numeric_tags}
     if not joined:
         raise MissingFacts(
             f"none of the {len(training.joins):,} tags of the log belongs to a node of this graph",

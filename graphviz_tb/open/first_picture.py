@@ -144,9 +144,9 @@ class FirstPicture:
         content = self.shown_content(path)
         level = self.metagraph(content)
         # On a level with data edges, children without any are off the main flow.
-        joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
-        joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
-        away = level.mask.extracted_children
+        connected = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
+        connected |= {bridge.child for bridge in level.bridges if bridge.tensors}
+        extracted = level.mask.extracted_children
         # Everything in a group behind the last weights is behind them, too.
         behind = (
             set(range(len(level.children)))
@@ -158,8 +158,8 @@ class FirstPicture:
             child = child_path(self.hierarchy, content, row)
             if row not in own or self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
                 continue  # drawn as its only op, or a leg, shown beside others
-            if position not in away and opens_without_recursion(self.hierarchy, child):
-                if joined and position not in joined:
+            if position not in extracted and opens_without_recursion(self.hierarchy, child):
+                if connected and position not in connected:
                     self.off_flow.add(child)
                 if position in behind:
                     self.after_weights.add(child)
@@ -290,21 +290,21 @@ class FirstPicture:
     def feeds_members(self, path: RowPath, fed: int) -> bool:
         """Return whether the output of a stack reaches several members of the stack `fed`, as an encoder feeds its
         decoder. The two stand side by side, so the picture has room for both."""
-        hierarchy, around, row = self.hierarchy, path[-1], path[-1]
-        while around >= 0 and not around < fed < hierarchy.end[around]:
-            row, around = around, int(hierarchy.parent[around])
-        if around < 0 or row == around:
+        hierarchy, top, row = self.hierarchy, path[-1], path[-1]
+        while top >= 0 and not top < fed < hierarchy.end[top]:
+            row, top = top, int(hierarchy.parent[top])
+        if top < 0 or row == top:
             return False
-        level = self.metagraph((*path[:-1], around))
+        level = self.metagraph((*path[:-1], top))
         if row not in level.children:
             return False
-        behind = _behind_child(level, level.children.index(row))
+        downstream = _behind_child(level, level.children.index(row))
         members = hierarchy.children(sole_stack(hierarchy, fed))
-        leaving = [edge.flat_edges for edge in level.edges if edge.tensors and edge.source in behind]
+        leaving = [edge.flat_edges for edge in level.edges if edge.tensors and edge.source in downstream]
         rows = [hierarchy.row_of_node[hierarchy.graph.target[flat]] for flat in leaving if flat is not None]
-        joined = np.concatenate(rows) if rows else members[:0]
-        joined = joined[(joined > fed) & (joined < hierarchy.end[fed])]
-        return len(distinct_values(np.searchsorted(members, joined, side="right"))) > 1
+        fed_rows = np.concatenate(rows) if rows else members[:0]
+        fed_rows = fed_rows[(fed_rows > fed) & (fed_rows < hierarchy.end[fed])]
+        return len(distinct_values(np.searchsorted(members, fed_rows, side="right"))) > 1
 
     def has_room(self, paths: Sequence[RowPath], stands_beside: bool = False) -> bool:
         """Return whether the picture has room for groups with repeats.

@@ -49,18 +49,18 @@ def open_groups(
     """
     opened: OpenSet = {GRAPH_ROOT: None}
     notices: tuple[Notice, ...] = ()
-    most = min(options.max_open, MAX_OPEN_BOXES)
+    max_boxes = min(options.max_open, MAX_OPEN_BOXES)
     if options.open_all:
-        notices = _open_breadth_first(hierarchy, metagraph, opened, most, None)
+        notices = _open_breadth_first(hierarchy, metagraph, opened, max_boxes, None)
     elif options.depth != "auto":
-        notices = _open_breadth_first(hierarchy, metagraph, opened, most, options.depth)
+        notices = _open_breadth_first(hierarchy, metagraph, opened, max_boxes, options.depth)
     elif not options.open:
         opened.update(dict.fromkeys(first_open_groups(hierarchy, metagraph, shows_one_member(options))))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
-    shown = _contents_size(hierarchy, metagraph, opened if options.open else ())
+    box_count = _contents_size(hierarchy, metagraph, opened if options.open else ())
     for paths in names.find_each(options.open):
-        shown, odd = _open_matches(hierarchy, metagraph, opened, paths, most, shown)
-        notices += odd
+        box_count, match_notices = _open_matches(hierarchy, metagraph, opened, paths, max_boxes, box_count)
+        notices += match_notices
     if options.open and shows_one_member(options):
         _open_usual_members(hierarchy, opened)
         _open_scopes_inside(hierarchy, opened)

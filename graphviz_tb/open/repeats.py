@@ -161,7 +161,7 @@ class ModelRepeats:
             for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
             if hierarchy.op_count(row) >= MIN_MEMBER_OPS * count[row] and not self.quiet[row]
         ]
-        longer: set[int] = set()
+        excluded: set[int] = set()
         for row in rows:
             around = int(hierarchy.parent[row])
             while around >= 0:
@@ -170,10 +170,10 @@ class ModelRepeats:
                     and count[around] <= MAX_OUTER_MEMBERS
                     and count[row] > count[around]
                 ):
-                    longer.add(around)
+                    excluded.add(around)
                 around = int(hierarchy.parent[around])
-        longer |= _unrolled_layers(hierarchy, rows)
-        return [row for row in rows if row not in longer]
+        excluded |= _unrolled_layers(hierarchy, rows)
+        return [row for row in rows if row not in excluded]
 
 
 # Groups of one level that are alike open together.

@@ -195,41 +195,41 @@ def read_source(
         from graphviz_tb.formats.live_objects import message_of_object
 
         source, options = message_of_object(source, options.signature), replace(options, signature=None)
-    name, holding = source_contents(source, options, progress)
-    chosen = _choose_graph(holding, options)
-    content = chosen.load()
+    name, contents = source_contents(source, options, progress)
+    selected = _choose_graph(contents, options)
+    content = selected.load()
     graph = content.plain() if content.plain and options.whole_file else content.graph_def
     left_out = content.left_out
     # A conceptual graph is the model as written in the program: it has no runtime ops.
-    if chosen.entry.kind == "op" and not options.whole_file:
-        graph, more = _clean_graph(content)
-        left_out += more
+    if selected.entry.kind == "op" and not options.whole_file:
+        graph, dropped = _clean_graph(content)
+        left_out += dropped
     if not graph.node and not graph.library.function:
         raise NoGraph(f"{name}: the graph has no nodes")
-    entry = chosen.entry
+    entry = selected.entry
     # A message in memory has no size on disk to compare with.
     if options.limits_memory and entry.bytes:
         check_node_count(graph, entry.bytes, name)
-        if holding.packed is not None:  # uncompressed, each input takes at least three bytes
-            check_input_count(graph, holding.packed, name)
+        if contents.packed is not None:  # uncompressed, each input takes at least three bytes
+            check_input_count(graph, contents.packed, name)
     if options.signature is not None and not content.signatures:
         raise RequestError(NO_SIGNATURE_MESSAGE)
     if options.strict:
-        _raise_first_notice((*holding.notices, *content.notices))
+        _raise_first_notice((*contents.notices, *content.notices))
     return LoadedGraph(
         graph=graph,
         kind="conceptual" if entry.kind == "conceptual" else "op",
         label=" · ".join((_graph_label(entry, _source_display_name(name, source)), *_signature_words(content))),
-        run_metadata=LazyProfiles(holding.profiles.get(entry.run, {})),
+        run_metadata=LazyProfiles(contents.profiles.get(entry.run, {})),
         signatures=content.signatures,
-        notices=(*holding.notices, *content.notices, *_conceptual_graph_notice(entry, options)),
+        notices=(*contents.notices, *content.notices, *_conceptual_graph_notice(entry, options)),
         signature=content.signature,
         left_out=left_out,
-        layers={} if options.whole_file else content.layers or _layers_of_same_run(holding, chosen, graph),
+        layers={} if options.whole_file else content.layers or _layers_of_same_run(contents, selected, graph),
         described=content.described,
         run=entry.run,
         format=entry.format,
-        graph_runs=holding.graph_runs,
+        graph_runs=contents.graph_runs,
     )
 
 

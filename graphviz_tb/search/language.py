@@ -182,24 +182,24 @@ def _parse_term(word: str) -> Query:
     >>> _parse_term("params<=1.001K")
     NumberTerm(quantity='parameters', sign='<=', limit=1001.0)
     """
-    compared = COMPARISON_TERM.fullmatch(word)
-    if compared:
-        quantity = QUERY_QUANTITIES.get(compared[1].lower())
-        if quantity is None and compared[2] in "==":  # an attribute: `name=value`
+    comparison = COMPARISON_TERM.fullmatch(word)
+    if comparison:
+        quantity = QUERY_QUANTITIES.get(comparison[1].lower())
+        if quantity is None and comparison[2] in "==":  # an attribute: `name=value`
             return TextTerm("", word)
         if quantity is None:
-            raise _query_error("quantity", compared[1])
+            raise _query_error("quantity", comparison[1])
         # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
-        number = float(f"{float(compared[3]) * _unit_factor(quantity, compared[4]):.15g}")
-        return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
+        number = float(f"{float(comparison[3]) * _unit_factor(quantity, comparison[4]):.15g}")
+        return NumberTerm(quantity, "==" if comparison[2] == "=" else comparison[2], number)
     if without_number := COMPARED_QUANTITY.fullmatch(word):
         raise _query_error("number", without_number[1] + without_number[2], without_number[3])
-    found = FIELD_TERM.fullmatch(word)
-    if found is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
+    field_match = FIELD_TERM.fullmatch(word)
+    if field_match is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
         raise _query_error("field", misspelt[1], word)
-    if found and not found[2].replace('"', ""):
-        raise _query_error("empty", found[1])
-    field, text = (found[1].lower().replace("key", "attr"), found[2]) if found else ("", word)
+    if field_match and not field_match[2].replace('"', ""):
+        raise _query_error("empty", field_match[1])
+    field, text = (field_match[1].lower().replace("key", "attr"), field_match[2]) if field_match else ("", word)
     regex = REGEX_TERM.fullmatch(text)
     if regex:
         return TextTerm(field, ("(?i)" if "i" in regex[2] else "") + regex[1], regex=True)
@@ -292,11 +292,11 @@ def parse_assertion(text: str) -> Assertion:
         hint = f"it begins with one of: {', '.join(ASSERTED_QUANTITIES)}; examples: {ASSERTION_EXAMPLES}"
         raise MalformedAssertion(what, text, name.start(1) if name else 0, hint=hint)
     quantity = ASSERTED_QUANTITIES[name[1].lower()]
-    at = _query_end(text, name.end())
-    query = _parse_inner_query(text, name.end(), at) if at > name.end() else None
+    position = _query_end(text, name.end())
+    query = _parse_inner_query(text, name.end(), position) if position > name.end() else None
     if quantity == MATCH_COUNT and query is None:
-        raise MalformedAssertion("count takes a query", text, at, hint="count(op:Cast) == 0")
-    sign, limit = _parse_comparison(text, at, quantity)
+        raise MalformedAssertion("count takes a query", text, position, hint="count(op:Cast) == 0")
+    sign, limit = _parse_comparison(text, position, quantity)
     return Assertion(text.strip(), query, NumberTerm(quantity, "==" if sign == "=" else sign, limit))
 
 

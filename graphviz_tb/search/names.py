@@ -351,8 +351,8 @@ class RowFinder:
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
             return [join_address([name]) for name in (*reversed(self.index(0)), *functions)]  # in file order
-        by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION_ROW]
-        paths: list[RowPath] = [(row,) for function in by_itself for row in self.index(function).values()]
+        opened_functions = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION_ROW]
+        paths: list[RowPath] = [(row,) for function in opened_functions for row in self.index(function).values()]
         paths += [
             (*path, row)
             for path in around
@@ -360,11 +360,11 @@ class RowFinder:
             for row in (body, *self.index(body).values())
         ]
         addresses: list[str] = []
-        left: int = MAX_PLACE_LETTERS  # of long addresses the first are enough
+        letters_left: int = MAX_PLACE_LETTERS  # of long addresses the first are enough
         for path in paths or around:
-            if left > 0:
+            if letters_left > 0:
                 addresses.append(path_address(hierarchy, path))
-                left -= len(addresses[-1])
+                letters_left -= len(addresses[-1])
         return addresses
 
     def _match_part(self, path: RowPath, part: str, exact: bool = False) -> list[RowPath]:

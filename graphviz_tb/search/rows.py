@@ -97,17 +97,17 @@ def _evaluate_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
         return ~possible, ~certain
     if isinstance(query, Joined):
         join = np.logical_and if query.every else np.logical_or
-        each = [_evaluate_bounds(rows, part) for part in query.queries]
-        return join.reduce([certain for certain, _ in each]), join.reduce([possible for _, possible in each])
-    held = _evaluate_query(rows, query)
+        bounds = [_evaluate_bounds(rows, part) for part in query.queries]
+        return join.reduce([certain for certain, _ in bounds]), join.reduce([possible for _, possible in bounds])
+    mask = _evaluate_query(rows, query)
     if not isinstance(query, NumberTerm):
-        return held, held.copy()
-    lacking = rows.undercounted_rows(query.quantity)
+        return mask, mask.copy()
+    undercounted = rows.undercounted_rows(query.quantity)
     # The true number may exceed any limit, and is never below its lower bound.
-    over = _compare_rows(rows, NumberTerm(query.quantity, ">", query.limit))
+    exceeds = _compare_rows(rows, NumberTerm(query.quantity, ">", query.limit))
     grows = query.sign in (">", ">=", "!=")
-    certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
-    return certain, held | (lacking if grows else lacking & ~over if query.sign == "==" else False)
+    certain = mask & (exceeds | ~undercounted) if query.sign == "!=" else mask if grows else mask & ~undercounted
+    return certain, mask | (undercounted if grows else undercounted & ~exceeds if query.sign == "==" else False)
 
 
 def _compare_rows(rows: SearchedRows, query: NumberTerm) -> Bools:
@@ -135,13 +135,13 @@ def _rows_with_text(rows: SearchedRows, field: str, query: TextTerm) -> Bools:
     if field in INTERNED_FIELDS:
         numbers, texts = rows.interned_texts(field)
         test = _text_test(query, field, texts)
-        fitting = [number for number, text in enumerate(texts) if text and test(text)]
-        marked |= np.isin(numbers, fitting)
+        matching = [number for number, text in enumerate(texts) if text and test(text)]
+        marked |= np.isin(numbers, matching)
         return marked
     pairs = rows.field_texts(field)
     if query.field and field != "name":  # a first pass finds out whether any value equals the text
-        pairs = iter(kept := list(pairs))
-        test = _text_test(query, field, [text for _, text in kept])
+        pairs = iter(listed := list(pairs))
+        test = _text_test(query, field, [text for _, text in listed])
     else:
         test = _text_test(query, field, ())
     for row, text in pairs:

@@ -123,7 +123,7 @@ async def _cached_response(
     headers = {"cache-control": "no-cache", "etag": entity_tag(tag)}
     if is_not_modified(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
-    kept: AnswerCache = request.app.state.session.kept
+    kept: AnswerCache = request.app.state.session.answer_cache
     body = await kept.cached_body((request.url.path, request.url.query, packs), headers["etag"], make)
     return PiecewiseResponse(body, 200, {**headers, **more}, kind)
 

@@ -121,8 +121,8 @@ class ServedEmbeddings:
     async def start_layout(self, asked: LayoutRequest) -> LayoutWork:
         """Start the layout of an embedding unless it is there already. Raises `RefusedRequest` while a different one is
         under way."""
-        one = self.get(asked.number)
-        stamp = await run_in_thread(self.projector.embedding_stamp, one)
+        embedding = self.get(asked.number)
+        stamp = await run_in_thread(self.projector.embedding_stamp, embedding)
         work = self._works.get(asked)
         if work is not None and work.stamp == stamp and (work.is_running or work.made is not None):
             return work
@@ -132,24 +132,24 @@ class ServedEmbeddings:
         work.stamp = stamp
         while len(self._works) > MAX_KEPT_LAYOUTS:
             self._works.popitem(last=False)
-        work.task = asyncio.create_task(self.run_layout(asked, one, work))
+        work.task = asyncio.create_task(self.run_layout(asked, embedding, work))
         return work
 
-    async def run_layout(self, asked: LayoutRequest, one: Embedding, work: LayoutWork) -> None:
-        method, axes, near = asked.method, asked.axes, asked.near
+    async def run_layout(self, asked: LayoutRequest, embedding: Embedding, work: LayoutWork) -> None:
+        method, axes, neighbours = asked.method, asked.axes, asked.near
         try:
-            values = await run_in_thread(self.projector.values, one)
+            values = await run_in_thread(self.projector.values, embedding)
             rows = await run_in_thread(layout_points, values, method)
             if work.cancelled:
                 return
-            work.job = await run_in_thread(Job, lay_out_points, values[rows], method, axes, near)
+            work.job = await run_in_thread(Job, lay_out_points, values[rows], method, axes, neighbours)
 
             def report(stage: str, done: int, total: int | None) -> None:
                 work.done, work.total = done, total or 0
 
-            found = await work.job.result(report)
+            positions = await work.job.result(report)
             if not work.cancelled:
-                work.made = projection_of_positions(len(values), rows, method, axes, near, found)
+                work.made = projection_of_positions(len(values), rows, method, axes, neighbours, positions)
         except NotLoaded as error:
             work.error = error.error, error.hint
         except TbGraphError as error:

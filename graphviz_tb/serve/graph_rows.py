@@ -122,13 +122,13 @@ class LogColouringCache:
         return self._kept.store((of, asked), None, select_logged(training, options, run))
 
 
-def logged_colour_columns(rows: GraphRows, shown: LoggedSelection, at: int | None) -> bytes:
+def logged_colour_columns(rows: GraphRows, selection: LoggedSelection, at: int | None) -> bytes:
     """Return the columns of one step (None: the last): rows with or without a value, and the looks of their boxes.
 
     The head has fills, texts, the legend, the scale and all steps.
     """
-    stops = shown.logged_steps(MAX_SLIDER_STEPS)
-    values = shown.values_at(stops[-1] if at is None else at)
+    steps = selection.logged_steps(MAX_SLIDER_STEPS)
+    values = selection.values_at(steps[-1] if at is None else at)
     order = sorted(values.rows.keys() | values.silent)
     table = TextTable()
     # These colours use the rows of a hierarchy only.
@@ -137,20 +137,20 @@ def logged_colour_columns(rows: GraphRows, shown: LoggedSelection, at: int | Non
         for theme in THEMES.values()
     ]
     looks, (fill, second, account, start, entries) = row_looks(painters, table, order)
-    usual = [theme_fill_values(tuple(plain_fill(theme, op) for theme in THEMES.values())) for op in (False, True)]
+    plain_fills = [theme_fill_values(tuple(plain_fill(theme, op) for theme in THEMES.values())) for op in (False, True)]
     head = {
         **looks,
-        "plain": usual,
+        "plain": plain_fills,
         "texts": table.numbered_texts(),
         "at": json_integer(values.at),
-        "steps": [json_integer(step) for step in stops],
-        "measure": shown.measure,
-        "measures": list(_applicable_measures(shown)),
+        "steps": [json_integer(step) for step in steps],
+        "measure": selection.measure,
+        "measures": list(_applicable_measures(selection)),
         "low": replace_non_finite(values.low),
         "high": replace_non_finite(values.high),
     }
-    looked = {"fill": fill, "second": second, "account": account, "start": start, "entries": entries}
-    return pack_columns(len(order), [*_value_columns(order, values), *looked.items()], head)
+    look_columns = {"fill": fill, "second": second, "account": account, "start": start, "entries": entries}
+    return pack_columns(len(order), [*_value_columns(order, values), *look_columns.items()], head)
 
 
 def _value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, NDArray[Any]]]:

@@ -95,24 +95,24 @@ class ServedGraphs:
             entries, self.error = (), error
         self.entries = entries
         entries = tuple(entry for entry in entries if entry.kind != "profile")
-        others = False
-        known = {_entry_key(one.entry): one for one in self.listed.values() if one.pair is None}
+        is_changed = False
+        listed_by_key = {_entry_key(listed.entry): listed for listed in self.listed.values() if listed.pair is None}
         for entry in entries:
-            one = known.get(_entry_key(entry))
-            if one is None:
+            listed = listed_by_key.get(_entry_key(entry))
+            if listed is None:
                 self.add_graph(ListedGraph(str(self._next), entry))
                 self._next += 1
-                others = True
+                is_changed = True
                 continue
-            before, one.entry = one.entry, entry
+            before, listed.entry = listed.entry, entry
             if before != entry or changed is None or entry.run in changed:
-                one.version += 1
-                self.forget_page(one)
-                others = True
-        for key in known.keys() - set(map(_entry_key, entries)) if self.error is None else ():
-            self.forget_page(self.listed.pop(known[key].id))
-            others = True
-        return others
+                listed.version += 1
+                self.forget_page(listed)
+                is_changed = True
+        for key in listed_by_key.keys() - set(map(_entry_key, entries)) if self.error is None else ():
+            self.forget_page(self.listed.pop(listed_by_key[key].id))
+            is_changed = True
+        return is_changed
 
     def get(self, number: str) -> ListedGraph:
         """Return a graph by its id, or by two ids with a hyphen the diff of two graphs. Raises `RefusedRequest`."""

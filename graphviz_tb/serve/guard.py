@@ -147,8 +147,8 @@ class RequestGuard:
             morsel = None
         if morsel is not None and _tokens_match(morsel.value, token):
             return None
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if not _tokens_match(given, token):
+        address_token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if not _tokens_match(address_token, token):
             raise RefusedRequest(403, "this server asks for its token", "open the address that `tbgraph serve` printed")
         if scope["path"] != f"{prefix}/":
             return None

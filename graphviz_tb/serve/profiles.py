@@ -50,26 +50,26 @@ class ServedProfiles:
 
     def update_entries(self, entries: Iterable[SourceEntry]) -> bool:
         """Update the traced steps to the entries of the source; return whether any changed."""
-        every = [entry for entry in entries if not entry.variant]
-        known = {(one.entry.run, one.entry.tag): one for one in self.listed.values()}
-        others = False
-        for entry in every:
+        main_entries = [entry for entry in entries if not entry.variant]
+        known = {(profile.entry.run, profile.entry.tag): profile for profile in self.listed.values()}
+        is_changed = False
+        for entry in main_entries:
             if not entry.profile or entry.tag == RUN_GRAPH_TAG:  # such an entry only marks a run with profiles
                 continue
-            graph = _graph_of_trace(every, entry)
-            one = known.pop((entry.run, entry.tag), None)
-            if one is None:
-                one = ListedProfile(str(self._next), entry, graph)
-                self.listed[one.id] = one
+            graph = _graph_of_trace(main_entries, entry)
+            profile = known.pop((entry.run, entry.tag), None)
+            if profile is None:
+                profile = ListedProfile(str(self._next), entry, graph)
+                self.listed[profile.id] = profile
                 self._next += 1
-                others = True
-            elif (one.entry, one.graph) != (entry, graph):
-                one.entry, one.graph, one.version = entry, graph, one.version + 1
-                others = True
-        for one in known.values():
-            del self.listed[one.id]
-            others = True
-        return others
+                is_changed = True
+            elif (profile.entry, profile.graph) != (entry, graph):
+                profile.entry, profile.graph, profile.version = entry, graph, profile.version + 1
+                is_changed = True
+        for profile in known.values():
+            del self.listed[profile.id]
+            is_changed = True
+        return is_changed
 
     def get(self, number: str) -> ListedProfile:
         """Return a traced step by its id. Raises `RefusedRequest`."""

@@ -188,7 +188,7 @@ def _bind_socket(settings: Settings) -> socket.socket:
     ports = range(settings.port, min(65536, settings.port + MAX_PORTS_TRIED)) if settings.port else range(1)
     for port in ports:
         try:
-            family, _, _, _, place = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM)[0]
+            family, _, _, _, address = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM)[0]
         except (socket.gaierror, UnicodeError):
             hint = "--host takes a name or an address of this machine"
             raise RequestError(f"no host {settings.host!r} on this machine", hint=hint) from None
@@ -196,7 +196,7 @@ def _bind_socket(settings: Settings) -> socket.socket:
         try:
             if os.name == "posix":  # on Windows this would share the port of a running program
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind(place)
+            bound.bind(address)
             bound.listen(128)
             return bound
         except OSError as error:

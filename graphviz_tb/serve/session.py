@@ -61,25 +61,25 @@ class ServedSource:
         self.title = settings.title if settings.title is not None else name_of_source(self.source)
         self.start = token_hex(4)  # different for each start, since ids of an earlier server are not valid here
         self.events = ServerEvents(self.start)
-        room = settings.memory // GRAPH_MEMORY_DIVISOR
+        graph_memory = settings.memory // GRAPH_MEMORY_DIVISOR
         self.graphs = ServedGraphs(
             settings.source,
-            room,
+            graph_memory,
             self.events.send_event,
             settings,
             self.joined_names,
         )
-        answers = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
-        self.kept = AnswerCache(answers)
-        self.drawn: BoundedCache[DrawnColumns] = BoundedCache(answers, _drawn_bytes)
-        self.room = settings.memory - room - 2 * answers  # for series, in bytes
+        answer_memory = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
+        self.answer_cache = AnswerCache(answer_memory)
+        self.drawn_columns: BoundedCache[DrawnColumns] = BoundedCache(answer_memory, _drawn_bytes)
+        self.room = settings.memory - graph_memory - 2 * answer_memory  # for series, in bytes
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = LogContents((), ())
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and a hint
         self.read_once = False
         self.log: Log | None = None  # None until there is a log
         self.embeddings = ServedEmbeddings(self.source)
-        self.profiles = ServedProfiles(settings.source, room)
+        self.profiles = ServedProfiles(settings.source, graph_memory)
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
@@ -133,8 +133,8 @@ class ServedSource:
         if await self.embeddings.refresh(self.log, bool(changes)):
             self.events.next_generation()
             self.events.send_event("run", {"runs": []})
-        grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
-        self._graphs_changed.update(changes.graphs, (series.run for series in grown if series.kind == "graph"))
+        grown_series = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
+        self._graphs_changed.update(changes.graphs, (series.run for series in grown_series if series.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self.is_graph_file_replaced()
         before_files, self._graph_files = self._graph_files, await run_in_thread(graph_file_stamps, self.source)
         self._graphs_wanted |= self._graph_files != before_files
@@ -182,11 +182,11 @@ class ServedSource:
         self._graphs_changed.clear()
         # Do not read runs without a graph again.
         runs = None if self.log is None else self.runs_with_graphs(self.logged) | self._graph_files.keys()
-        others = await self.graphs.refresh(changed, runs)
-        others |= self.profiles.update_entries(self.graphs.entries)
+        is_changed = await self.graphs.refresh(changed, runs)
+        is_changed |= self.profiles.update_entries(self.graphs.entries)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun
-        first, self.graphs_listed = not self.graphs_listed, True
-        if others or first:
+        is_first, self.graphs_listed = not self.graphs_listed, True
+        if is_changed or is_first:
             self.events.next_generation()
             self.events.send_event("graph", {"graphs": [graph.graph_entry() for graph in self.graphs.listed.values()]})
 
@@ -304,7 +304,7 @@ class ServedSource:
         """Return the first answer to the viewer: a tag of everything that it depends on, and a function for any thread
         that makes it."""
         listed = [listed_graph for listed_graph in self.graphs.listed.values() if listed_graph.pair is None]
-        whole = {
+        common = {
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.embeddings.read_once and self.graphs_listed,
@@ -312,8 +312,8 @@ class ServedSource:
             "graphs": [listed_graph.graph_entry() for listed_graph in listed],
             "notices": [*self.fault_notices(), *map(notice_entry, self.logged.notices)],
         }
-        logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
-        traced, lost = len(self.profiles.listed), self.is_lost
+        logged, gone, embedding_count = self.logged, dict(self._gone), len(self.embeddings.listed)
+        profile_count, is_lost = len(self.profiles.listed), self.is_lost
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
@@ -322,12 +322,12 @@ class ServedSource:
             state = log_state(self.numbered_runs(logged, gone), logged.series)
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
-                entry["state"] = "gone" if lost else entry["state"]
-            state["kinds"].update({"projector": embeddings} if embeddings else {})
-            state["kinds"].update({"profile": traced} if traced else {})
-            return {**state, **whole}
+                entry["state"] = "gone" if is_lost else entry["state"]
+            state["kinds"].update({"projector": embedding_count} if embedding_count else {})
+            state["kinds"].update({"profile": profile_count} if profile_count else {})
+            return {**state, **common}
 
-        return f"state {embeddings} {traced} {whole}", make
+        return f"state {embedding_count} {profile_count} {common}", make
 
     def tags_answer(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
         """Return the answer with all tags, of one kind or of all, and the series of each run: a tag of everything that

@@ -49,29 +49,29 @@ def list_files_below(top: Path) -> FolderListing:
         raise cannot_list_error(top, error) from None
     files: list[tuple[str, Path]] = []
     notices: list[Notice] = []
-    linked = seen = 0
+    linked_count = entry_count = 0
     # Links wait until all folders are done, so that real folders keep their own names.
     folders, links = deque([top]), deque[Path]()
-    behind = False
+    in_links = False
     while folders or links:
-        behind |= not folders
+        in_links |= not folders
         folder = folders.popleft() if folders else _folder_behind_link(links.popleft(), entered)
         if folder is None:
             continue
         run = os.path.relpath(folder, top).replace(os.sep, "/")
         for path, is_folder, is_link in _folder_entries(folder, notices):
-            linked += behind
-            seen += 1
+            linked_count += in_links
+            entry_count += 1
             if not is_folder:
                 files.append((run, path))
             elif is_link:
                 links.append(path)
             elif _enter_once(path, entered):
                 folders.append(path)
-        if seen > WALKED_FILES:
+        if entry_count > WALKED_FILES:
             what = f"'{top}' holds more than {WALKED_FILES:,} files"
             raise TooLarge(what, hint="give the folder of the model or of the logs itself")
-        if linked > MAX_LINKED_FILES:
+        if linked_count > MAX_LINKED_FILES:
             text = f"links in '{top}' lead to more than {MAX_LINKED_FILES:,} files: the rest of them was not looked at"
             notices.append(Notice("many-linked-files", text, str(folder)))
             break

@@ -101,23 +101,23 @@ def _unpack_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[
 
 def _unpack_bzip2_or_lzma(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     assert archive.fp is not None
-    at = member_data_offset(archive, info)
-    end = at + info.compress_size
+    position = member_data_offset(archive, info)
+    end = position + info.compress_size
     decompressor: Decompressor = bz2.BZ2Decompressor()
     packed = b""
     if info.compress_type == zipfile.ZIP_LZMA:
-        archive.fp.seek(at)
+        archive.fp.seek(position)
         header = archive.fp.read(LZMA_HEADER_BYTES)
-        at += LZMA_HEADER_BYTES
+        position += LZMA_HEADER_BYTES
         decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MAX_LZMA_DICTIONARY_BYTES)
         # An LZMA file header: the properties, and the size, -1 if an end mark ends the data.
         size = -1 if info.flag_bits & 2 else info.file_size
         packed = header[4:] + size.to_bytes(8, "little", signed=True)
     while not decompressor.eof:
         if decompressor.needs_input and not packed:
-            archive.fp.seek(at)
-            packed = archive.fp.read(min(GZIP_PIECE_BYTES, end - at))
-            at += len(packed)
+            archive.fp.seek(position)
+            packed = archive.fp.read(min(GZIP_PIECE_BYTES, end - position))
+            position += len(packed)
             if not packed:
                 raise EOFError(f"{info.filename!r} ends in the middle")
         block = decompressor.decompress(packed, READ_BLOCK_BYTES)

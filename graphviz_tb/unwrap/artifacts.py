@@ -66,39 +66,39 @@ def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> 
 def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     """Remove artifacts among the nodes. Returns the same graph if there are none."""
     # Most graphs have none: return without a copy.
-    usual = (*RESULT_OPS, ELEMENT_OP, *RESULT_COUNTS)
-    if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in usual for name, node in suspects.items()):
+    artifact_ops = (*RESULT_OPS, ELEMENT_OP, *RESULT_COUNTS)
+    if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in artifact_ops for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if INLINED_BORDER_NAME.fullmatch(name) and suspects[name].op not in INPUT_OPS}
     inputs = GraphInputs(graph)
     borders |= _traced_result_identities(inputs, suspects)
-    left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
+    removed = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
     elements, tuples = _traced_tuples(inputs, suspects)
     results = _tensors_of_result_nodes(inputs)
     elements |= results
     borders |= elements.keys()
-    left |= elements.keys() | tuples
-    if not left:
+    removed |= elements.keys() | tuples
+    if not removed:
         return graph
-    first = {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
-    forwarded = _resolve_forwarded(first | elements)
+    first_inputs = {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
+    forwarded = _resolve_forwarded(first_inputs | elements)
     # A forwarded name may be long and used thousands of times: keep the borders then.
     if sum(inputs.uses[name] * len(tensor) for name, tensor in forwarded.items()) > MAX_INLINED_LETTERS:
-        left -= borders
-    made = GraphDef(versions=graph.versions, library=graph.library)
-    gone = {text for text, name in inputs.node_of.items() if name in left}
-    kept = [(node, texts) for node, texts in inputs.of_nodes if node.name not in left]
-    made.node.extend([node for node, _ in kept])
-    for place, (node, texts) in enumerate(kept if gone else ()):
-        if not gone.isdisjoint(texts):
-            made.node[place].input[:] = _rewired_inputs(node, left, forwarded)
+        removed -= borders
+    cleaned = GraphDef(versions=graph.versions, library=graph.library)
+    removed_texts = {text for text, name in inputs.node_of.items() if name in removed}
+    kept_nodes = [(node, texts) for node, texts in inputs.of_nodes if node.name not in removed]
+    cleaned.node.extend([node for node, _ in kept_nodes])
+    for position, (node, texts) in enumerate(kept_nodes if removed_texts else ()):
+        if not removed_texts.isdisjoint(texts):
+            cleaned.node[position].input[:] = _rewired_inputs(node, removed, forwarded)
     shapes: dict[str, list[TensorShapeProto]] = {}
     for name, tensor in results.items():
         shapes.setdefault(input_node(tensor), []).extend(suspects[name].attr[SHAPES].list.shape)
-    for node in made.node if shapes else ():
+    for node in cleaned.node if shapes else ():
         if node.name in shapes:
             node.attr[SHAPES].list.shape.extend(shapes[node.name])
-    return made
+    return cleaned
 
 
 class GraphInputs:
@@ -169,24 +169,26 @@ def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> se
     if not superfluous:
         return superfluous
     # An identity with uses other than results is not an end.
-    used = inputs.uses.copy()
+    use_counts = inputs.uses.copy()
     results = _count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS)
-    returned = _sum_by_node(results, inputs.node_of)
-    waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
-    superfluous = {text[1:] for text in waits}
+    result_uses = _sum_by_node(results, inputs.node_of)
+    controls = {f"^{name}" for name in superfluous} & inputs.count.keys()
+    superfluous = {text[1:] for text in controls}
     # Only identities that are results wait for a barrier.
     for node, texts in inputs.of_nodes:
-        if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULT_OPS or used[node.name] > returned[node.name]):
-            superfluous.difference_update(text[1:] for text in waits.intersection(texts))
-    waiting = list(superfluous)
+        if not controls.isdisjoint(texts) and (
+            node.op not in TRACED_RESULT_OPS or use_counts[node.name] > result_uses[node.name]
+        ):
+            superfluous.difference_update(text[1:] for text in controls.intersection(texts))
+    unvisited = list(superfluous)
     # Backwards: a NoOp is superfluous if everything that waited for it is.
-    while waiting:
-        for name in {input_node(text) for text in suspects[waiting.pop()].input}:
+    while unvisited:
+        for name in {input_node(text) for text in suspects[unvisited.pop()].input}:
             if name in noops and name not in superfluous:
-                used[name] -= 1
-                if not used[name]:
+                use_counts[name] -= 1
+                if not use_counts[name]:
                     superfluous.add(name)
-                    waiting.append(name)
+                    unvisited.append(name)
     return superfluous
 
 
@@ -195,30 +197,30 @@ def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tupl
 
     The nodes of elements are in the order of the elements; a tuple may be unpacked several times.
     """
-    of_tuple: dict[str, list[str]] = {}
+    elements_by_tuple: dict[str, list[str]] = {}
     for node, texts in inputs.of_nodes:
         if node.op == ELEMENT_OP and len(texts) == 1:
-            of_tuple.setdefault(texts[0], []).append(node.name)
-    found: dict[str, str] = {}
-    for text, names in of_tuple.items():
+            elements_by_tuple.setdefault(texts[0], []).append(node.name)
+    tensor_of: dict[str, str] = {}
+    for text, names in elements_by_tuple.items():
         source = text
-        while source in found:  # a tuple in a tuple
-            source = found[source]
-        known = suspects.get(source)
-        parts = tensor_inputs(known) if known is not None and known.op == TUPLE_OP else []
-        if parts and len(names) % len(parts) == 0:
-            found |= {name: parts[place % len(parts)] for place, name in enumerate(names)}
+        while source in tensor_of:  # a tuple in a tuple
+            source = tensor_of[source]
+        source_node = suspects.get(source)
+        tuple_inputs = tensor_inputs(source_node) if source_node is not None and source_node.op == TUPLE_OP else []
+        if tuple_inputs and len(names) % len(tuple_inputs) == 0:
+            tensor_of |= {name: tuple_inputs[position % len(tuple_inputs)] for position, name in enumerate(names)}
     tuples: set[str] = set()
-    if found:
+    if tensor_of:
         users: dict[str, list[str]] = {name: [] for name, node in suspects.items() if node.op == TUPLE_OP}
         for node, texts in inputs.of_nodes:
             for text in texts:
                 if text in users:
                     users[text].append(node.name)
         for name in reversed(users):  # of tuples in tuples the outer first
-            if all(user in found or user in tuples for user in users[name]):
+            if all(user in tensor_of or user in tuples for user in users[name]):
                 tuples.add(name)
-    return found, tuples
+    return tensor_of, tuples
 
 
 def _tensors_of_result_nodes(inputs: GraphInputs) -> dict[str, str]:
@@ -251,10 +253,10 @@ def _resolve_forwarded(forwarded: Mapping[str, str]) -> dict[str, str]:
             if last in path or last in source or last in cyclic:
                 break
             path[last] = None
-        ends = last not in path and last not in cyclic
+        has_end = last not in path and last not in cyclic
         tensor = source.get(last, forwarded[next(reversed(path))])
         for node in reversed(path):
-            if ends:
+            if has_end:
                 source[node] = tensor
             else:
                 cyclic.add(node)

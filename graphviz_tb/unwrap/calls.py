@@ -341,18 +341,18 @@ class CallInliner:
         self._enter_body(body, given, before.used)
         self._release_unused(before, call)
 
-    def _enter_body(self, body: GraphBody, given: Mapping[str, str], used: Iterable[int]) -> None:
-        ends = [body.results[index] for index in sorted(used) if index < len(body.results)]
+    def _enter_body(self, body: GraphBody, arguments: Mapping[str, str], used_results: Iterable[int]) -> None:
+        ends = [body.results[index] for index in sorted(used_results) if index < len(body.results)]
         ends += (f"^{effect}" for effect in body.effects)
-        inside = nodes_needed_by(body.inputs, map(input_node, ends)) if self.pruned else body.nodes.keys()
-        kept = [name for name in body.nodes if name in inside]
+        needed = nodes_needed_by(body.inputs, map(input_node, ends)) if self.pruned else body.nodes.keys()
+        kept_names = [name for name in body.nodes if name in needed]
         names = unused_names(body.nodes, self.places)
-        frame = InliningFrame(len(self.frames), body, names, given, kept)
-        frame.sources |= {name: input_node(tensor) for name, tensor in given.items()}
-        content = [name for name in kept if body.nodes[name].op not in self.without_content]
+        frame = InliningFrame(len(self.frames), body, names, arguments, kept_names)
+        frame.sources |= {name: input_node(tensor) for name, tensor in arguments.items()}
+        content = [name for name in kept_names if body.nodes[name].op not in self.without_content]
         if len(content) == 1 and body.nodes[content[0]].op in CALL_OPS:
             frame.call = content[0]
-        self.places |= {names[name]: (frame, name) for name in kept}
+        self.places |= {names[name]: (frame, name) for name in kept_names}
         self._count_uses(frame, ends if self.pruned else list(body.results))
         if frame.call in body.effects and self.frames:
             frame.waiting += self.frames[-1].waiting  # nodes that waited for the call around this one

@@ -27,16 +27,16 @@ def sort_graph(graph: GraphDef, by_inputs: bool) -> GraphDef:
         graph.library.function,
         {function.signature.name: function for function in graph.library.function},
     )
-    called = list(_functions_in_call_order(graph.node, library)) if len(functions) > 1 else list(library)
+    names_by_call = list(_functions_in_call_order(graph.node, library)) if len(functions) > 1 else list(library)
     # Functions without a caller are sorted by name: their order in the file is arbitrary.
-    names = called + sorted(library.keys() - set(called), key=_name_counter_key)
+    names = names_by_call + sorted(library.keys() - set(names_by_call), key=_name_counter_key)
     nodes = _sort_by_demand(graph.node) if by_inputs else graph.node
     if nodes is graph.node and names == [function.signature.name for function in functions]:
         return graph
-    made = GraphDef(versions=graph.versions, node=nodes)
-    made.library.gradient.extend(graph.library.gradient)
-    made.library.function.extend(library[name] for name in names)
-    return made
+    sorted_graph = GraphDef(versions=graph.versions, node=nodes)
+    sorted_graph.library.gradient.extend(graph.library.gradient)
+    sorted_graph.library.function.extend(library[name] for name in names)
+    return sorted_graph
 
 
 def _name_counter_key(name: str) -> tuple[str, list[int]]:

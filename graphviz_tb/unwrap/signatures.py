@@ -104,20 +104,20 @@ def add_function_calls(
         > MAX_INLINED_LETTERS
     ):
         return whole, ()
-    made = GraphDef()
-    made.CopyFrom(whole)
+    extended = GraphDef()
+    extended.CopyFrom(whole)
     captures = [variable for function in functions for variable in captured[function.signature.name]]
     handles = _handles_of(whole, captures)
-    free = UnusedNames({node.name for node in whole.node})
-    several = Counter(_untraced_name(function.signature.name) for function in functions)
+    free_names = UnusedNames({node.name for node in whole.node})
+    counts = Counter(_untraced_name(function.signature.name) for function in functions)
     signatures = []
     for function in functions:
         name = function.signature.name
-        nodes = list(call_nodes(function, captured[name], handles, free))
-        made.node.extend(nodes)
-        called = _untraced_name(name) if several[_untraced_name(name)] == 1 else name.removeprefix(TRACED_PREFIX)
-        signatures.append(_signature_of_call(called, function, nodes))
-    return made, tuple(signatures)
+        nodes = list(call_nodes(function, captured[name], handles, free_names))
+        extended.node.extend(nodes)
+        key = _untraced_name(name) if counts[_untraced_name(name)] == 1 else name.removeprefix(TRACED_PREFIX)
+        signatures.append(_signature_of_call(key, function, nodes))
+    return extended, tuple(signatures)
 
 
 def _call_letters(function: FunctionDef, variables: tuple[CapturedVariable, ...]) -> int:
@@ -147,41 +147,41 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
     Variables of one name in the program have numbered handles in unknown order: each gets the first of its shape that
     is left.
     """
-    left: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    free_handles: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for node in reversed(whole.node):
         if node.op in VARIABLE_OPS:
             shape = tuple(dim.size for dim in node.attr["shape"].shape.dim) if "shape" in node.attr else ()
-            called = _variable_name(node)
+            variable_name = _variable_name(node)
             # "w_1" may be the second "w", or a variable of that name.
-            for name in dict.fromkeys((called, without_counter(called))):
-                left.setdefault((name, shape), []).append(node.name)
+            for name in dict.fromkeys((variable_name, without_counter(variable_name))):
+                free_handles.setdefault((name, shape), []).append(node.name)
     handles: dict[str, str] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for variable in dict.fromkeys(captures):
-        several = left.get((variable.program_name, variable.shape), [])
-        while several and several[-1] in taken:
-            several.pop()
-        if variable.name and several:
-            handles[variable.name] = several.pop()
-            taken.add(handles[variable.name])
+        candidates = free_handles.get((variable.program_name, variable.shape), [])
+        while candidates and candidates[-1] in used:
+            candidates.pop()
+        if variable.name and candidates:
+            handles[variable.name] = candidates.pop()
+            used.add(handles[variable.name])
     return handles
 
 
 def call_nodes(
-    function: FunctionDef, variables: tuple[CapturedVariable, ...], handles: Mapping[str, str], free: UnusedNames
+    function: FunctionDef, variables: tuple[CapturedVariable, ...], handles: Mapping[str, str], free_names: UnusedNames
 ) -> Iterator[NodeDef]:
     """Yield placeholders for the arguments, except variables that are in the graph, then the call."""
     arguments = function.signature.input_arg
     # By position: captured variables are the last arguments.
     captured = dict(enumerate(variables[: len(arguments)], max(0, len(arguments) - len(variables))))
-    given = []
+    inputs = []
     for position, arg in enumerate(arguments):
         variable = captured.get(position, NO_VARIABLE) if arg.type == RESOURCE_DTYPE_NUMBER else NO_VARIABLE
-        known = variable.name in handles
-        given.append(handles[variable.name] if known else free.take_name(arg.name))
-        if not known:
-            yield _argument_node(function, position, given[-1], variable.name)
-    call = NodeDef(name=free.take_name(_untraced_name(function.signature.name)), op=CALL_OP, input=given)
+        in_graph = variable.name in handles
+        inputs.append(handles[variable.name] if in_graph else free_names.take_name(arg.name))
+        if not in_graph:
+            yield _argument_node(function, position, inputs[-1], variable.name)
+    call = NodeDef(name=free_names.take_name(_untraced_name(function.signature.name)), op=CALL_OP, input=inputs)
     call.attr["f"].func.name = function.signature.name
     yield call
 
@@ -296,11 +296,11 @@ def signature_body(
     ops that the file uses, if it brings them.
     """
     block = _signature_block(program, signature, captured, ops)
-    made = GraphDef(versions=program.whole.versions)
-    append_block_nodes(block, made.node)
-    called = program.reachable_functions(made.node)
-    made.library.function.extend(program.tidied_function(name) for name in program.library if name in called)
-    return made
+    body = GraphDef(versions=program.whole.versions)
+    append_block_nodes(block, body.node)
+    reachable = program.reachable_functions(body.node)
+    body.library.function.extend(program.tidied_function(name) for name in program.library if name in reachable)
+    return body
 
 
 def signature_body_size(program: MetaGraphProgram, signature: Signature) -> int:
@@ -318,33 +318,31 @@ def _signature_block(
 ) -> InlinedBlock:
     """Return the body of a signature as a block; not inlined if its names would fill memory."""
     main = replace(program.main_body, results=tuple(spec.tensor for spec in signature.outputs))
-    opening = CallInliner(main, CONTENTLESS_OPS, pruned=True)
-    room = InliningBudget()
-    opened: set[str] = set()
+    inliner = CallInliner(main, CONTENTLESS_OPS, pruned=True)
+    budget = InliningBudget()
+    inlined: set[str] = set()
     # Each round inlines one call. A function seen before calls itself and is not inlined.
-    while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
+    while len(inlined) < MAX_NESTED_CALLS and (call := inliner.next_call) is not None:
         name = call.attr["f"].func.name
-        if name not in program.library or name in opened:
+        if name not in program.library or name in inlined:
             break
         # Each node that waits for the call will wait for every effect.
-        if not room.spend_waits(opening.waiting_count * len(program.tidied_function(name).control_ret)):
+        if not budget.spend_waits(inliner.waiting_count * len(program.tidied_function(name).control_ret)):
             break
-        opened.add(name)
-        _name_captured_handles(opening, captured.get(name, ()), room)
-        opening.inline_call(program.function_body(name))
-    program.walked += sum(len(frame.body.nodes) for frame in opening.frames)
-    block = opening.inlined_block()
-    if not opened or not room.spend_letters(added_letters(block)):
+        inlined.add(name)
+        _name_captured_handles(inliner, captured.get(name, ()), budget)
+        inliner.inline_call(program.function_body(name))
+    program.walked += sum(len(frame.body.nodes) for frame in inliner.frames)
+    block = inliner.inlined_block()
+    if not inlined or not budget.spend_letters(added_letters(block)):
         return CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
     # Inlined nodes name outputs as function bodies do.
     block = _plain_output_names(block, {op.name: op for op in ops})
     inputs = {input_node(spec.tensor): spec.key for spec in signature.inputs}
     block = _apply_signature_names(_skip_result_identities(block), inputs, [spec.key for spec in signature.outputs])
-    return (
-        block
-        if room.spend_letters(added_letters(block))
-        else CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
-    )
+    if budget.spend_letters(added_letters(block)):
+        return block
+    return CallInliner(main, CONTENTLESS_OPS, pruned=True).inlined_block()
 
 
 def _keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
@@ -356,22 +354,22 @@ def _keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
     )
 
 
-def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariable, ...], room: InliningBudget) -> None:
+def _name_captured_handles(inliner: CallInliner, captured: tuple[CapturedVariable, ...], room: InliningBudget) -> None:
     """Add the names of variables, and whether they are trained, to the handles that a call captures.
 
     The first handle also states if the model keeps further variables.
     """
-    given, marked = opening.call_arguments(), False
+    arguments, marked = inliner.call_arguments(), False
     # The last arguments, as many as there are variables.
-    for tensor, variable in zip(given[len(given) - len(captured) :], captured, strict=False):
-        handle, name = opening.node_named(input_node(tensor)), variable.name
+    for tensor, variable in zip(arguments[len(arguments) - len(captured) :], captured, strict=False):
+        handle, name = inliner.node_named(input_node(tensor)), variable.name
         if name and handle is not None and handle.op == "VarHandleOp" and room.spend_letters(len(name)):
-            opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
+            inliner.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
             if variable.trainable is not None:
-                opening.set_attribute(input_node(tensor), TRAINABLE_ATTR, AttrValue(b=variable.trainable))
+                inliner.set_attribute(input_node(tensor), TRAINABLE_ATTR, AttrValue(b=variable.trainable))
             if variable.model_keeps_more and not marked:
                 marked = True
-                opening.set_attribute(input_node(tensor), KEEPS_MORE_ATTR, AttrValue(b=True))
+                inliner.set_attribute(input_node(tensor), KEEPS_MORE_ATTR, AttrValue(b=True))
 
 
 # Drop nodes that only order a body or forward its results, and simplify names.
@@ -392,17 +390,17 @@ def without_function_barriers(function: FunctionDef) -> FunctionDef:
 
 def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
     """Replace results that are identities by their sources, unless other nodes use the identity."""
-    used = Counter(input_node(text) for placed in block.nodes.values() for text in placed.inputs)
+    use_counts = Counter(input_node(text) for placed in block.nodes.values() for text in placed.inputs)
     results = []
     for result in block.results:
         while (
             (placed := block.nodes.get(name := input_node(result))) is not None
             and placed.node.op == "Identity"
-            and not used[name]
-            and (handed := without_control_inputs(placed.inputs))
+            and not use_counts[name]
+            and (sources := without_control_inputs(placed.inputs))
         ):
-            result = handed[0]
-            used[input_node(result)] -= 1
+            result = sources[0]
+            use_counts[input_node(result)] -= 1
         results.append(result)
     effects = tuple(effect for effect in block.effects if block.nodes[effect].node.op not in CONTENTLESS_OPS)
     return _keep_needed_nodes(InlinedBlock(block.nodes, tuple(results), effects))

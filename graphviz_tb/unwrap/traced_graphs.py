@@ -84,16 +84,16 @@ def _add_prefixed_graph(merged: GraphDef, graph: GraphDef, prefix: str) -> None:
     # Functions have no scopes: the prefix becomes part of the name.
     names = {function.signature.name: f"{prefix}_{function.signature.name}" for function in graph.library.function}
     for node in graph.node:
-        made = merged.node.add()
-        made.CopyFrom(node)
-        made.name = f"{prefix}/{node.name}"
-        made.input[:] = [_prefix_input(text, prefix) for text in node.input]
-        _rename_function_references(made, names)
-        _prefix_colocation(made, prefix)
+        node_copy = merged.node.add()
+        node_copy.CopyFrom(node)
+        node_copy.name = f"{prefix}/{node.name}"
+        node_copy.input[:] = [_prefix_input(text, prefix) for text in node.input]
+        _rename_function_references(node_copy, names)
+        _prefix_colocation(node_copy, prefix)
     for function in graph.library.function:
-        copy = merged.library.function.add()
-        copy.CopyFrom(function)
-        _rename_merged_function(copy, names)
+        function_copy = merged.library.function.add()
+        function_copy.CopyFrom(function)
+        _rename_merged_function(function_copy, names)
     for gradient in graph.library.gradient:
         merged.library.gradient.add(
             function_name=names.get(gradient.function_name, f"{prefix}_{gradient.function_name}"),
@@ -193,21 +193,21 @@ def unwrap_calls(graph: GraphDef, budget: InliningBudget | None = None) -> Graph
     start = _data_loop_step(graph.node, library) or graph.node
     if _has_several_content_ops(start):  # only saves time: no call is the whole content
         return graph
-    opening = CallInliner(body_of_nodes(start), FORWARDING_OPS, pruned=False)
-    opened: set[str] = set()
+    inliner = CallInliner(body_of_nodes(start), FORWARDING_OPS, pruned=False)
+    inlined: set[str] = set()
     recursive: set[str] | None = None  # computed only if there is a wrapper
     # As for signatures, but recursive functions are not inlined.
-    while len(opened) < MAX_NESTED_CALLS and (call := opening.next_call) is not None:
+    while len(inlined) < MAX_NESTED_CALLS and (call := inliner.next_call) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = _recursive_functions(library) if recursive is None else recursive
         if function is None or not _has_content(function) or function.signature.name in recursive:
             break
-        if not budget.spend_waits(opening.waiting_count * len(function.control_ret)):
+        if not budget.spend_waits(inliner.waiting_count * len(function.control_ret)):
             break
-        opened.add(function.signature.name)
-        _copy_argument_attributes(opening, function)
-        opening.inline_call(body_of_function(without_function_barriers(function)))
-    if not opened or not budget.spend_letters(added_letters(block := opening.inlined_block())):
+        inlined.add(function.signature.name)
+        _copy_argument_attributes(inliner, function)
+        inliner.inline_call(body_of_function(without_function_barriers(function)))
+    if not inlined or not budget.spend_letters(added_letters(block := inliner.inlined_block())):
         return graph
     return _graph_of_block(block, graph, library)
 
@@ -252,22 +252,22 @@ def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[
 
     Descends into loops and branches, the largest first, as long as only counters and iterator ops are next to them.
     """
-    seen: set[str] = set()
+    visited: set[str] = set()
     ops: dict[str, int] = {}
     takes_values = False
-    while len(seen) < MAX_NESTED_CALLS and all(
+    while len(visited) < MAX_NESTED_CALLS and all(
         node.op in LOOP_CONTROL_OPS | CALL_OPS | LOOP_OPS | BRANCH_OPS for node in nodes
     ):
         takes_values |= any(node.op in OPTIONAL_VALUE_OPS for node in nodes)
-        inside = {name: library[name] for node in nodes for name in functions_named_by(node, library)}
-        if not inside or not seen.isdisjoint(inside):
+        functions = {name: library[name] for node in nodes for name in functions_named_by(node, library)}
+        if not functions or not visited.isdisjoint(functions):
             return None
-        function, *others = inside.values()
+        function, *others = functions.values()
         # Sizes matter only if there are several functions.
         if others:
             ops = ops or _count_ops_through_calls(library)
-            function = library[max(inside, key=ops.__getitem__)]
-        seen |= set(inside)
+            function = library[max(functions, key=ops.__getitem__)]
+        visited |= set(functions)
         nodes = function.node_def
     return list(call_nodes(function, (), {}, UnusedNames(()))) if takes_values else None
 

@@ -911,55 +911,55 @@ function _is_on_segment(a, b, c) {
 // graphs.main_path
 const MIN_TRIBUTARY_BOXES = 3;
 function main_path(count, edges, weights, boxes) {
-  let below, out, edge, source, target, fed, onward, best, item, step, after, weight, data, load, length, gives, path_on, current, path;
-  below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  let successors, outgoing, edge, source, target, fed_items, next_edge, best, item, step, after, weight, data, load, length, gain, candidate, current, path;
+  successors = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  outgoing = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   for ([edge, [source, target]] of py_enumerate(edges)) {
     if (weights.at(edge)) {
-      below.at(source).push(target);
-      out.at(source).push(edge);
+      successors.at(source).push(target);
+      outgoing.at(source).push(edge);
     }
   }
-  fed = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
-  onward = py_repeat([-1], count);
+  fed_items = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
+  next_edge = py_repeat([-1], count);
   best = py_repeat([[0, 0, 0]], count);
-  for (item of py_reversed(topological_order(below))) {
+  for (item of py_reversed(topological_order(successors))) {
     step = ((item < boxes) ? 1 : 0);
-    for (edge of out.at(item)) {
+    for (edge of outgoing.at(item)) {
       [after, weight] = [edges.at(edge)[1], weights.at(edge)];
       [data, load, length] = best.at(after);
-      gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
-      path_on = [(data + gives), (load + Math.max(weight, 0)), (length + 1)];
-      if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
-        [best[py_position(best, item)], onward[py_position(onward, item)]] = [path_on, edge];
+      gain = ((weight > 0) ? step : (fed_items.has(item) ? -step : 0));
+      candidate = [(data + gain), (load + Math.max(weight, 0)), (length + 1)];
+      if (((next_edge.at(item) < 0) || (py_compare([...candidate, -after], [...best.at(item), -edges.at(next_edge.at(item))[1]]) > 0))) {
+        [best[py_position(best, item)], next_edge[py_position(next_edge, item)]] = [candidate, edge];
       }
     }
   }
   current = py_max(py_range(count), {key: (item) => [...best.at(item), -item], default: 0});
   path = [];
-  while ((count && (onward.at(current) >= 0))) {
-    path.push(onward.at(current));
-    current = edges.at(onward.at(current))[1];
+  while ((count && (next_edge.at(current) >= 0))) {
+    path.push(next_edge.at(current));
+    current = edges.at(next_edge.at(current))[1];
   }
   return [...path];
 }
 function tributaries(edges, weights, boxes, path) {
-  let taken, aside, local, inner, within, found, fed, passed;
-  taken = (() => { const out = new Set(); for (const edge of path) for (const end of edges.at(edge)) { out.add(end); } return out; })();
-  aside = (() => { const out = []; for (const [edge, [source, target]] of py_enumerate(edges)) if ((weights.at(edge) && !(taken.has(source) || taken.has(target)))) { out.push(edge); } return out; })();
-  if ((py_sum((() => { const out = []; for (const edge of aside) { out.push((weights.at(edge) > 0)); } return out; })()) < (MIN_TRIBUTARY_BOXES - 1))) {
+  let on_path, off_path, local, inner, box_count, found, fed, source_boxes;
+  on_path = (() => { const out = new Set(); for (const edge of path) for (const end of edges.at(edge)) { out.add(end); } return out; })();
+  off_path = (() => { const out = []; for (const [edge, [source, target]] of py_enumerate(edges)) if ((weights.at(edge) && !(on_path.has(source) || on_path.has(target)))) { out.push(edge); } return out; })();
+  if ((py_sum((() => { const out = []; for (const edge of off_path) { out.push((weights.at(edge) > 0)); } return out; })()) < (MIN_TRIBUTARY_BOXES - 1))) {
     return [];
   }
-  local = (() => { const out = new Map(); for (const [number, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const edge of aside) for (const end of edges.at(edge)) { out.add(end); } return out; })()))) { out.set(item, number); } return out; })();
-  inner = (() => { const out = []; for (const edge of aside) { out.push([local.get(edges.at(edge)[0]), local.get(edges.at(edge)[1])]); } return out; })();
-  within = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < boxes)); } return out; })());
-  found = (() => { const out = []; for (const edge of main_path(local.size, inner, (() => { const out = []; for (const edge of aside) { out.push(weights.at(edge)); } return out; })(), within)) { out.push(aside.at(edge)); } return out; })();
+  local = (() => { const out = new Map(); for (const [number, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const edge of off_path) for (const end of edges.at(edge)) { out.add(end); } return out; })()))) { out.set(item, number); } return out; })();
+  inner = (() => { const out = []; for (const edge of off_path) { out.push([local.get(edges.at(edge)[0]), local.get(edges.at(edge)[1])]); } return out; })();
+  box_count = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < boxes)); } return out; })());
+  found = (() => { const out = []; for (const edge of main_path(local.size, inner, (() => { const out = []; for (const edge of off_path) { out.push(weights.at(edge)); } return out; })(), box_count)) { out.push(off_path.at(edge)); } return out; })();
   fed = (() => { const out = new Set(); for (const edge of py_range(edges.length)) if (weights.at(edge)) { out.add(edges.at(edge)[1]); } return out; })();
-  passed = (() => { const out = new Set(); for (const edge of found) if (((weights.at(edge) > 0) && (edges.at(edge)[0] < boxes))) { out.add(edges.at(edge)[0]); } return out; })();
-  return (((passed.size >= MIN_TRIBUTARY_BOXES) && !fed.has(edges.at(found[0])[0])) ? [...found] : []);
+  source_boxes = (() => { const out = new Set(); for (const edge of found) if (((weights.at(edge) > 0) && (edges.at(edge)[0] < boxes))) { out.add(edges.at(edge)[0]); } return out; })();
+  return (((source_boxes.size >= MIN_TRIBUTARY_BOXES) && !fed.has(edges.at(found[0])[0])) ? [...found] : []);
 }
 function main_paths(skeleton, thick) {
-  let part_of, wires, backward, number, wire, main_edges, inside, ends, local, weights, edges, boxes, main;
+  let part_of, wires, backward, number, wire, main_edges, part_wires, ends, local_of, weights, edges, boxes, main;
   part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
   wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
   backward = backward_wires(skeleton);
@@ -967,14 +967,14 @@ function main_paths(skeleton, thick) {
     wires.at(part_of.get(wire.chain[0])).push(number);
   }
   main_edges = [];
-  for (inside of wires) {
-    ends = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
-    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
-    weights = (() => { const out = []; for (const number of inside) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
-    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local.get(source), local.get(target)]); } return out; })();
-    boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
-    main = main_path(local.size, edges, weights, boxes);
-    py_extend(main_edges, (() => { const out = []; for (const edge of [...main, ...tributaries(edges, weights, boxes, main)]) { out.push(inside.at(edge)); } return out; })());
+  for (part_wires of wires) {
+    ends = (() => { const out = []; for (const number of part_wires) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
+    local_of = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
+    weights = (() => { const out = []; for (const number of part_wires) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
+    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local_of.get(source), local_of.get(target)]); } return out; })();
+    boxes = py_sum((() => { const out = []; for (const item of local_of.keys()) { out.push((item < skeleton.children)); } return out; })());
+    main = main_path(local_of.size, edges, weights, boxes);
+    py_extend(main_edges, (() => { const out = []; for (const edge of [...main, ...tributaries(edges, weights, boxes, main)]) { out.push(part_wires.at(edge)); } return out; })());
   }
   return [...main_edges];
 }
@@ -5545,28 +5545,28 @@ const STUB_LABEL_PX = 100;
 const MIN_STUB_NAME_PX = 24;
 const STUB_KIND_WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
 function _stubs_at_side(annotations, side, names, labels, limit) {
-  let here, stubs, rest, listed, title;
-  here = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side)) { out.push([index, annotation]); } return out; })();
-  stubs = (() => { const out = []; for (const [index, annotation] of here.slice(0, limit)) { out.push(_stub_words(index, annotation, names, labels)); } return out; })();
-  rest = here.slice(limit);
-  if (rest.length) {
-    listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of rest.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(names, annotation.other, ""))); } return out; })());
-    title = (String(rest.length) + " more: " + String(listed));
-    stubs.push(new StubWords("more", ("+" + String(rest.length)), title, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
+  let at_side, stubs, hidden, listed, title;
+  at_side = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side)) { out.push([index, annotation]); } return out; })();
+  stubs = (() => { const out = []; for (const [index, annotation] of at_side.slice(0, limit)) { out.push(_stub_words(index, annotation, names, labels)); } return out; })();
+  hidden = at_side.slice(limit);
+  if (hidden.length) {
+    listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of hidden.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(names, annotation.other, ""))); } return out; })());
+    title = (String(hidden.length) + " more: " + String(listed));
+    stubs.push(new StubWords("more", ("+" + String(hidden.length)), title, -1, false, [...(() => { const out = []; for (const [index, _] of hidden) { out.push(index); } return out; })()]));
   }
   return [...stubs];
 }
 function _stub_words(index, annotation, names, labels) {
-  let full, label, more, parts, count, control, title;
+  let full, label, uses, parts, count, control, title;
   full = hand_replace_unsafe_characters(py_get(names, annotation.other, ""));
-  [label, more] = [_neighbour_name(annotation.other, names, labels), ""];
+  [label, uses] = [_neighbour_name(annotation.other, names, labels), ""];
   parts = label.split(" (");
   if (((annotation.kind === "weight") && (parts.length > 1) && (hand_text_width(label, SMALL_FONT_PX) > STUB_LABEL_PX))) {
-    [label, more] = [py_join(" (", parts.slice(0, -1)), (", " + parts.at(-1).replaceAll(")", ""))];
+    [label, uses] = [py_join(" (", parts.slice(0, -1)), (", " + parts.at(-1).replaceAll(")", ""))];
   }
   count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
   control = (annotation.control ? ", control" : "");
-  title = (String(tooltip_name(full)) + " (" + String(STUB_KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + String(more) + ")");
+  title = (String(tooltip_name(full)) + " (" + String(STUB_KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + String(uses) + ")");
   return new StubWords(annotation.kind, _fitted_stub_label(label, annotation.kind), title, annotation.other, annotation.control, [index]);
 }
 function _fitted_stub_label(label, kind) {
@@ -5601,45 +5601,45 @@ function _shared_notes(view) {
   return [...(() => { const out = []; for (const [[side, other], indices] of shared.entries()) if ((indices.length >= ((away.has(other) || ((2 * indices.length) >= core.length)) ? MIN_LISTED_BOXES : MIN_NOTE_BOXES))) { out.push(_build_note(view, side, other, indices, core.length)); } return out; })()];
 }
 function _build_note(view, side, other, indices, count) {
-  let who, arrow, name, boxes, full, account;
-  who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
+  let readers, arrow, name, boxes, full, account;
+  readers = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
   arrow = (py_truth((side === "out")) ? "→" : "←");
   name = elide_text(_neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX);
   boxes = (() => { const out = []; for (const index of indices) { out.push(view.node_labels.at(view.metagraph.annotations.at(index).child).label); } return out; })();
   full = hand_replace_unsafe_characters(py_get(view.names, other, ""));
   account = (String(tooltip_name(full)) + " " + String((py_truth((side === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(tooltip_name, boxes.slice(0, TOOLTIP_NAMES)))));
-  return new LevelNote((String(who) + " " + String(arrow) + " " + String(name)), account, [...indices]);
+  return new LevelNote((String(readers) + " " + String(arrow) + " " + String(name)), account, [...indices]);
 }
 const NO_NAME = "…";
 function _training_labels(view) {
-  let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
+  let wires_by_box, wire, line, chain, labels, box, wires, wires_at, tensors_at, nearest, main, last_wire;
   if ((view.narrow >= MIXED_TRAINING)) {
     return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (line.training) { out.set(wire, ""); } return out; })();
   }
-  joined = new Map();
+  wires_by_box = new Map();
   for ([wire, line] of view.drawn_lines().entries()) {
     chain = view.skeleton.wires.at(wire).chain;
     if (((view.skeleton.wires.at(wire).edge >= 0) && [SOURCE_TRAINS, TARGET_TRAINS].includes(line.training))) {
-      py_setdefault(joined, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
+      py_setdefault(wires_by_box, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
     }
   }
   labels = new Map();
-  for ([box, wires] of joined.entries()) {
+  for ([box, wires] of wires_by_box.entries()) {
     if ((wires.length < 2)) {
       continue;
     }
-    together = new Map();
-    totals = new Map();
+    wires_at = new Map();
+    tensors_at = new Map();
     for (wire of wires) {
       labels.set(wire, "");
       chain = view.skeleton.wires.at(wire).chain;
       nearest = ((chain[0] === box) ? chain[1] : chain.at(-2));
-      py_setdefault(together, nearest, []).push(wire);
-      totals.set(nearest, (py_get(totals, nearest, 0) + hand_tensor_count(view.line_of_wire(wire))));
+      py_setdefault(wires_at, nearest, []).push(wire);
+      tensors_at.set(nearest, (py_get(tensors_at, nearest, 0) + hand_tensor_count(view.line_of_wire(wire))));
     }
-    most = py_max(together.keys(), {key: (nearest) => [(together.get(nearest).length > 1), totals.get(nearest)]});
-    last = py_min(together.get(most), {key: (wire) => view.skeleton.wires.at(wire).chain.length});
-    labels.set(last, ((totals.get(most) > 1) ? (String(hand_group_thousands(totals.get(most))) + " tensors") : ""));
+    main = py_max(wires_at.keys(), {key: (nearest) => [(wires_at.get(nearest).length > 1), tensors_at.get(nearest)]});
+    last_wire = py_min(wires_at.get(main), {key: (wire) => view.skeleton.wires.at(wire).chain.length});
+    labels.set(last_wire, ((tensors_at.get(main) > 1) ? (String(hand_group_thousands(tensors_at.get(main))) + " tensors") : ""));
   }
   return labels;
 }
@@ -5648,15 +5648,15 @@ function _shared_labels(view) {
   return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (((line instanceof Metaedge) && view.node_labels.at(line.source).shared)) { out.set(wire, SHARED_RESULT); } return out; })();
 }
 function _written_accounts(view) {
-  let written, edge, accounts, writer, edges, count, owners;
-  written = new Map();
+  let edges_by_writer, edge, accounts, writer, edges, count, owners;
+  edges_by_writer = new Map();
   for (edge of view.metagraph.edges) {
     if (edge.writes) {
-      py_setdefault(written, edge.target, []).push(edge);
+      py_setdefault(edges_by_writer, edge.target, []).push(edge);
     }
   }
   accounts = new Map();
-  for ([writer, edges] of written.entries()) {
+  for ([writer, edges] of edges_by_writer.entries()) {
     count = count_of(py_sum((() => { const out = []; for (const edge of edges) { out.push(edge.reference); } return out; })()), "weight");
     owners = py_join(", ", (() => { const out = []; for (const edge of edges.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(view.node_labels.at(edge.source).full)); } return out; })());
     accounts.set(writer, (" · writes " + String(count) + " of " + String(owners)));
@@ -5664,22 +5664,22 @@ function _written_accounts(view) {
   return accounts;
 }
 function level_words(view, limit, printed = false) {
-  let node_labels, notes, beside, links, written, labels;
+  let node_labels, notes, stubs_by_child, links, written, labels;
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
-  beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
+  stubs_by_child = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
   if (printed) {
-    beside = (() => { const out = []; for (const [stubs, node] of py_zip(beside, node_labels)) { out.push(_printed_stubs(stubs, node, limit)); } return out; })();
+    stubs_by_child = (() => { const out = []; for (const each of py_zip(stubs_by_child, node_labels)) { out.push(_printed_stubs(...each, limit)); } return out; })();
   }
   [links, written] = [(printed ? (() => { const out = []; for (const _ of node_labels) { out.push([]); } return out; })() : _links_of_open(view)), _written_accounts(view)];
   labels = py_union(_training_labels(view), _shared_labels(view));
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(labels, wire, hand_drawn_label(line)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of stubs_by_child) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of stubs_by_child) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(labels, wire, hand_drawn_label(line)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
-function _stubs_by_child(view, noted) {
+function _stubs_by_child(view, in_notes) {
   let by_child, index, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
-    if ((!noted.has(index) && !view.opened.has(annotation.child) && !annotation.training)) {
+    if ((!in_notes.has(index) && !view.opened.has(annotation.child) && !annotation.training)) {
       by_child.at(annotation.child).push([index, annotation]);
     }
   }
@@ -5722,23 +5722,28 @@ function name_in_stack(stack, member) {
   rest = py_removeprefix(member, stack);
   return ((NAME_JOINTS.includes(py_slice(rest, 0, 1)) && !"0123456789".includes(py_slice(rest, 1, 2)) && (rest !== member)) ? py_slice(rest, 1) : member);
 }
-function stack_label(node, said, member, shown, members, boxed = false, grows = "") {
-  let counted_each, inside, alike, listed, unlike, aside, name, named, other, first;
+function stack_label(node, picture_line, member, shown, members, boxed = false, grows = "") {
+  let counted_each, content, are_alike, is_list, is_unlike, order, name, is_named, shown_name, first, shown_words, parts;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
-  inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
-  alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
-  inside = ((alike || node.second.includes(" op")) ? inside : node.second);
-  listed = node.label.includes(WORDS_DOT);
-  unlike = (member.layers && !node.semibold && ![member.second, member.label].includes(node.second));
-  inside = (grows || (node.layers ? ((listed || unlike) ? node.second : "") : inside));
-  aside = (node.connected ? "" : "side by side");
+  content = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
+  are_alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
+  content = ((are_alike || node.second.includes(" op")) ? content : node.second);
+  is_list = node.label.includes(WORDS_DOT);
+  is_unlike = (member.layers && !node.semibold && ![member.second, member.label].includes(node.second));
+  content = (grows || (node.layers ? ((is_list || is_unlike) ? node.second : "") : content));
+  order = (node.connected ? "" : "side by side");
   name = _name_on_box(member);
-  named = ((shown >= 0) && !name.includes(WORDS_DOT) && !listed);
-  other = (named ? (String(name_in_stack(node.label, name)) + " shown") : "");
+  is_named = ((shown >= 0) && !name.includes(WORDS_DOT) && !is_list);
+  shown_name = (is_named ? (String(name_in_stack(node.label, name)) + " shown") : "");
   first = (boxed ? _without_projection(node.first) : node.first);
-  other = py_join("; ", (() => { const out = []; for (const part of [other, first]) if (part) { out.push(part); } return out; })());
-  [aside, other, inside] = ((listed && (said == null)) ? [aside, inside, other] : [aside, other, inside]);
-  return py_replace(node, {label: py_rstrip((String(node.label) + " " + String(node.badge)), " "), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
+  shown_words = py_join("; ", (() => { const out = []; for (const part of [shown_name, first]) if (part) { out.push(part); } return out; })());
+  if ((picture_line != null)) {
+    parts = [order, shown_words, picture_line];
+  }
+  else {
+    parts = (is_list ? [order, content, shown_words] : [order, shown_words, content]);
+  }
+  return py_replace(node, {label: py_rstrip((String(node.label) + " " + String(node.badge)), " "), second: py_join(" · ", (() => { const out = []; for (const part of parts) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
 }
 function _without_projection(first) {
   return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const word of first.split(", ")) if ((word !== PROJECTION)) { out.push(word); } return out; })()));
@@ -7212,30 +7217,30 @@ class QueryParser {
   }
 }
 function _parse_term(word) {
-  let compared, quantity, number, without_number, found, misspelt, field, text, regex;
-  compared = py_fullmatch(COMPARISON_TERM, word);
-  if (compared) {
-    quantity = py_get(QUERY_QUANTITIES, compared[1].toLowerCase());
-    if (((quantity == null) && "==".includes(compared[2]))) {
+  let comparison, quantity, number, without_number, field_match, misspelt, field, text, regex;
+  comparison = py_fullmatch(COMPARISON_TERM, word);
+  if (comparison) {
+    quantity = py_get(QUERY_QUANTITIES, comparison[1].toLowerCase());
+    if (((quantity == null) && "==".includes(comparison[2]))) {
       return new TextTerm("", word);
     }
     if ((quantity == null)) {
-      throw hand_query_error("quantity", compared[1]);
+      throw hand_query_error("quantity", comparison[1]);
     }
-    number = py_float((py_format_g((py_float(compared[3]) * _unit_factor(quantity, compared[4])), 15)));
-    return new NumberTerm(quantity, ((compared[2] === "=") ? "==" : compared[2]), number);
+    number = py_float((py_format_g((py_float(comparison[3]) * _unit_factor(quantity, comparison[4])), 15)));
+    return new NumberTerm(quantity, ((comparison[2] === "=") ? "==" : comparison[2]), number);
   }
   if ((without_number = py_fullmatch(COMPARED_QUANTITY, word))) {
     throw hand_query_error("number", (without_number[1] + without_number[2]), without_number[3]);
   }
-  found = py_fullmatch(FIELD_TERM, word);
-  if (((found == null) && (misspelt = py_fullmatch(UNKNOWN_FIELD_TERM, word)))) {
+  field_match = py_fullmatch(FIELD_TERM, word);
+  if (((field_match == null) && (misspelt = py_fullmatch(UNKNOWN_FIELD_TERM, word)))) {
     throw hand_query_error("field", misspelt[1], word);
   }
-  if ((found && !found[2].replaceAll("\"", ""))) {
-    throw hand_query_error("empty", found[1]);
+  if ((field_match && !field_match[2].replaceAll("\"", ""))) {
+    throw hand_query_error("empty", field_match[1]);
   }
-  [field, text] = (found ? [found[1].toLowerCase().replaceAll("key", "attr"), found[2]] : ["", word]);
+  [field, text] = (field_match ? [field_match[1].toLowerCase().replaceAll("key", "attr"), field_match[2]] : ["", word]);
   regex = py_fullmatch(REGEX_TERM, text);
   if (regex) {
     return new TextTerm(field, ((py_in("i", regex[2]) ? "(?i)" : "") + regex[1]), true);

@@ -58,22 +58,22 @@ class Block:
         gives = [self.steps[number].gives for number in last]
         return sum(gives) if all(gives) else 0
 
-    def chain(self, numbers: Sequence[int]) -> bool:
+    def is_chain(self, numbers: Sequence[int]) -> bool:
         """Return whether some steps form a chain, each fed only by the step before it."""
         inside = set(numbers)
-        first = not inside & self.before[numbers[0]] if numbers else True
-        return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
+        has_start = not inside & self.before[numbers[0]] if numbers else True
+        return has_start and all(self.before[after] & inside == {one} for one, after in pairwise(numbers))
 
 
 def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
     """Return the links among some nodes: columns of users and of sources, as places in the list."""
-    place = reader.places
-    place[nodes] = np.arange(len(nodes))
+    place_of = reader.places
+    place_of[nodes] = np.arange(len(nodes))
     if reader.sources_through_calls:
-        listed = [reader.sources_of(node) for node in nodes.tolist()]
+        sources_of_nodes = [reader.sources_of(node) for node in nodes.tolist()]
         size, source = (
-            np.array(list(map(len, listed)), np.int64),
-            np.array([node for each in listed for node in each], np.int32),
+            np.array(list(map(len, sources_of_nodes)), np.int64),
+            np.array([node for each in sources_of_nodes for node in each], np.int32),
         )
         data = np.ones(len(source), bool)
     else:
@@ -81,8 +81,8 @@ def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
         size = reader.hierarchy.first_input_edge[nodes + 1] - start
         edges = places_of_runs(start, size)
         source, data = reader.graph.source[edges], ~reader.graph.control[edges]
-    before = place[source]
-    place[nodes] = -1
+    before = place_of[source]
+    place_of[nodes] = -1
     inside = np.flatnonzero(data & (before >= 0))
     users: Longs = np.repeat(np.arange(len(nodes)), size)
     return users[inside], before[inside]
@@ -91,19 +91,19 @@ def links_among(reader: OpReader, nodes: Ints) -> tuple[Longs, Ints]:
 def scan_end(reader: OpReader, nodes: Ints) -> tuple[int, int]:
     """Return the op of a scan that joins the results of its steps, and the number of steps."""
     users, _ = links_among(reader, nodes)
-    taken = np.bincount(users, minlength=1)
-    return int(nodes[np.argmax(taken)]), int(np.max(taken))
+    input_counts = np.bincount(users, minlength=1)
+    return int(nodes[np.argmax(input_counts)]), int(np.max(input_counts))
 
 
 def scan_words(reader: OpReader, nodes: Ints) -> str:
     """Return the number of steps of a scan and the sizes of its state without the batch, if recorded: the most frequent
     sizes of the sums in it."""
-    said = f"{scan_end(reader, nodes)[1]} steps"
+    words = f"{scan_end(reader, nodes)[1]} steps"
     sums = [reader.graph.node_def(node) for node in nodes.tolist() if reader.op_of(node) in ADD_OPS]
     recorded = [tuple(shapes[0] or ()) for each in sums if each is not None and (shapes := declared_shapes(each))]
     (state, count), *_ = Counter(recorded).most_common(1) or [((), 0)]
     known = count > 1 and len(state) > 1 and all(state[1:])
-    return f"{said}, state {' × '.join(map(size_word, state[1:]))}" if known else said
+    return f"{words}, state {' × '.join(map(size_word, state[1:]))}" if known else words
 
 
 def both_ways_words(reader: OpReader, row: int, cell: str) -> str:
@@ -119,7 +119,7 @@ def link_steps(
     ops: Sequence[str],
     sources: Sequence[Sequence[int]],
     factors: Sequence[Sequence[int]],
-    made: Sequence[Sequence[LayerStep]],
+    steps_of_ops: Sequence[Sequence[LayerStep]],
 ) -> Block:
     """Number the steps of some ops along the flow, and find the nearest steps before each.
 
@@ -127,41 +127,41 @@ def link_steps(
     input from outside).
     """
     after: list[list[int]] = [[] for _ in ops]
-    for number, inner in enumerate(sources):
-        for source in inner:
+    for number, inputs in enumerate(sources):
+        for source in inputs:
             after[source].append(number)
     order = topological_order_with_cycles(after)
     depth = longest_path_lengths(after, order)
     factors_of = dict(zip((number for number, op in enumerate(ops) if op in MULTIPLY_OPS), factors, strict=True))
     steps: list[LayerStep] = []
     before: dict[int, frozenset[int]] = {}
-    near: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
+    nearest: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
     joins: tuple[frozenset[int], ...] = ()
     multiplies: list[frozenset[frozenset[int]]] = []
-    weights: dict[int, int] = {}
+    step_of_weight: dict[int, int] = {}
     averages = False
     # Sort steps of equal depth by their words, so that the order of the file does not matter.
     for number in sorted(order, key=depth.__getitem__):
-        ways = [near.get(source, frozenset()) for source in sources[number]]
-        reached = frozenset().union(*ways)
+        branches = [nearest.get(source, frozenset()) for source in sources[number]]
+        previous = frozenset().union(*branches)
         op = ops[number]
         averages |= op in MEAN_OPS
-        for step in made[number]:
+        for step in steps_of_ops[number]:
             if step.kind not in LANDMARKS:
                 steps.append(step)
                 continue
             joins = ()
-            if step.weight in weights:  # a layer that is applied again counts once
-                reached = frozenset([weights[step.weight]])
+            if step.weight in step_of_weight:  # a layer that is applied again counts once
+                previous = frozenset([step_of_weight[step.weight]])
                 continue
-            before[len(steps)] = reached
-            reached = frozenset([len(steps)])
+            before[len(steps)] = previous
+            previous = frozenset([len(steps)])
             if step.weight >= 0:
-                weights[step.weight] = len(steps)
+                step_of_weight[step.weight] = len(steps)
             steps.append(step)
-        near[number] = reached
-        if (op in JOIN_OPS and len(ways) > 1) or (op in TRACE_LIST_OPS and sum(map(bool, ways)) > 1):
-            joins = tuple(ways)
+        nearest[number] = previous
+        if (op in JOIN_OPS and len(branches) > 1) or (op in TRACE_LIST_OPS and sum(map(bool, branches)) > 1):
+            joins = tuple(branches)
         elif len(factors_of.get(number, ())) == 2:
-            multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
+            multiplies.append(frozenset(nearest.get(source, frozenset()) for source in factors_of[number]))
     return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)

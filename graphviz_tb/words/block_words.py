@@ -12,7 +12,7 @@ from itertools import pairwise, permutations
 from operator import attrgetter
 
 from graphviz_tb.words.block import Block
-from graphviz_tb.words.heads import ATTENTION_LAYERS, attends, heads_words, is_of_positions, mixing_words
+from graphviz_tb.words.heads import ATTENTION_LAYERS, attention_count, heads_words, is_of_positions, mixing_words
 from graphviz_tb.words.level import PROJECTION
 from graphviz_tb.words.shared_words import equal_once, fits, join_with, join_words
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
@@ -44,24 +44,24 @@ def block_words(block: Block) -> str | None:
     '768 → 3072 → 768, GELU'
     """
     block, rank = _merge_low_ranks(block)
-    said = _merged_words(block)
-    line = f"{said}, rank {rank}"
-    return line if said and rank and fits(line) else said
+    words = _merged_words(block)
+    line = f"{words}, rank {rank}"
+    return line if words and rank and fits(line) else words
 
 
 def _merged_words(block: Block) -> str | None:
     """Return the words for a group without the layers that are merged into others."""
     steps = block.steps
     layers = [number for number, step in enumerate(steps) if step.kind in WEIGHTED_KINDS]
-    if attends(steps):
+    if attention_count(steps):
         return _attention_words(block, layers)
     if UNKNOWN_STEP in steps:
         return None
     if not layers:
         return _plain_words(steps)
-    said = _recurrent_words(block, layers) or ", ".join(_expert_parts(block, layers)) or mixing_words(block, layers)
-    if said:
-        return said
+    words = _recurrent_words(block, layers) or ", ".join(_expert_parts(block, layers)) or mixing_words(block, layers)
+    if words:
+        return words
     if len(layers) == 1:
         compares = steps[layers[0]].kind == "embedding" and any(step.kind == "product" for step in steps)
         return None if compares else _layer_words(steps, layers[0])  # a loss may look up rows of a table, too
@@ -87,17 +87,17 @@ def _merge_low_ranks(block: Block) -> tuple[Block, int]:
     ranks: dict[int, int] = {}  # width by layer, for both layers of a pair
     for up in dense:
         for down in before[up].intersection(users) if len(before[up]) == 1 else ():
-            narrow = steps[down].gives == steps[up].takes < min(steps[down].takes, steps[up].gives)
-            bends = any(step.kind in ("activation", "norm") for step in steps[down:up])
-            wide = (steps[down].takes, steps[up].gives, before[down], users[up])
-            beside = any((steps[each].takes, steps[each].gives, before[each], users[each]) == wide for each in dense)
-            if narrow and beside and not bends and users[down] == {up}:
+            is_narrow = steps[down].gives == steps[up].takes < min(steps[down].takes, steps[up].gives)
+            has_activation = any(step.kind in ("activation", "norm") for step in steps[down:up])
+            outer = (steps[down].takes, steps[up].gives, before[down], users[up])
+            has_wide = any((steps[n].takes, steps[n].gives, before[n], users[n]) == outer for n in dense)
+            if is_narrow and has_wide and not has_activation and users[down] == {up}:
                 ranks.update({down: steps[down].gives, up: steps[down].gives})
     if len(set(ranks.values())) != 1:
         return block, 0
-    kept = tuple([MERGED_STEP if number in ranks else step for number, step in enumerate(steps)])
+    merged_steps = tuple([MERGED_STEP if number in ranks else step for number, step in enumerate(steps)])
     links = {number: sources.difference(ranks) for number, sources in before.items() if number not in ranks}
-    return replace(block, steps=kept, before=links), next(iter(ranks.values()))
+    return replace(block, steps=merged_steps, before=links), next(iter(ranks.values()))
 
 
 # One layer, or none.
@@ -105,17 +105,17 @@ def _merge_low_ranks(block: Block) -> tuple[Block, int]:
 
 def _plain_words(steps: Sequence[LayerStep]) -> str | None:
     """Return the words of a group without weights in products."""
-    others = list(dict.fromkeys(step.word for step in steps if step.kind in ("norm", "activation", "dropout")))
-    pools = [
+    words = list(dict.fromkeys(step.word for step in steps if step.kind in ("norm", "activation", "dropout")))
+    pool_lines = [
         step.line
         for step in steps
         if step.kind in ("pool", "global", "top") or (step.kind == "shape" and len(steps) == 1)
     ]
-    if pools:
-        return pools[0] if len(pools) == 1 else None
-    if others and all(step.kind == "norm" for step in steps):
-        return others[0] if others[0].startswith("g ") else ""
-    return others[0] if len(others) == 1 and not any(step.kind == "product" for step in steps) else None
+    if pool_lines:
+        return pool_lines[0] if len(pool_lines) == 1 else None
+    if words and all(step.kind == "norm" for step in steps):
+        return words[0] if words[0].startswith("g ") else ""
+    return words[0] if len(words) == 1 and not any(step.kind == "product" for step in steps) else None
 
 
 def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
@@ -127,8 +127,8 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
     if layer.kind in ("dense", "heads"):
         word = f"{size_word(layer.takes)} {layer.line}" if layer.takes else layer.line
         return ", ".join([word, *after])
-    said = f"{layer.line} · {', '.join(after)}"
-    return said if after and layer.kind != "embedding" and fits(said) else layer.line
+    line = f"{layer.line} · {', '.join(after)}"
+    return line if after and layer.kind != "embedding" and fits(line) else layer.line
 
 
 # Attention.
@@ -136,56 +136,50 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
 
 def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the heads of attention, then the feed-forward block behind it, if the group contains one."""
-    steps, count = block.steps, attends(block.steps)
-    whole = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
-    products = whole or [number for number, step in enumerate(steps) if step.kind == "product"]
+    steps, count = block.steps, attention_count(block.steps)
+    fused = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
+    products = fused or [number for number, step in enumerate(steps) if step.kind == "product"]
     # Layers of attention are all layers before its last product, and the layer that joins its heads.
     first, last = min(products), max(products)
-    behind = [number for number in layers if number > last]
-    inner = [number for number in layers if number < last and number not in whole]
-    fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
-    inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # no table of positions
+    later = [number for number in layers if number > last]
+    inner = [number for number in layers if number < last and number not in fused]
+    feeding = frozenset().union(*(block.before.get(number, ()) for number in inner))
+    # A table that feeds no other layer is one of positions.
+    inner = [number for number in inner if steps[number].kind != "embedding" or number in feeding]
     inner = [number for number in inner if not _filters_positions(block, number, {*inner, *products})]
-    bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
-    most = ATTENTION_LAYERS * count - 1
-    if behind and len(inner) > most:  # the feed-forward block is beside attention, as in GPT-J
-        leading = _steps_before(block, products)
-        behind += [number for number in inner if number not in leading]
-        inner = [number for number in inner if number in leading]
-    if len(inner) > most or bends or not all(is_of_positions(steps[number]) for number in inner):
+    activations = {step.word for step in steps[first:last] if step.kind == "activation"}
+    max_inner = ATTENTION_LAYERS * count - 1
+    if later and len(inner) > max_inner:  # the feed-forward block is beside attention, as in GPT-J
+        upstream = _upstream(block, frozenset(products))
+        later += [number for number in inner if number not in upstream]
+        inner = [number for number in inner if number in upstream]
+    if len(inner) > max_inner or (count > 1 and activations - {"softmax"}):
         return None
-    joins = behind and is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
-    rest = behind[1:] if joins else behind
-    if whole:
-        words = {steps[number].line for number in whole}
-        said = words.pop() if len(words) == 1 else None
+    if not all(is_of_positions(steps[number]) for number in inner):
+        return None
+    joins_heads = later and is_of_positions(steps[later[0]]) and steps[last].kind != "attention"
+    forward = later[1:] if joins_heads else later
+    if fused:
+        lines = {steps[number].line for number in fused}
+        words = lines.pop() if len(lines) == 1 else None
     else:
-        said = heads_words(block, [*inner, *behind[: len(behind) - len(rest)]])
-    if said and block.window:
-        said = f"{said}, w {block.window}"
-    said = f"{count} × ({said})" if said and count > 1 else said
-    if not said or not rest:
-        return said or None
-    behind_words = _expert_parts(block, rest) or _feed_forward_parts(block, rest)
-    return ", ".join(_fitting_parts([said], behind_words)) if behind_words else None
-
-
-def _steps_before(block: Block, ends: Sequence[int]) -> set[int]:
-    """Return all steps that lead to some steps."""
-    found, todo = set[int](), list(ends)
-    while todo:
-        new = block.before.get(todo.pop(), frozenset()) - found
-        found |= new
-        todo += new
-    return found
+        words = heads_words(block, [*inner, *later[: len(later) - len(forward)]])
+    if words and block.window:
+        words = f"{words}, w {block.window}"
+    words = f"{count} × ({words})" if words and count > 1 else words
+    if not words or not forward:
+        return words or None
+    forward_words = _expert_parts(block, forward) or _feed_forward_parts(block, forward)
+    return ", ".join(_fitting_parts([words], forward_words)) if forward_words else None
 
 
 def _filters_positions(block: Block, layer: int, attention: Set[int]) -> bool:
     """Return whether a layer only filters or subsamples positions for attention, as in CvT (Wu et al. 2021), PVT (Wang
     et al. 2021) and MViT (Fan et al. 2021)."""
-    step, users = block.steps[layer], [number for number, before in block.before.items() if layer in before]
-    fed = [is_of_positions(block.steps[user]) or step.kind == "depthwise" for user in users]
-    return _is_image_layer(step) and not is_of_positions(step) and bool(fed) and all(fed) and attention >= {*users}
+    step, users = block.steps[layer], {number for number, before in block.before.items() if layer in before}
+    if not users or not attention >= users or not _is_image_layer(step) or is_of_positions(step):
+        return False
+    return step.kind == "depthwise" or all(is_of_positions(block.steps[user]) for user in users)
 
 
 # Recurrent cells, and experts.
@@ -195,23 +189,24 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the words of an LSTM or a GRU that is written as products, found by the number of its gates."""
     steps = block.steps
     cells = [steps[number] for number in layers if steps[number].kind == "recurrent"]
-    in_turn = all(block.before.get(after) == frozenset((first,)) for first, after in pairwise(layers))
-    if len(cells) == len(layers) and len({cell.line for cell in cells}) == 1 and in_turn:
+    is_chain = all(block.before.get(after) == frozenset((first,)) for first, after in pairwise(layers))
+    if len(cells) == len(layers) and len({cell.line for cell in cells}) == 1 and is_chain:
         line, count = cells[0].line, len(cells)
-        several = f"{count} × ({line})" if cells[0].sizes else f"{line}, {count} layers"
-        return line if count == 1 else several
-    words = [step.word for step in steps if step.kind == "activation"]
-    gates, made = (words.count("sigmoid"), words.count("tanh")), sorted(words)
-    if any(steps[number].kind != "dense" for number in layers) or len(made) != sum(gates) or len(layers) > 2:
+        stacked = f"{count} × ({line})" if cells[0].sizes else f"{line}, {count} layers"
+        return line if count == 1 else stacked
+    activations = [step.word for step in steps if step.kind == "activation"]
+    sigmoids, tanhs = activations.count("sigmoid"), activations.count("tanh")
+    has_others = len(activations) > sigmoids + tanhs
+    if has_others or len(layers) > 2 or any(steps[number].kind != "dense" for number in layers):
         return None
-    gives = {steps[number].gives for number in layers}
+    widths = {steps[number].gives for number in layers}
     # An unrolled cell has its gates once for each step.
-    if gates[0] * 2 == gates[1] * 3 > 0 and len(gives) == 1 and (width := next(iter(gives))) % 4 == 0:
+    if sigmoids * 2 == tanhs * 3 > 0 and len(widths) == 1 and (width := next(iter(widths))) % 4 == 0:
         units = width // 4
-        fed = any(steps[number].takes == units or len(layers) == 1 for number in layers)
-        return f"LSTM {size_word(units)}" if fed else None
-    if gates[0] == 2 * gates[1] > 0 and len(layers) == 2:
-        small, large = min(gives), max(gives)
+        has_state_input = any(steps[number].takes == units or len(layers) == 1 for number in layers)
+        return f"LSTM {size_word(units)}" if has_state_input else None
+    if sigmoids == 2 * tanhs > 0 and len(layers) == 2:
+        small, large = min(widths), max(widths)
         if large == small and small % 3 == 0 and any(steps[number].takes == small // 3 for number in layers):
             return f"GRU {size_word(small // 3)}"
         return f"GRU {size_word(small)}" if large == 2 * small else None
@@ -226,16 +221,17 @@ def _expert_parts(block: Block, layers: Sequence[int]) -> Sequence[str]:
     if len(counts) != 1:
         return ()
     [(count, word)] = counts
-    chosen = {step.word for step in block.steps if step.kind == "top"}
-    parts = [word, *(chosen if len(chosen) == 1 else ())]
+    router_words = {step.word for step in block.steps if step.kind == "top"}
+    parts = [word, *(router_words if len(router_words) == 1 else ())]
     # A product of all experts with one tensor looks like a product that makes as many heads.
-    each = [n for n in layers if block.steps[n].heads[0] == count]
-    alike = [replace(step, kind="dense", gives=step.heads[1] or step.gives) for step in block.steps]
-    routed = [MERGED_STEP if step.word == "softmax" else step for step in block.steps]
-    steps = tuple([alike[n] if n in each else step for n, step in enumerate(routed)])
-    before = {n: block.before[n].intersection(each) for n in each if n in block.before}
-    known = len(before) == len(each) and all(steps[n].takes and steps[n].gives for n in each)
-    return _fitting_parts(parts, _feed_forward_parts(replace(block, steps=steps, before=before), each) if known else ())
+    inner = [n for n in layers if block.steps[n].heads[0] == count]
+    dense_steps = [replace(step, kind="dense", gives=step.heads[1] or step.gives) for step in block.steps]
+    unrouted_steps = [MERGED_STEP if step.word == "softmax" else step for step in block.steps]
+    steps = tuple([dense_steps[n] if n in inner else step for n, step in enumerate(unrouted_steps)])
+    before = {n: block.before[n].intersection(inner) for n in inner if n in block.before}
+    has_sizes = len(before) == len(inner) and all(steps[n].takes and steps[n].gives for n in inner)
+    expert = replace(block, steps=steps, before=before)
+    return _fitting_parts(parts, _feed_forward_parts(expert, inner) if has_sizes else ())
 
 
 def _fitting_parts(parts: Sequence[str], more: Sequence[str]) -> Sequence[str]:
@@ -244,8 +240,8 @@ def _fitting_parts(parts: Sequence[str], more: Sequence[str]) -> Sequence[str]:
     >>> _fitting_parts(["12 heads × 64", "w 7"], ["8 experts", "top 2", "768 → 3072 → 768", "GELU"])
     ['12 heads × 64', 'w 7', '8 experts', 'top 2']
     """
-    ways = ([*parts, *more[:count]] for count in range(len(more), 0, -1))
-    return next((way for way in ways if fits(", ".join(way))), parts)
+    lines = ([*parts, *more[:count]] for count in range(len(more), 0, -1))
+    return next((line for line in lines if fits(", ".join(line))), parts)
 
 
 # Several layers.
@@ -257,27 +253,28 @@ def _feed_forward_parts(block: Block, layers: Sequence[int]) -> Sequence[str]:
     if any(step.kind != "dense" or not step.gives for step in steps) or len(steps) < 2:
         return ()
     between = block.steps[layers[0] + 1 : layers[-1]]
-    acts = list(dict.fromkeys(step.word for step in between if step.kind == "activation"))
-    gated = len(acts) == 1
-    if len(steps) == 3 and gated and steps[0].gives == steps[1].gives == (steps[2].takes or steps[0].gives):
-        one, two, three = layers
-        apart = block.before[three] == {one, two} and not {one, two} & (block.before[one] | block.before[two])
-        if apart and frozenset([frozenset([one]), frozenset([two])]) in block.multiplies:
-            return f"gated {size_word(steps[0].gives)}", acts[0]
-    block, kept = _merge_ends(block, layers)
-    ends = " | ".join(size_word(step.gives) for step in steps[len(kept) - 1 :])
-    steps = steps[: len(kept)]
-    if not block.chain(kept) or len(kept) < 2:
+    activations = list(dict.fromkeys(step.word for step in between if step.kind == "activation"))
+    is_gated = len(activations) == 1
+    if len(steps) == 3 and is_gated and steps[0].gives == steps[1].gives == (steps[2].takes or steps[0].gives):
+        first, second, joining = layers
+        pair, inputs = {first, second}, block.before[first] | block.before[second]
+        is_parallel = block.before[joining] == pair and inputs.isdisjoint(pair)
+        if is_parallel and frozenset([frozenset([first]), frozenset([second])]) in block.multiplies:
+            return f"gated {size_word(steps[0].gives)}", activations[0]
+    block, chain = _merge_ends(block, layers)
+    last_widths = " | ".join(size_word(step.gives) for step in steps[len(chain) - 1 :])
+    steps = steps[: len(chain)]
+    if not block.is_chain(chain) or len(chain) < 2:
         return ()
-    if len(steps) == 2 and gated and steps[0].gives == 2 * steps[1].takes and block.multiplies:
-        return f"gated {size_word(steps[1].takes)}", acts[0]
-    if any(one.gives != (two.takes or one.gives) for one, two in pairwise(steps)):
+    if len(steps) == 2 and is_gated and steps[0].gives == 2 * steps[1].takes and block.multiplies:
+        return f"gated {size_word(steps[1].takes)}", activations[0]
+    if any(first.gives != (second.takes or first.gives) for first, second in pairwise(steps)):
         return ()
-    sizes = [*(size_word(step.gives) for step in steps[:-1]), ends]
+    sizes = [*(size_word(step.gives) for step in steps[:-1]), last_widths]
     line = " → ".join([size_word(steps[0].takes) if steps[0].takes else "", *sizes]).strip()
-    parts = [line, *(acts if len(acts) == 1 else ())]
-    ways = (parts, [line]) if len(kept) < len(layers) else (parts,)
-    return next((way for way in ways if fits(", ".join(way))), ())
+    parts = [line, *(activations if len(activations) == 1 else ())]
+    variants = (parts, [line]) if len(chain) < len(layers) else (parts,)
+    return next((variant for variant in variants if fits(", ".join(variant))), ())
 
 
 def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
@@ -286,51 +283,55 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     if all(steps[number].kind == "embedding" for number in layers):
         tables = [steps[number] for number in layers]
         return join_words([f"position {table.line}" if table.positional else table.line for table in tables])
-    return next((line for words in _chain_ways(block, layers) if (line := join_words(words))), None)
+    return next((line for words in _chain_variants(block, layers) if (line := join_words(words))), None)
 
 
 def whole_chain(block: Block) -> str:
     """Return the full words for the chain of layers of a group, whatever their length; "" if there is no chain."""
     layers = [number for number, step in enumerate(block.steps) if step.kind in WEIGHTED_KINDS]
-    described = UNKNOWN_STEP not in block.steps and 1 < len(layers) <= 3 * MAX_LISTED_LAYERS
-    ways = _chain_ways(block, layers) if described and not attends(block.steps) else ()
-    return ", ".join(ways[0]) if ways else ""
+    has_words = UNKNOWN_STEP not in block.steps and 1 < len(layers) <= 3 * MAX_LISTED_LAYERS
+    variants = _chain_variants(block, layers) if has_words and not attention_count(block.steps) else ()
+    return ", ".join(variants[0]) if variants else ""
 
 
-def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
+def _chain_variants(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     """Return alternative words for a chain of layers, from the longest to the shortest; () if there is no chain."""
     block, layers = _merge_ends(*_merge_squeeze_layers(*_merge_gates(block, layers)))
     block = _without_side_links(block)
     steps = block.steps
     inside = set(layers)
     # A projection has the same input as the group, and its result is only used together with others.
-    alone = [
+    projections = [
         number
         for number in layers
         if not block.before[number] & inside
         and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
         and (steps[number].word.startswith(("1×1", "→")) or steps[number].is_pointwise)
     ]
-    # So is a dense layer whose result is added to convolutions: a time step, a condition.
-    given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
-    beside = [*given, *[number for number in alone if number not in given][:1]] if len(layers) > 2 else []
-    way = [number for number in layers if number not in beside]
+    # Dense layers beside convolutions add a time step or a condition.
+    has_image = any(map(_is_image_layer, steps))
+    conditions = [number for number in projections if has_image and steps[number].kind == "dense"]
+    others = [number for number in projections if number not in conditions]
+    side_layers = [*conditions, *others[:1]] if len(layers) > 2 else []
+    main_layers = [number for number in layers if number not in side_layers]
     pools = [number for number, step in enumerate(steps) if step.kind == "pool"]
-    enlarged = [number for number in pools if _is_enlarged_and_added(block, number)]
-    whole = sorted([*way, *(number for number in pools if number not in enlarged)])
-    if len(way) > MAX_LISTED_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
+    enlarging = [number for number in pools if _is_enlarged_and_added(block, number)]
+    main_path = sorted([*main_layers, *(number for number in pools if number not in enlarging)])
+    if len(main_layers) > MAX_LISTED_LAYERS or all(steps[number].kind == "dense" for number in main_layers):
         return ()
-    if len(way) == 2 and steps[way[0]].kind == "depthwise" and steps[way[1]].is_pointwise:
-        return ([" → ".join(steps[number].line for number in way)],)
-    more = [PROJECTION] if len(beside) > len(given) else []
-    more += [f"+ {steps[number].item}" for number in (*given, *enlarged)]
+    if not block.is_chain(main_path):
+        return ()
+    if len(main_layers) == 2 and steps[main_layers[0]].kind == "depthwise" and steps[main_layers[1]].is_pointwise:
+        return ([" → ".join(steps[number].line for number in main_layers)],)
+    additions = [PROJECTION] if len(side_layers) > len(conditions) else []
+    additions += [f"+ {steps[number].item}" for number in (*conditions, *enlarging)]
     # Where there is no room, leave out the projection first, then padding, pools and channels.
-    pooled = [steps[number].item for number in whole]
-    plain = [_without_padding(steps[number]).item for number in whole]
-    layered = [_without_padding(steps[number]).item for number in way]
-    kernels = [_kernel_word(steps[number]) for number in way]
-    ways = ([*pooled, *more], pooled, plain, layered, kernels)
-    return [list(equal_once(iter(words))) for words in ways]
+    main_items = [steps[number].item for number in main_path]
+    unpadded = [_without_padding(steps[number]).item for number in main_path]
+    without_pools = [_without_padding(steps[number]).item for number in main_layers]
+    kernels = [_kernel_word(steps[number]) for number in main_layers]
+    variants = ([*main_items, *additions], main_items, unpadded, without_pools, kernels)
+    return [list(equal_once(iter(words))) for words in variants]
 
 
 def _without_padding(step: LayerStep) -> LayerStep:
@@ -340,8 +341,8 @@ def _without_padding(step: LayerStep) -> LayerStep:
 def _is_enlarged_and_added(block: Block, pool: int) -> bool:
     """Return whether a pool enlarges another input of a group, and a layer reads the sum, as in a pyramid (Lin et al.
     2017)."""
-    fed = any(pool in before and len(before) > 1 for before in block.before.values())
-    return fed and block.steps[pool].word.startswith("↑") and not block.before.get(pool) and not block.joins
+    is_added = any(pool in before and len(before) > 1 for before in block.before.values())
+    return is_added and block.steps[pool].word.startswith("↑") and not block.before.get(pool) and not block.joins
 
 
 def _is_image_layer(step: LayerStep) -> bool:
@@ -359,8 +360,8 @@ def _merge_ends(
     kept, inside = list(layers), set(layers)
     ends = [number for number in layers if not any(number in block.before[other] for other in layers)]
     sources = {block.before[number] & inside for number in ends}
-    multiplied = any(frozenset(ends) <= frozenset().union(*pair) for pair in block.multiplies)
-    if not 1 < len(ends) <= MAX_LISTED_OUTPUTS or len(sources) != 1 or not sources.pop() or multiplied:
+    are_multiplied = any(frozenset(ends) <= frozenset().union(*pair) for pair in block.multiplies)
+    if not 1 < len(ends) <= MAX_LISTED_OUTPUTS or len(sources) != 1 or not sources.pop() or are_multiplied:
         return block, kept
     steps = list(block.steps)
     word = separator.join(word_of(steps[number]) for number in ends)
@@ -371,62 +372,62 @@ def _merge_ends(
 def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
     """Return a block in which two equal convolutions whose results are multiplied, tanh with sigmoid, or one whose
     result is split for this, are merged into one step, `gated 2, 32`."""
-    words = {step.word for step in block.steps if step.kind == "activation"}
-    kept = list(layers)
-    if not words.issuperset(("tanh", "sigmoid")):
-        return block, kept
+    activations = {step.word for step in block.steps if step.kind == "activation"}
+    kept_layers = list(layers)
+    if not activations.issuperset(("tanh", "sigmoid")):
+        return block, kept_layers
     steps, before = list(block.steps), dict(block.before)
     for layer in layers:
-        users = [number for number in kept if layer in before[number]]
-        if steps[layer].kind != "convolution" or layer not in kept:
+        users = [number for number in kept_layers if layer in before[number]]
+        if steps[layer].kind != "convolution" or layer not in kept_layers:
             continue
         twins = [
-            two
-            for two in kept
-            if two > layer and (steps[two].line, before[two]) == (steps[layer].line, before[layer])
-            if frozenset([frozenset([layer]), frozenset([two])]) in block.multiplies
+            twin
+            for twin in kept_layers
+            if twin > layer and (steps[twin].line, before[twin]) == (steps[layer].line, before[layer])
+            if frozenset([frozenset([layer]), frozenset([twin])]) in block.multiplies
         ]
-        takes = {steps[number].takes for number in users}
+        read_widths = {steps[number].takes for number in users}
         if len(twins) == 1 and all(twins[0] in before[number] for number in users):
-            kept.remove(twins[0])
-            gives = steps[layer].gives
-        elif frozenset([frozenset([layer])]) in block.multiplies and takes == {steps[layer].gives // 2}:
-            gives = steps[layer].gives // 2
+            kept_layers.remove(twins[0])
+            width = steps[layer].gives
+        elif frozenset([frozenset([layer])]) in block.multiplies and read_widths == {steps[layer].gives // 2}:
+            width = steps[layer].gives // 2
         else:
             continue
         step, channels = steps[layer], size_word(steps[layer].gives)
-        sizes = tuple([size_word(gives) if word == channels else word for word in step.sizes])
-        steps[layer] = replace(step, word=f"gated {step.word}", sizes=sizes, gives=gives)
+        sizes = tuple([size_word(width) if word == channels else word for word in step.sizes])
+        steps[layer] = replace(step, word=f"gated {step.word}", sizes=sizes, gives=width)
         for number in users:
             before[number] = before[number] - frozenset(twins)
-    return replace(block, steps=tuple(steps), before=before), kept
+    return replace(block, steps=tuple(steps), before=before), kept_layers
 
 
 def _without_side_links(block: Block) -> Block:
     """Return a block without links from layers that only gate a later result, such as the first of Mamba, or that a
     scan passes on besides its result; parallel layers that feed a scan form one line."""
+    # Pairs of a layer and the steps whose result it multiplies.
     gates = {
-        (min(one), two)
-        for ways in block.multiplies
-        if len(ways) == 2
-        for one, two in permutations(ways)
-        if len(one) == 1
+        (min(gate), gated)
+        for factors in block.multiplies
+        if len(factors) == 2
+        for gate, gated in permutations(factors)
+        if len(gate) == 1
     }
     before = dict(block.before)
-    for number, links in block.before.items():
-        scans = {each for each in links if block.steps[each].kind == "scan"}
-        later = [scans, *(way for gate, way in gates if gate in links and way <= links)]
-        passed = [_upstream(block, frozenset(way)) - way for way in later]
-        before[number] = links.difference(*passed)
-    for number, links in block.before.items():
-        if block.steps[number].kind != "scan" or any(block.steps[each].kind != "dense" for each in links):
+    for number, sources in block.before.items():
+        scans = {source for source in sources if block.steps[source].kind == "scan"}
+        branches = [scans, *(gated for gate, gated in gates if gate in sources and gated <= sources)]
+        before[number] = sources.difference(*[_upstream(block, frozenset(branch)) - branch for branch in branches])
+    for number, sources in block.before.items():
+        if block.steps[number].kind != "scan" or any(block.steps[source].kind != "dense" for source in sources):
             continue
         # Such as queries, keys and values, and the gate of the result.
-        gating = {gate for gate, way in gates if way == {number} and block.steps[gate].kind == "dense"}
-        line = sorted(links | gating)
-        if len({before[each] for each in line}) == 1 < len(line):
-            before = {each: held - gating for each, held in before.items()}
-            before.update({later: frozenset([one]) for one, later in pairwise([*line, number])})
+        gating = {gate for gate, gated in gates if gated == {number} and block.steps[gate].kind == "dense"}
+        parallel = sorted(sources | gating)
+        if len({before[layer] for layer in parallel}) == 1 < len(parallel):
+            before = {user: links - gating for user, links in before.items()}
+            before.update({later: frozenset([layer]) for layer, later in pairwise([*parallel, number])})
     return replace(block, before=before)
 
 
@@ -434,50 +435,51 @@ def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, l
     """Return a block in which two layers that weight the channels of a third are merged into one step, `SE 8`."""
     steps, before = list(block.steps), dict(block.before)
     kept = list(layers)
-    for one, two in pairwise(layers):
-        narrow, wide = steps[one], steps[two]
-        fed = before[two] & set(kept) == {one} and narrow.gives and wide.gives == narrow.takes > narrow.gives
-        if not (fed and block.averages):
+    for squeeze, excite in pairwise(layers):
+        narrow, wide = steps[squeeze], steps[excite]
+        is_bottleneck = narrow.gives and wide.gives == narrow.takes > narrow.gives
+        if not (is_bottleneck and block.averages and before[excite] & set(kept) == {squeeze}):
             continue
-        sources = before[one] & set(kept)
-        if not any(frozenset([two]) in pair for pair in block.multiplies):
+        sources = before[squeeze] & set(kept)
+        if not any(frozenset([excite]) in pair for pair in block.multiplies):
             continue
-        users = [number for number in kept if number != two and two in before[number]]
-        if len(sources) > 1 or any(before[number] & set(kept) != sources | {two} for number in users):
+        users = [number for number in kept if number != excite and excite in before[number]]
+        if len(sources) > 1 or any(before[number] & set(kept) != sources | {excite} for number in users):
             continue
-        # The step at `one` replaces both: it feeds the steps that `two` fed.
-        steps[one] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
-        kept.remove(two)
+        # The step at `squeeze` replaces both: it feeds the steps that `excite` fed.
+        steps[squeeze] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
+        kept.remove(excite)
         for number in users:
-            before[number] = frozenset([one])
+            before[number] = frozenset([squeeze])
     return replace(block, steps=tuple(steps), before=before), kept
 
 
 def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the words of each branch of a module in the order of their join; a 1×1 before another layer is left
     out."""
-    ways = [sorted(_upstream(block, way)) for way in block.joins]
-    ways = [way for way in ways if way]
-    if len(ways) < 2:
+    paths = [sorted(_upstream(block, path)) for path in block.joins]
+    paths = [path for path in paths if path]
+    if len(paths) < 2:
         return None
-    shared = set.intersection(*map(set, ways))
-    ways = [[number for number in way if number not in shared] for way in ways]
-    covered = set().union(*ways)
-    if shared or not covered.issuperset(layers) or any(not way for way in ways):
+    shared = set.intersection(*map(set, paths))
+    paths = [[number for number in path if number not in shared] for path in paths]
+    covered = set().union(*paths)
+    if shared or not covered.issuperset(layers) or any(not path for path in paths):
         return None
-    if sum(len(way) for way in ways) > len(covered):  # branches that share a layer
+    if sum(len(path) for path in paths) > len(covered):  # branches that share a layer
         return None
-    for number, way in enumerate(ways):
-        block, ways[number] = _merge_ends(block, way, "+", _kernel_word)
-    if not all(map(block.chain, ways)):
+    for number, path in enumerate(paths):
+        block, paths[number] = _merge_ends(block, path, "+", _kernel_word)
+    if not all(map(block.is_chain, paths)):
         return None
-    branches = [[block.steps[number] for number in way] for way in ways]
+    branches = [[block.steps[number] for number in path] for path in paths]
     # Where there is no room, leave out the kernels of pools and resizes, then count alternating layers, then leave out
     # pools.
-    brief = [[_without_window(step) for step in branch] for branch in branches]
-    layered = [[step for step in branch if step.kind != "pool"] for branch in branches]
-    kernels = (list(map(_main_kernels, each)) for each in (branches, brief, layered) if all(each))
-    lines = (_join_branches(each) for said in kernels for each in (said, list(map(_count_turns, said))))
+    without_windows = [[_without_window(step) for step in branch] for branch in branches]
+    without_pools = [[step for step in branch if step.kind != "pool"] for branch in branches]
+    shortened = (steps for steps in (branches, without_windows, without_pools) if all(steps))
+    kernels = (list(map(_main_kernels, steps)) for steps in shortened)
+    lines = (_join_branches(words) for whole in kernels for words in (whole, list(map(_count_turns, whole))))
     return next(filter(fits, lines), None)
 
 
@@ -548,12 +550,12 @@ def _kernel_word(step: LayerStep) -> str:
     return " ".join(_kernel_of(step))
 
 
-def _upstream(block: Block, way: frozenset[int]) -> set[int]:
+def _upstream(block: Block, branch: frozenset[int]) -> set[int]:
     """Return the layers and pools that lead into a branch."""
-    seen, todo = set(way), list(way)
-    while todo:
-        for number in block.before.get(todo.pop(), ()):
-            if number not in seen:
-                seen.add(number)
-                todo.append(number)
-    return seen
+    upstream, open_steps = set(branch), list(branch)
+    while open_steps:
+        for number in block.before.get(open_steps.pop(), ()):
+            if number not in upstream:
+                upstream.add(number)
+                open_steps.append(number)
+    return upstream

@@ -52,19 +52,19 @@ class EqualRows:
         """Return everything on which the words for the rows of a member depend; the member itself if its words depend
         on other rows, too."""
         hierarchy, graph, stop = self.hierarchy, self.hierarchy.graph, self.hierarchy.end.item(member)
-        alone = stop > member + 1 and not graph.layers and not self.blocks.call_count(member)
-        if not alone or (nodes := self.blocks.nodes_below(member)) is None:
+        is_self_contained = stop > member + 1 and not graph.layers and not self.blocks.call_count(member)
+        if not is_self_contained or (nodes := self.blocks.nodes_below(member)) is None:
             return member
         block = self.blocks.block_of(nodes)  # one for equal steps with equal links, and kept
         if len(block.steps) < 2 or any(step.kind in CONSTANT_KINDS or step.word == "softmax" for step in block.steps):
             return member
         rows = slice(member, stop)
-        inside, how = hierarchy.node[rows], hierarchy.how[rows]
-        labels = [hierarchy.display_label(member + at) for at in np.flatnonzero(how == LAYER_ORIGIN).tolist()]
+        row_nodes, how = hierarchy.node[rows], hierarchy.how[rows]
+        labels = [hierarchy.display_label(member + offset) for offset in np.flatnonzero(how == LAYER_ORIGIN).tolist()]
         types = [graph.op_types[op].rpartition("::")[2] for op in distinct_values(graph.op[nodes]).tolist()]
-        named = [label.startswith(op) for label in labels for op in types]  # asked of layers of unknown size
+        is_named_by_type = [label.startswith(op) for label in labels for op in types]  # asked of layers of unknown size
         columns: list[NDArray[Any]] = [hierarchy.template[rows], hierarchy.kind[rows], how, hierarchy.connected[rows]]
-        columns += [hierarchy.end[rows] - member, graph.op[inside]]
-        columns += [np.searchsorted(nodes, inside), np.isin(inside, nodes)]
+        columns += [hierarchy.end[rows] - member, graph.op[row_nodes]]
+        columns += [np.searchsorted(nodes, row_nodes), np.isin(row_nodes, nodes)]
         weights = self.parameters.weights_below(member, set(nodes.tolist()))
-        return id(block), weights, *named, *[column.tobytes() for column in columns]
+        return id(block), weights, *is_named_by_type, *[column.tobytes() for column in columns]

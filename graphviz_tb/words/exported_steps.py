@@ -249,53 +249,53 @@ class ExportedSteps(TensorFlowSteps):
         """Return the kernel of a product if an op computes it only from weights, such as the kernel of queries from one
         weight for queries, keys and values; its shape is () if unknown."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
-        whole = self._sources(source) if source >= 0 else []
+        weights = self._sources(source) if source >= 0 else []
         sizes = self._input_sizes(node, 1)
-        known = len(sizes) > 1 and min(sizes) > 0
-        return [(whole[0], tuple(sizes) if known else ())] if whole and min(whole) >= 0 else []
+        is_known = len(sizes) > 1 and min(sizes) > 0
+        return [(weights[0], tuple(sizes) if is_known else ())] if weights and min(weights) >= 0 else []
 
     def standardized_kernel(self, node: int) -> tuple[int, tuple[int | None, ...]]:
         """Return the kernel of a convolution if a few ops compute it from one weight, factors and constants; its shape
         is () if there is none."""
         sizes = self._input_sizes(node, 1)
-        waiting = [source for slot, (source, _) in self.inputs_of(node) if slot == 1]
-        seen, weights = set(waiting), set[int]()
-        while waiting:
-            source = waiting.pop()
-            given = self.sources_of(source)
+        unvisited = [source for slot, (source, _) in self.inputs_of(node) if slot == 1]
+        seen, weights = set(unvisited), set[int]()
+        while unvisited:
+            source = unvisited.pop()
+            inputs = self.sources_of(source)
             if (weight := int(self.graph.meaning.origin[source])) >= 0:
                 weights.add(weight)
-            elif len(seen) > MAX_KERNEL_OPS or not (given or self.op_of(source) in CONSTANT_OPS):
+            elif len(seen) > MAX_KERNEL_OPS or not (inputs or self.op_of(source) in CONSTANT_OPS):
                 return -1, ()
             else:
-                waiting += [before for before in given if before not in seen]
-                seen.update(given)
-        whole = [
+                unvisited += [before for before in inputs if before not in seen]
+                seen.update(inputs)
+        kernels = [
             weight for weight in weights if prod(size or 0 for size in self.shapes.get(weight) or (0,)) == prod(sizes)
         ]
-        return (whole[0], tuple(sizes)) if len(whole) == 1 else (-1, ())
+        return (kernels[0], tuple(sizes)) if len(kernels) == 1 else (-1, ())
 
     def _convolve(self, op: str, node: int) -> LayerStep:
         weight, shape = next(self._kernels(node), None) or self.standardized_kernel(node)
         if len(shape) < 3:
             return UNKNOWN_STEP
-        transposed = self._is_set(node, "transposed") or has_role(op, Role.TRANSPOSED_CONVOLUTION)
+        is_transposed = self._is_set(node, "transposed") or has_role(op, Role.TRANSPOSED_CONVOLUTION)
         outputs, inputs, window = kernel_sizes(op, shape)
         if self._is_set(node, "transposed"):
             outputs, inputs = inputs, outputs
         groups = next(iter(self._numbers(node, GROUPS)), 1)
         takes, gives = inputs or 0, outputs or 0
-        depthwise = op in DEPTHWISE_OPS or (groups > 1 and inputs == 1 and not transposed)
-        takes, gives = (takes, gives * groups) if transposed else (takes * groups, gives)
+        is_depthwise = op in DEPTHWISE_OPS or (groups > 1 and inputs == 1 and not is_transposed)
+        takes, gives = (takes, gives * groups) if is_transposed else (takes * groups, gives)
         if self._is_of_row(node):
             window = window[1:]
         sizes = kernel_word(window)
-        parts = [f"dw {sizes}"] if depthwise else [sizes, size_word(gives)]
-        parts += step_words(self._along_image(node, STRIDES)[-len(window) :], "↑" if transposed else "/")
+        parts = [f"dw {sizes}"] if is_depthwise else [sizes, size_word(gives)]
+        parts += step_words(self._along_image(node, STRIDES)[-len(window) :], "↑" if is_transposed else "/")
         dilations = self._along_image(node, DILATIONS)[-len(window) :]
         parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
-        parts += [f"g{groups}"] if groups > 1 and not depthwise else []
-        kind = "depthwise" if depthwise else "convolution"
+        parts += [f"g{groups}"] if groups > 1 and not is_depthwise else []
+        kind = "depthwise" if is_depthwise else "convolution"
         return worded_step(kind, parts, takes, gives, weight)
 
     def _is_of_row(self, node: int) -> bool:
@@ -331,14 +331,14 @@ class ExportedSteps(TensorFlowSteps):
         if plain_op_name(op) == "einsum":
             return self._einsum(node, weight, shape)
         if len(shape) > 2 and not kernel_layout(op).startswith("o"):
-            slots = [slot for slot, made, _ in self.weights_of(node) if made == weight]
-            taken = self._input_sizes(node, slots[0]) if slots else []
-            if len(taken) == 2 and prod(taken) == prod(size or 0 for size in shape):
+            slots = [slot for slot, origin, _ in self.weights_of(node) if origin == weight]
+            input_sizes = self._input_sizes(node, slots[0]) if slots else []
+            if len(input_sizes) == 2 and prod(input_sizes) == prod(size or 0 for size in shape):
                 return UNKNOWN_STEP  # a kernel of a convolution as a matrix, to compute its norm
             experts, *sizes = shape
             # A kernel may be transposed on the way; the result tells which of its axes is the last.
-            stated = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())
-            gives = next((size for size in stated if size in sizes), 0) or 0
+            last_sizes = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())
+            gives = next((size for size in last_sizes if size in sizes), 0) or 0
             takes = prod(size or 0 for size in sizes) // gives if gives else 0
             return experts_step(experts, takes, gives, weight) if len(shape) == 3 and experts else None
         outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_transpose_attribute(op)))
@@ -377,7 +377,7 @@ class ExportedSteps(TensorFlowSteps):
         """Return the number of heads of the keys before they are repeated for each query of a group."""
         fewest, slot = key[1], 1
         for _ in range(MAX_COPYING_OPS):
-            node = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
+            node = next((source for input_slot, (source, _) in self.inputs_of(node) if input_slot == slot), -1)
             if node < 0 or self.weights_of(node):
                 break
             sizes, slot = self._sizes(node), 0
@@ -393,11 +393,11 @@ class ExportedSteps(TensorFlowSteps):
         # If each gate has separate kernels, the second kernel is not that of the state.
         slots = weight_input_names(self.op_of(node))
         states = [shape for slot, _, shape in self.weights_of(node) if slots.get(slot) == "recurrent_kernel"]
-        stated = self._numbers(node, ("hidden_size",))  # of ONNX, whose quantised kernels are transposed
-        units = next(iter(stated), 0) or (states[0] if states else kernels[1][1])[-1] or 0
+        hidden_sizes = self._numbers(node, ("hidden_size",))  # of ONNX, whose quantised kernels are transposed
+        units = next(iter(hidden_sizes), 0) or (states[0] if states else kernels[1][1])[-1] or 0
         definition = self.graph.node_def(node)
-        ways = attr_value(definition, "direction").s if definition is not None else b""  # of ONNX
-        both = "bidirectional" in name or ways == b"bidirectional" or self._is_set(node, "bidirectional")
+        direction = attr_value(definition, "direction").s if definition is not None else b""  # of ONNX
+        both = "bidirectional" in name or direction == b"bidirectional" or self._is_set(node, "bidirectional")
         layers = next(iter(self._numbers(node, ("num_layers",))), 1)
         words = [f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"]
         words += [f"{layers} layers"] if layers != 1 else []
@@ -408,10 +408,10 @@ class ExportedSteps(TensorFlowSteps):
         definition = self.graph.node_def(node)
         if definition is None:
             return resized_step(name, [], [])
-        way = attr_value(definition, "mode").s.decode("utf-8", "replace") or f"{name} nearest"  # what ONNX leaves out
+        mode = attr_value(definition, "mode").s.decode("utf-8", "replace") or f"{name} nearest"  # the default of ONNX
         if scales := [round(scale, 3) for scale in attr_value(definition, "scales").list.f]:
-            return resized_step(way, [1] * len(scales), [int(scale) if scale.is_integer() else -1 for scale in scales])
-        return resized_step(way, self._input_sizes(node, 0), self._sizes(node))
+            return resized_step(mode, [1] * len(scales), [int(scale) if scale.is_integer() else -1 for scale in scales])
+        return resized_step(mode, self._input_sizes(node, 0), self._sizes(node))
 
     def _pool_step(self, name: str, node: int) -> LayerStep | None:
         if name.startswith(("upsample", "resize")):

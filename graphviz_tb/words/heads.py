@@ -15,12 +15,14 @@ ATTENTION_LAYERS = 4  # queries, keys, values, output
 MAX_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it, such as a bias
 
 
-def attends(steps: Sequence[LayerStep]) -> int:
+def attention_count(steps: Sequence[LayerStep]) -> int:
     """Return how often a group attends: with two products without weights and a softmax between them, or with an
     attention layer; 0 if more than twice. (A decoder layer attends to itself and to the encoder.)"""
-    whole = sum(step.kind in ("attention", "scores") for step in steps)
+    fused = sum(step.kind in ("attention", "scores") for step in steps)
     products, softmaxes = _products_and_softmaxes(steps)
-    count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
+    if products and (fused or products != 2 * softmaxes):
+        return 0
+    count = softmaxes if products else fused
     return count if count <= MAX_ATTENTIONS else 0
 
 
@@ -63,39 +65,41 @@ def heads_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the heads into which kernels, products or reshapes split the last axis, if all agree."""
     steps = block.steps
     widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
-    made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
-    if not made and (queries := _heads_of_products(steps)):
+    found = {steps[number].heads for number in layers if steps[number].kind == "heads"}
+    if not found and (query_heads := _heads_of_products(steps)):
+        heads, size = query_heads
         # A layer may also mix the heads.
-        given = [steps[number].gives for number in layers if steps[number].gives > queries[0]]
-        if given and not any(_holds_queries(width, *queries) for width in given):
+        wide_layers = [steps[number].gives for number in layers if steps[number].gives > heads]
+        if wide_layers and not any(_holds_queries(width, heads, size) for width in wide_layers):
             return None  # the last axis is that of positions, so it attends to channels
         # If all reshapes are to the heads of queries, keys and values have as many.
-        has_fewer = {pair for pair in block.split if pair[1] == queries[1]} != {queries}
-        return _heads_line(queries[0], _shared_heads(queries, widths) if has_fewer else queries[0], queries[1])
-    if attends(steps) > 1:
+        has_fewer = {pair for pair in block.split if pair[1] == size} != {query_heads}
+        return _heads_line(heads, _shared_heads(query_heads, widths) if has_fewer else heads, size)
+    if attention_count(steps) > 1:
         return None  # it is unknown which layers belong together
-    if not made:  # reshapes of the results of layers
+    if not found:  # reshapes of the results of layers
         unknown = UNKNOWN_STEP in steps
         # An axis of three may hold queries, keys and values, not for heads.
-        parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
+        parts = [(heads, size) for heads, size in block.split if heads != 3 or widths[:2] != [3 * size, size]]
         pairs = _complete_pairs(parts, widths)
-        made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
+        found = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
         # A reshape may also separate queries, keys and values, each of which is split again.
-        made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}
-        made = {_part_of_three(pair, widths) for pair in made}
-    counts = sorted(made, reverse=True)
-    if len(counts) == 1:
-        return _heads_line(counts[0][0], *counts[0])
-    if len(counts) == 2 and counts[0][1] == counts[1][1] and counts[0][0] % counts[1][0] == 0:
-        return _heads_line(counts[0][0], counts[1][0], counts[0][1])
-    return None
+        found = {pair for pair in found if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in found)}
+        found = {_part_of_three(pair, widths) for pair in found}
+    if not 1 <= len(found) <= 2:
+        return None
+    (heads, size), (shared, shared_size) = max(found), min(found)  # of queries; of keys and values
+    return _heads_line(heads, shared, size) if size == shared_size and heads % max(shared, 1) == 0 else None
 
 
 def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
     """Return the number and the size of heads of queries, from the shapes of products that agree; None if unknown."""
-    made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
-    apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
-    return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
+    product_heads = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
+    if len({heads for heads, _ in product_heads}) != 1:
+        return None
+    # Each attention has two products: queries with keys, then their result with values.
+    is_ambiguous = attention_count(steps) > 1 and (len(product_heads) < 4 or product_heads[0] != product_heads[2])
+    return None if is_ambiguous else product_heads[0]
 
 
 def _holds_queries(width: int, heads: int, size: int) -> bool:
@@ -105,17 +109,17 @@ def _holds_queries(width: int, heads: int, size: int) -> bool:
     >>> [_holds_queries(width, 4, 16) for width in (64, 192, 256, 96, 48)]
     [True, True, True, True, False]
     """
-    more = width - heads * size
-    together = width % heads == 0 and width >= 3 * heads * size
-    return not more or together or (0 < more <= 2 * heads * size and more % (2 * size) == 0)
+    rest = width - heads * size
+    holds_all = width % heads == 0 and width >= 3 * heads * size
+    return not rest or holds_all or (0 < rest <= 2 * heads * size and rest % (2 * size) == 0)
 
 
 def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
     """Return the number of heads of keys and values, if the widths of their layers show that they are fewer."""
     heads, size = queries
     fewer = [(width - heads * size) // 2 for width in widths[:1] if len(widths) < ATTENTION_LAYERS - 1]
-    both = [width for width in widths if widths.count(width) > 1]  # keys and values are as wide
-    fewer += both if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths else []
+    equal_widths = [width for width in widths if widths.count(width) > 1]  # keys and values are as wide
+    fewer += equal_widths if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths else []
     counts = {width // size for width in fewer if 0 < width < heads * size and width % size == 0}
     shared = counts.pop() if len(counts) == 1 else heads
     return heads if heads % shared else shared
@@ -140,9 +144,9 @@ def _part_of_three(pair: tuple[int, int], widths: Sequence[int]) -> tuple[int, i
 def _is_split_of(pair: tuple[int, int], widths: Sequence[int], pairs: Sequence[tuple[int, int]]) -> bool:
     """Return whether heads split the output of a dense layer: alone, or of queries, keys and values together."""
     width = pair[0] * pair[1]
-    together = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
-    together |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
-    return not {width, *together}.isdisjoint(widths)
+    joint_widths = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
+    joint_widths |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
+    return not {width, *joint_widths}.isdisjoint(widths)
 
 
 # Heads from reshapes.
@@ -162,7 +166,7 @@ def split_heads(reader: TensorFlowSteps, nodes: Ints) -> tuple[tuple[int, int], 
 def _size_of_head(reader: TensorFlowSteps, node: int, shape: Sequence[int]) -> int:
     """Return the last size of a reshape; if it is left open, computed from the width of the layer before; 0 if
     unknown."""
-    parts = prod(shape[2:-1])
+    heads = prod(shape[2:-1])
     if shape[-1] > 0 or min(shape[2:-1]) < 1 or (len(shape) == 5 and shape[2] != 3):
         return max(0, shape[-1])
     for _ in range(MAX_OPS_TO_LAYER):
@@ -171,7 +175,7 @@ def _size_of_head(reader: TensorFlowSteps, node: int, shape: Sequence[int]) -> i
         if node < 0 or (steps := reader.steps_of(node)):
             break
     width = steps[0].gives if node >= 0 and steps and steps[0].kind == "dense" else 0
-    return width // parts if width % parts == 0 else 0
+    return width // heads if width % heads == 0 else 0
 
 
 def window_side(reader: TensorFlowSteps, nodes: Ints) -> int:

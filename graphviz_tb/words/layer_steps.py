@@ -165,16 +165,16 @@ class TensorFlowSteps(OpReader):
     def gate_word(self, op: str, node: int) -> str:
         """Return the name of an activation that consists of several ops: `x · sigmoid(x)` is SiLU, `x · sigmoid(1.702
         x)` an approximation of GELU (Hendrycks and Gimpel 2016), `x · erf(x)` with factors GELU."""
-        inner = self.tensors_into(node)
-        if len(inner) != 1:
+        inputs = self.tensors_into(node)
+        if len(inputs) != 1:
             return PLAIN[op]
-        before, cubed = self._scaled_sources(inner[0], sums=op == "Tanh")
-        if not self._multiplies(node, before):
-            shifted = self.formula_op(inner[0][0]) in ADD_OPS and len(self.tensors_into(inner[0][0])) == 1
-            return "" if op == "Relu6" and shifted else PLAIN[op]
+        scaled, has_power = self._scaled_sources(inputs[0], sums=op == "Tanh")
+        if not self._multiplies(node, scaled):
+            is_shifted = self.formula_op(inputs[0][0]) in ADD_OPS and len(self.tensors_into(inputs[0][0])) == 1
+            return "" if op == "Relu6" and is_shifted else PLAIN[op]
         if op == "Tanh":  # of a polynomial
-            return "GELU" if cubed else "Mish" if self.formula_op(inner[0][0]) == "Softplus" else ""
-        if op == "Sigmoid" and (factor := self._factor(inner[0][0])) != 1:
+            return "GELU" if has_power else "Mish" if self.formula_op(inputs[0][0]) == "Softplus" else ""
+        if op == "Sigmoid" and (factor := self._factor(inputs[0][0])) != 1:
             return "GELU" if round(factor, 3) == QUICK_GELU_FACTOR else "swish"
         return GATED[op]
 
@@ -217,39 +217,39 @@ class TensorFlowSteps(OpReader):
     def _scaled_sources(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
         """Return a tensor and the tensors of which it is a multiple (with `sums`, a polynomial), and whether it is
         computed with a power."""
-        seen, todo, power = {port}, [port], False
-        while todo and len(seen) < MAX_SCALING_OPS:
-            node = todo.pop(0)[0]
+        scaled, unvisited, has_power = {port}, [port], False
+        while unvisited and len(scaled) < MAX_SCALING_OPS:
+            node = unvisited.pop(0)[0]
             op = self.formula_op(node)
-            inner = self.tensors_into(node)
-            power |= op in ("Pow", "Square") or (op == "Mul" and len(inner) == 2)
-            if (op in SCALED_OPS and len(inner) == 1) or (sums and (op in POLYNOMIAL_OPS or op in SCALED_OPS)):
-                todo += [each for each in inner if each not in seen]
-                seen.update(inner)
-        return seen, power
+            inputs = self.tensors_into(node)
+            has_power |= op in ("Pow", "Square") or (op == "Mul" and len(inputs) == 2)
+            if (op in SCALED_OPS and len(inputs) == 1) or (sums and (op in POLYNOMIAL_OPS or op in SCALED_OPS)):
+                unvisited += [tensor for tensor in inputs if tensor not in scaled]
+                scaled.update(inputs)
+        return scaled, has_power
 
-    def _multiplies(self, node: int, before: set[OutputOf]) -> bool:
+    def _multiplies(self, node: int, factors: set[OutputOf]) -> bool:
         """Return whether the result of an op, scaled and shifted by numbers, is multiplied with a tensor of
-        `before`."""
-        todo = [(node, 0)]
-        while todo:
-            made, far = todo.pop()
-            for user in self._users_of(made):
-                inner = self.tensors_into(user)
-                if len(inner) == 2 and self.formula_op(user) == "Mul":
-                    others = [each for each in inner if each[0] != made]
-                    if any(not before.isdisjoint(self._multiples(other)) for other in others):
+        `factors`."""
+        unvisited = [(node, 0)]
+        while unvisited:
+            source, distance = unvisited.pop()
+            for user in self._users_of(source):
+                inputs = self.tensors_into(user)
+                if len(inputs) == 2 and self.formula_op(user) == "Mul":
+                    others = [tensor for tensor in inputs if tensor[0] != source]
+                    if any(not factors.isdisjoint(self._multiples(other)) for other in others):
                         return True
-                elif len(inner) == 1 and self.formula_op(user) in SCALED_OPS and far < MAX_SCALING_OPS // 2:
-                    todo.append((user, far + 1))
+                elif len(inputs) == 1 and self.formula_op(user) in SCALED_OPS and distance < MAX_SCALING_OPS // 2:
+                    unvisited.append((user, distance + 1))
         return False
 
     def _multiples(self, port: OutputOf) -> set[OutputOf]:
         seen = {port}
         while (
-            self.formula_op(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4
+            self.formula_op(port[0]) in SCALED_OPS and len(inputs := self.tensors_into(port[0])) == 1 and len(seen) < 4
         ):
-            port = inner[0]
+            port = inputs[0]
             seen.add(port)
         return seen
 
@@ -293,8 +293,8 @@ class TensorFlowSteps(OpReader):
         the other is an initial state or a learned query."""
         names, weights = weight_input_names(self.op_of(node)), self.weights_of(node)
         factors = [(origin, shape) for _, origin, shape in weights if len(shape) > 1]
-        both = len(weights) > 1 and all(names.get(slot) == "kernel" for slot, _, _ in weights[:2])
-        return factors[1::-1] if both else factors
+        are_kernels = len(weights) > 1 and all(names.get(slot) == "kernel" for slot, _, _ in weights[:2])
+        return factors[1::-1] if are_kernels else factors
 
     def _product(self, op: str, node: int) -> LayerStep | None:
         kernels = self.factors_of(node)
@@ -329,10 +329,10 @@ class TensorFlowSteps(OpReader):
         if plain_op_name(self.op_of(node)) not in STACKED_PRODUCTS:
             return 0, 0
         definition = self.graph.node_def(node)
-        turned = [definition is not None and attr_value(definition, name).b for name in ("adj_x", "adj_y")]
+        adjoint = [definition is not None and attr_value(definition, name).b for name in ("adj_x", "adj_y")]
         tensors = self.tensors_into(node)
         queries, keys = (self._split_sizes(source) for source, _ in tensors) if len(tensors) == 2 else ((), ())
-        if turned[0] or not queries or (keys and keys[3 if turned[1] else 2] != queries[3]):
+        if adjoint[0] or not queries or (keys and keys[3 if adjoint[1] else 2] != queries[3]):
             return 0, 0
         # An axis of one element may be repeated on the way.
         return (queries[1], queries[3]) if min(queries[1], queries[3]) > 1 else (0, 0)
@@ -344,10 +344,10 @@ class TensorFlowSteps(OpReader):
         for _ in range(MAX_SCALING_OPS):
             op = self.op_of(node)
             if plain_op_name(op) == "transpose":
-                turns = self.turned_axes(node)
-                if sorted(turns) != [0, 1, 2, 3]:
+                input_axes = self.turned_axes(node)
+                if sorted(input_axes) != [0, 1, 2, 3]:
                     break
-                axes = [turns[axis] for axis in axes]
+                axes = [input_axes[axis] for axis in axes]
             elif self.is_reshape(op):
                 sizes = self.stated_sizes(node)
                 return [sizes[axis] for axis in axes] if len(sizes) == len(axes) else ()
@@ -418,23 +418,23 @@ class TensorFlowSteps(OpReader):
             return None
         definition = self.graph.node_def(node)
         *sizes, takes, gives = kernel
-        given = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
-        depthwise = op in DEPTHWISE_OPS or takes == 1 < given
+        input_channels = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
+        is_depthwise = op in DEPTHWISE_OPS or takes == 1 < input_channels
         word = kernel_word(sizes)
         if op in DEPTHWISE_OPS:
             gives = takes * gives if takes is not None and gives is not None else None
-        parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
+        parts = [f"dw {word}"] if is_depthwise else [word, *([size_word(gives)] if gives else [])]
         if definition is not None:
             layout = _layout(definition)
             strides = along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
             parts += step_words(strides, "/")
             dilations = along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
             parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
-            grouped = not depthwise and takes and given > takes and given % takes == 0
-            parts += [f"g{given // takes}"] if takes and grouped else []
-            valid = attr_value(definition, "padding").s == b"VALID" and overlaps(sizes, strides)
-            parts += ["valid"] if valid and not self._is_padded(node) else []
-        kind = "depthwise" if depthwise else "convolution"
+            is_grouped = not is_depthwise and takes and input_channels > takes and input_channels % takes == 0
+            parts += [f"g{input_channels // takes}"] if takes and is_grouped else []
+            is_valid = attr_value(definition, "padding").s == b"VALID" and overlaps(sizes, strides)
+            parts += ["valid"] if is_valid and not self._is_padded(node) else []
+        kind = "depthwise" if is_depthwise else "convolution"
         return worded_step(kind, parts, takes or 0, gives or 0, weight)
 
     def _channels_into(self, node: int) -> int:
@@ -456,9 +456,9 @@ class TensorFlowSteps(OpReader):
     def _channels_of_argument(self, node: int) -> int:
         """Return the size of the last axis of an argument, as its function states it; 0 if unknown."""
         function = self.graph.functions[self.graph.function[node]]
-        stated = self.graph.graph_def.library.function[function.index].arg_attr
+        argument_attributes = self.graph.graph_def.library.function[function.index].arg_attr
         place = function.argument_position(node)
-        shapes = declared_shapes(stated[place]) if place in stated else None
+        shapes = declared_shapes(argument_attributes[place]) if place in argument_attributes else None
         return (shapes[0][-1] or 0) if shapes and shapes[0] else 0
 
     def image_source(self, node: int) -> int:
@@ -496,10 +496,10 @@ class TensorFlowSteps(OpReader):
         """Return the step of a mean or a maximum over the two axes of an image, unless a norm subtracts it."""
         if sorted(self.constant_input(node, KERNEL)) not in ([1, 2], [2, 3]):
             return None
-        taken = {source for slot, (source, _) in self.inputs_of(node) if slot == 0}
+        reduced = {source for slot, (source, _) in self.inputs_of(node) if slot == 0}
         subtracted = any(
             self.op_of(user) in MOMENT_OPS
-            and (self.op_of(user) == "StopGradient" or taken & {source for _, (source, _) in self.inputs_of(user)})
+            and (self.op_of(user) == "StopGradient" or reduced & {source for _, (source, _) in self.inputs_of(user)})
             for user in self._users_of(node)
         )
         return None if subtracted else LayerStep("global", REDUCTIONS[op])
@@ -507,15 +507,15 @@ class TensorFlowSteps(OpReader):
     def _resize(self, op: str, node: int) -> LayerStep | None:
         """Return the step of a resize, with its factor if the size is a product with a constant."""
         size = next((source for slot, (source, _) in self.inputs_of(node) if slot == KERNEL), -1)
-        way = op.removeprefix("Resize").removesuffix("Neighbor").lower()
+        interpolation = op.removeprefix("Resize").removesuffix("Neighbor").lower()
         if size >= 0 and self.op_of(size) == "Mul":
             for slot in (0, 1):
-                times = self.constant_input(size, slot)
-                if len(times) == 2 and times[0] == times[1] > 1:
-                    return LayerStep("pool", f"↑{times[0]} {way}")
-        known = self.constant_input(node, KERNEL) if size >= 0 else []
-        fixed = f"{way} {known[0]}×{known[1]}" if len(known) == 2 and min(known) > 0 else way
-        return LayerStep("pool", fixed)
+                factors = self.constant_input(size, slot)
+                if len(factors) == 2 and factors[0] == factors[1] > 1:
+                    return LayerStep("pool", f"↑{factors[0]} {interpolation}")
+        sizes = self.constant_input(node, KERNEL) if size >= 0 else []
+        words = f"{interpolation} {sizes[0]}×{sizes[1]}" if len(sizes) == 2 and min(sizes) > 0 else interpolation
+        return LayerStep("pool", words)
 
     def _repeat_along_image(self, node: int) -> LayerStep | None:
         """Return the step of an upsampling that repeats each row, then each column, as Keras does; at the second op."""

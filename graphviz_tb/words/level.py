@@ -60,27 +60,27 @@ def _stubs_at_side(
     ... ]
     ['c0', 'c1', '+2']
     """
-    here = [(index, annotation) for index, annotation in annotations if annotation.side == side]
-    stubs = [_stub_words(index, annotation, names, labels) for index, annotation in here[:limit]]
-    rest = here[limit:]
-    if rest:
-        listed = ", ".join(tooltip_name(names.get(annotation.other, "")) for _, annotation in rest[:TOOLTIP_NAMES])
-        title = f"{len(rest)} more: {listed}"
-        stubs.append(StubWords("more", f"+{len(rest)}", title, -1, False, tuple(index for index, _ in rest)))
+    at_side = [(index, annotation) for index, annotation in annotations if annotation.side == side]
+    stubs = [_stub_words(index, annotation, names, labels) for index, annotation in at_side[:limit]]
+    hidden = at_side[limit:]
+    if hidden:
+        listed = ", ".join(tooltip_name(names.get(annotation.other, "")) for _, annotation in hidden[:TOOLTIP_NAMES])
+        title = f"{len(hidden)} more: {listed}"
+        stubs.append(StubWords("more", f"+{len(hidden)}", title, -1, False, tuple(index for index, _ in hidden)))
     return tuple(stubs)
 
 
 def _stub_words(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> StubWords:
     """Return the texts of one annotation."""
     full = replace_unsafe_characters(names.get(annotation.other, ""))
-    label, more = _neighbour_name(annotation.other, names, labels), ""
+    label, uses = _neighbour_name(annotation.other, names, labels), ""
     parts = label.split(" (")  # e.g. "kernel 3×3×1×8 (2 uses)"
     if annotation.kind == "weight" and len(parts) > 1 and text_width(label, SMALL_FONT_PX) > STUB_LABEL_PX:
         # The shape is more important than the number of uses.
-        label, more = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")
+        label, uses = " (".join(parts[:-1]), ", " + parts[-1].replace(")", "")
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
-    title = f"{tooltip_name(full)} ({STUB_KIND_WORDS[annotation.kind]}{count}{control}{more})"
+    title = f"{tooltip_name(full)} ({STUB_KIND_WORDS[annotation.kind]}{count}{control}{uses})"
     return StubWords(
         annotation.kind,
         _fitted_stub_label(label, annotation.kind),
@@ -139,7 +139,7 @@ def _shared_notes(view: View) -> tuple[LevelNote, ...]:
 
 
 def _build_note(view: View, side: Side, other: int, indices: list[int], count: int) -> LevelNote:
-    who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
+    readers = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
     arrow = "→" if side == "out" else "←"
     name = elide_text(_neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX)
     boxes = [view.node_labels[view.metagraph.annotations[index].child].label for index in indices]
@@ -147,7 +147,7 @@ def _build_note(view: View, side: Side, other: int, indices: list[int], count: i
     account = (
         f"{tooltip_name(full)} {'←' if side == 'out' else '→'} {', '.join(map(tooltip_name, boxes[:TOOLTIP_NAMES]))}"
     )
-    return LevelNote(f"{who} {arrow} {name}", account, tuple(indices))
+    return LevelNote(f"{readers} {arrow} {name}", account, tuple(indices))
 
 
 NO_NAME = "…"
@@ -162,26 +162,26 @@ def _training_labels(view: View) -> dict[int, str]:
     label."""
     if view.narrow >= MIXED_TRAINING:
         return {wire: "" for wire, line in view.drawn_lines().items() if line.training}
-    joined: dict[int, list[int]] = {}
+    wires_by_box: dict[int, list[int]] = {}
     for wire, line in view.drawn_lines().items():
         chain = view.skeleton.wires[wire].chain
         if view.skeleton.wires[wire].edge >= 0 and line.training in (SOURCE_TRAINS, TARGET_TRAINS):
-            joined.setdefault(chain[0] if line.training == SOURCE_TRAINS else chain[-1], []).append(wire)
+            wires_by_box.setdefault(chain[0] if line.training == SOURCE_TRAINS else chain[-1], []).append(wire)
     labels: dict[int, str] = {}
-    for box, wires in joined.items():
+    for box, wires in wires_by_box.items():
         if len(wires) < 2:
             continue
-        together: dict[int, list[int]] = {}
-        totals: dict[int, int] = {}
+        wires_at: dict[int, list[int]] = {}
+        tensors_at: dict[int, int] = {}
         for wire in wires:
             labels[wire] = ""
             chain = view.skeleton.wires[wire].chain
             nearest = chain[1] if chain[0] == box else chain[-2]
-            together.setdefault(nearest, []).append(wire)
-            totals[nearest] = totals.get(nearest, 0) + tensor_count(view.line_of_wire(wire))
-        most = max(together, key=lambda nearest: (len(together[nearest]) > 1, totals[nearest]))
-        last = min(together[most], key=lambda wire: len(view.skeleton.wires[wire].chain))
-        labels[last] = f"{group_thousands(totals[most])} tensors" if totals[most] > 1 else ""
+            wires_at.setdefault(nearest, []).append(wire)
+            tensors_at[nearest] = tensors_at.get(nearest, 0) + tensor_count(view.line_of_wire(wire))
+        main = max(wires_at, key=lambda nearest: (len(wires_at[nearest]) > 1, tensors_at[nearest]))
+        last_wire = min(wires_at[main], key=lambda wire: len(view.skeleton.wires[wire].chain))
+        labels[last_wire] = f"{group_thousands(tensors_at[main])} tensors" if tensors_at[main] > 1 else ""
     return labels
 
 
@@ -199,12 +199,12 @@ def _shared_labels(view: View) -> dict[int, str]:
 
 def _written_accounts(view: View) -> dict[int, str]:
     """Return, for each box that writes weights, a text with their number and the boxes that own them."""
-    written: dict[int, list[Metaedge]] = {}
+    edges_by_writer: dict[int, list[Metaedge]] = {}
     for edge in view.metagraph.edges:
         if edge.writes:
-            written.setdefault(edge.target, []).append(edge)
+            edges_by_writer.setdefault(edge.target, []).append(edge)
     accounts: dict[int, str] = {}
-    for writer, edges in written.items():
+    for writer, edges in edges_by_writer.items():
         count = count_of(sum([edge.reference for edge in edges]), "weight")
         owners = ", ".join([tooltip_name(view.node_labels[edge.source].full) for edge in edges[:TOOLTIP_NAMES]])
         accounts[writer] = f" · writes {count} of {owners}"
@@ -216,9 +216,9 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     `printed`: the view is a figure for print."""
     node_labels = (*view.node_labels, *view.functions)
     notes = _shared_notes(view)
-    beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
+    stubs_by_child = _stubs_by_child(view, {index for note in notes for index in note.annotations})
     if printed:
-        beside = [_printed_stubs(stubs, node, limit) for stubs, node in zip(beside, node_labels, strict=True)]
+        stubs_by_child = [_printed_stubs(*each, limit) for each in zip(stubs_by_child, node_labels, strict=True)]
     links, written = [[] for _ in node_labels] if printed else _links_of_open(view), _written_accounts(view)
     labels = _training_labels(view) | _shared_labels(view)
     return LevelWords(
@@ -226,8 +226,8 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
         titles=tuple(
             _box_tooltip(node, links[position]) + written.get(position, "") for position, node in enumerate(node_labels)
         ),
-        incoming=tuple(_stubs_at_side(stubs, "in", view.names, view.labels, limit) for stubs in beside),
-        outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
+        incoming=tuple(_stubs_at_side(stubs, "in", view.names, view.labels, limit) for stubs in stubs_by_child),
+        outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in stubs_by_child),
         notes=notes,
         lines={
             wire: LineWords(labels.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line)))
@@ -243,12 +243,12 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     )
 
 
-def _stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotation]]]:
+def _stubs_by_child(view: View, in_notes: set[int]) -> list[list[tuple[int, Annotation]]]:
     """Return the annotations drawn next to each box, with their indices. Open groups show none, and annotations of
     notes are left out."""
     by_child: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
     for index, annotation in enumerate(view.metagraph.annotations):
-        if index not in noted and annotation.child not in view.opened and not annotation.training:
+        if index not in in_notes and annotation.child not in view.opened and not annotation.training:
             by_child[annotation.child].append((index, annotation))
     return by_child
 
@@ -305,7 +305,7 @@ def name_in_stack(stack: str, member: str) -> str:
 
 def stack_label(
     node: NodeLabel,
-    said: str | None,
+    picture_line: str | None,
     member: NodeLabel,
     shown: int,
     members: int,
@@ -314,7 +314,7 @@ def stack_label(
 ) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
-    - `said`: the second line of the picture; None for the usual one.
+    - `picture_line`: the second line of the picture; None for the usual one.
     - `shown`: the position of `member` among the `members`; -1 if all have the same name.
     - `boxed`: the surplus of a member has a separate box, so a projection is not mentioned.
     - `grows`: words for sizes that grow from member to member.
@@ -329,24 +329,27 @@ def stack_label(
     """
     # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) has a description.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
-    inside = f"{member.second} each" if member.second and not counted_each else member.second
+    content = f"{member.second} each" if member.second and not counted_each else member.second
     # The words of a layer hold for all members only if the stack has them, too.
-    alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
-    inside = inside if alike or " op" in node.second else node.second
-    listed = WORDS_DOT in node.label
-    unlike = member.layers and not node.semibold and node.second not in (member.second, member.label)
-    inside = grows or ((node.second if listed or unlike else "") if node.layers else inside)
-    aside = "" if node.connected else "side by side"
+    are_alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
+    content = content if are_alike or " op" in node.second else node.second
+    is_list = WORDS_DOT in node.label
+    is_unlike = member.layers and not node.semibold and node.second not in (member.second, member.label)
+    content = grows or ((node.second if is_list or is_unlike else "") if node.layers else content)
+    order = "" if node.connected else "side by side"
     name = _name_on_box(member)
-    named = shown >= 0 and WORDS_DOT not in name and not listed
-    other = f"{name_in_stack(node.label, name)} shown" if named else ""
+    is_named = shown >= 0 and WORDS_DOT not in name and not is_list
+    shown_name = f"{name_in_stack(node.label, name)} shown" if is_named else ""
     first = _without_projection(node.first) if boxed else node.first
-    other = "; ".join(part for part in (other, first) if part)
-    aside, other, inside = (aside, inside, other) if listed and said is None else (aside, other, inside)
+    shown_words = "; ".join(part for part in (shown_name, first) if part)
+    if picture_line is not None:
+        parts = (order, shown_words, picture_line)
+    else:
+        parts = (order, content, shown_words) if is_list else (order, shown_words, content)
     return replace(
         node,
         label=f"{node.label} {node.badge}".rstrip(" "),
-        second=" · ".join(part for part in (aside, other, inside if said is None else said) if part),
+        second=" · ".join(part for part in parts if part),
         badge="",
         first="",
         about=f"shown: {name}, one of {members}",

@@ -54,8 +54,8 @@ def _line_label(edge: MetagraphLine) -> str:
     dims = shape_text(sizes) if sizes and has_known_size(sizes) else ""
     dims = f"[{dims}]" if dims and len(tensor.sizes or ()) == 1 else dims  # the size of a vector is no count
     dtype = "" if tensor.dtype == "float32" else tensor.dtype
-    said = f"{dims} {dtype}".strip() if dims else ""
-    return f"{said} if {tensor.branch}".strip() if tensor.branch else said
+    words = f"{dims} {dtype}".strip() if dims else ""
+    return f"{words} if {tensor.branch}".strip() if tensor.branch else words
 
 
 def _without_batch(sizes: Sequence[int | str | None] | None) -> Sequence[int | str | None] | None:

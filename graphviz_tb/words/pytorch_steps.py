@@ -60,9 +60,9 @@ class PyTorchSteps(TensorFlowSteps):
             return self._product_of(name, node, slots)
         if name in FUSED_ATTENTION:
             slot = FUSED_ATTENTION[name]
-            [width], [heads] = (self._numbers(slots[place]) for place in (slot, slot + 1))
-            known = heads > 0 and width % heads == 0
-            return heads_step("attention", heads, heads, width // heads) if known else LayerStep("attention", "")
+            [width], [heads] = (self._numbers(slots[input_slot]) for input_slot in (slot, slot + 1))
+            divides = heads > 0 and width % heads == 0
+            return heads_step("attention", heads, heads, width // heads) if divides else LayerStep("attention", "")
         if name == "einsum":
             return self._einsum_of(node, slots)
         if name == "embedding":
@@ -159,30 +159,30 @@ class PyTorchSteps(TensorFlowSteps):
             words = [f"→ {size_word(gives)}", *step_words(strides, "↑")]
             return worded_step("convolution", words, takes, gives)
         groups = self._numbers(slots[CONVOLUTIONS[name]])[0]
-        each = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
-        kernel = [_kernel_size(*axis) for axis in each]
-        depthwise = groups == takes > 1
-        known = kernel_word(kernel) if all(kernel) else ""
-        parts = [f"dw {known}".strip()] if depthwise else [*([known] if known else []), size_word(gives)]
-        if not depthwise and not known:
+        axes_of_image = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
+        kernel = [_kernel_size(*axis) for axis in axes_of_image]
+        is_depthwise = groups == takes > 1
+        word = kernel_word(kernel) if all(kernel) else ""
+        parts = [f"dw {word}".strip()] if is_depthwise else [*([word] if word else []), size_word(gives)]
+        if not is_depthwise and not word:
             parts = [f"→ {size_word(gives)}"]
         parts += [*step_words(strides, "/"), *step_words(dilation, "d")]
-        parts += [f"g{groups}"] if groups > 1 and not depthwise else []
-        kind, weight = "depthwise" if depthwise else "convolution", self._parameter(slots[1])
+        parts += [f"g{groups}"] if groups > 1 and not is_depthwise else []
+        kind, weight = "depthwise" if is_depthwise else "convolution", self._parameter(slots[1])
         return worded_step(kind, parts, takes, gives, weight)
 
     def _product_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep:
         if name == "scaled_dot_product_attention":
             query, key = self._shape(slots[0]), self._shape(slots[1])
-            known = len(query) == 4 and len(key) == 4 and query[1] % key[1] == 0
-            return heads_step("scores", query[1], key[1], query[3]) if known else LayerStep("scores", "")
+            is_known = len(query) == 4 and len(key) == 4 and query[1] % key[1] == 0
+            return heads_step("scores", query[1], key[1], query[3]) if is_known else LayerStep("scores", "")
         data = 1 if name == "addmm" else 0
         if name in STACKED_PRODUCTS and self._weight_before(slots[1]) >= 0:  # a kernel for each expert
             experts = self._shape(node if name == "bmm" else slots[1])[0]
             sizes, weight = (self._shape(slots[0])[-1], self._shape(node)[-1]), self._weight_before(slots[1])
             return experts_step(experts, *sizes, self._parameter(weight))
-        weighted = name in ("linear", "addmm") or self.op_of(slots[1]) in ("prim::GetAttr", "aten::t")
-        if not weighted:
+        has_weight = name in ("linear", "addmm") or self.op_of(slots[1]) in ("prim::GetAttr", "aten::t")
+        if not has_weight:
             before = self._shape(slots[0])
             heads = (before[1], before[3]) if len(before) == 4 else (0, 0)
             return LayerStep("product", "", heads=heads)
@@ -208,11 +208,11 @@ class PyTorchSteps(TensorFlowSteps):
             for letter, size in zip(each, self._shape(source), strict=True)
         }
         kernels = [(letter, weight) for letter, weight in zip(letters, weights, strict=True) if weight >= 0]
-        data = "".join(letter for letter, weight in zip(letters, weights, strict=True) if weight < 0)
+        data_letters = "".join(letter for letter, weight in zip(letters, weights, strict=True) if weight < 0)
         each, weight = kernels[0]
         if len(kernels) > 1 or not sizes.keys() >= {*each}:
             return UNKNOWN_STEP
-        equation = f"{data},{each}->{result}"
+        equation = f"{data_letters},{each}->{result}"
         step = einsum_step(equation, self._parameter(weight), [sizes[letter] for letter in each])
         return step or UNKNOWN_STEP
 
@@ -233,26 +233,26 @@ class PyTorchSteps(TensorFlowSteps):
         if weights < 0:
             return UNKNOWN_STEP
         layers = self._numbers(slots[weights + 2])[0]
-        both = self._label(slots[weights + 5]) in TRUE_WORDS
-        ways = 2 if both else 1
+        is_bidirectional = self._label(slots[weights + 5]) in TRUE_WORDS
+        directions = 2 if is_bidirectional else 1
         # Projections have one more weight for each layer, and another size of results.
-        each = 4 if self._label(slots[weights + 1]) in TRUE_WORDS else 2
-        if len(self.inputs_of(slots[weights])) != each * layers * ways:
+        weights_per_layer = 4 if self._label(slots[weights + 1]) in TRUE_WORDS else 2
+        if len(self.inputs_of(slots[weights])) != weights_per_layer * layers * directions:
             return UNKNOWN_STEP
-        units = self._units(node, slots[0], layers * ways, ways)
-        cell = f"bi {name.upper()}" if both else name.upper()
-        words = [f"{cell} {'2 × ' if both else ''}{size_word(units)}" if units else cell]
+        units = self._units(node, slots[0], layers * directions, directions)
+        cell = f"bi {name.upper()}" if is_bidirectional else name.upper()
+        words = [f"{cell} {'2 × ' if is_bidirectional else ''}{size_word(units)}" if units else cell]
         words += [f"{layers} layers"] if layers != 1 else []
-        return worded_step("recurrent", words, gives=units * ways, weight=slots[weights])
+        return worded_step("recurrent", words, gives=units * directions, weight=slots[weights])
 
-    def _units(self, node: int, data: int, states: int, ways: int) -> int:
+    def _units(self, node: int, data: int, states: int, directions: int) -> int:
         """Return the units of a recurrent layer from the shape of a result, all outputs or the last states; 0 if it
         could be either."""
         before, after = self._shape(data), self._shape(node)
-        outputs, last = after[:-1] == before[:-1], after[0] == states
-        if outputs and (not last or ways == 1) and after[-1] % ways == 0:
-            return after[-1] // ways
-        return after[-1] if last and not outputs else 0
+        has_outputs, has_states = after[:-1] == before[:-1], after[0] == states
+        if has_outputs and (not has_states or directions == 1) and after[-1] % directions == 0:
+            return after[-1] // directions
+        return after[-1] if has_states and not has_outputs else 0
 
     def _parameter(self, node: int) -> int:
         """Return a number of the parameter that a node reads, equal for all reads of one parameter; -1 if its name has

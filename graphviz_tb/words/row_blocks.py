@@ -19,7 +19,7 @@ from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.hierarchy import SCAN_ORIGIN, Hierarchy
 from graphviz_tb.ops.roles import MULTIPLY_OPS
 from graphviz_tb.words.block import Block, link_steps, links_among, scan_end
-from graphviz_tb.words.heads import attends, split_heads, window_side
+from graphviz_tb.words.heads import attention_count, split_heads, window_side
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.parameters import ParameterCounts
 from graphviz_tb.words.step_words import RELU_STEP, SCAN_STEP, SQUARED_RELU_STEP, LayerStep
@@ -42,16 +42,16 @@ class RowBlocks:
     def nodes_below(self, row: int) -> Ints | None:
         """Return the ops of the model below a row, through calls; None if there are too many."""
         found: list[Ints] = []
-        todo, seen, count = [row], {row}, 0
-        while todo:
-            each = todo.pop()
-            start, stop = each, int(self.hierarchy.end[each])
+        unvisited, seen, count = [row], {row}, 0
+        while unvisited:
+            top = unvisited.pop()
+            start, stop = top, int(self.hierarchy.end[top])
             calls = self._calls
             for call in calls[bisect_left(calls, start) : bisect_left(calls, stop)]:
                 for _, body in self.hierarchy.calls[call]:
                     if body not in seen:
                         seen.add(body)
-                        todo.append(body)
+                        unvisited.append(body)
             nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop]]
             nodes = nodes[self.parameters.of_model[nodes]]
             count += len(nodes) if not self._scans else sum(node not in self._scans for node in nodes.tolist())
@@ -104,38 +104,38 @@ class RowBlocks:
         listed = nodes.tolist()
         among = set(listed)
         if self.graph.layers or self._scans:
-            made = [self.steps_among(node, among) for node in listed]
+            steps_of_nodes = [self.steps_among(node, among) for node in listed]
         else:
-            made = self.steps.steps_of_all(listed)
-        for number, held in enumerate(made):
-            if held == (RELU_STEP,) and self.steps.is_squared_among(listed[number], among):
-                made[number] = (SQUARED_RELU_STEP,)
-        steps = tuple([step for steps in made for step in steps])
+            steps_of_nodes = self.steps.steps_of_all(listed)
+        for number, node_steps in enumerate(steps_of_nodes):
+            if node_steps == (RELU_STEP,) and self.steps.is_squared_among(listed[number], among):
+                steps_of_nodes[number] = (SQUARED_RELU_STEP,)
+        steps = tuple([step for steps in steps_of_nodes for step in steps])
         if len(steps) < 2:  # only saves time
             alone = Block(steps, dict.fromkeys(range(len(steps)), frozenset()))
             return self._linked.setdefault(tuple(map(_step_words, steps)), alone)
         users, sources = links_among(self.steps, nodes)
         multiplied = nodes[self._multiplies[nodes]].tolist()
-        place = {node: number for number, node in enumerate(listed)} if multiplied else {}
+        number_of = {node: number for number, node in enumerate(listed)} if multiplied else {}
         factors = tuple(
-            [tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
+            [tuple([number_of.get(source, -1) for source, _ in self.steps.tensors_into(node)]) for node in multiplied]
         )
         # Members of a stack mostly differ in their weights alone, which count only within a block.
         weights = {-1: -1}
         words = [
             (number, *_step_words(step), weights.setdefault(step.weight, len(weights)))
-            for number, steps in enumerate(made)
+            for number, steps in enumerate(steps_of_nodes)
             for step in steps
         ]
         links = users.tobytes(), sources.tobytes()
         key = self.graph.op[nodes].tobytes(), *links, factors, tuple(words)
         if key not in self._linked:
-            fed: list[list[int]] = [[] for _ in listed]
+            inputs: list[list[int]] = [[] for _ in listed]
             for user, source in zip(users.tolist(), sources.tolist(), strict=True):
-                fed[user].append(source)
-            self._linked[key] = link_steps(list(map(self.steps.op_of, listed)), fed, factors, made)
+                inputs[user].append(source)
+            self._linked[key] = link_steps(list(map(self.steps.op_of, listed)), inputs, factors, steps_of_nodes)
         block = self._linked[key]
-        if not attends(block.steps):  # norms reshape, too
+        if not attention_count(block.steps):  # norms reshape, too
             return block
         return replace(block, split=split_heads(self.steps, nodes), window=window_side(self.steps, nodes))
 

@@ -70,20 +70,21 @@ def shared_words(lines: Sequence[str]) -> str:
         return ""
     if len(chains) > 2:
         chains[-1] = [
-            whole if _is_one_of(part, whole) else part for part, whole in zip(chains[-1], chains[0], strict=False)
+            first_layer if _is_one_of(layer, first_layer) else layer
+            for layer, first_layer in zip(chains[-1], chains[0], strict=False)
         ]
-    said = []
-    for place in range(len(chains[0])):
-        parts = [chain[place] for chain in chains if place < len(chain)]
-        common = [word for word in parts[0] if all(word in part for part in parts)]
-        steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
-        named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not only channels
-        if not named or any(step != steps[-1] for step in steps[1:]):
+    shared = []
+    for position in range(len(chains[0])):
+        layers = [chain[position] for chain in chains if position < len(chain)]
+        common = [word for word in layers[0] if all(word in layer for layer in layers)]
+        strides = [{word for word in layer if not word[0].isalnum() and word != "→"} for layer in layers]
+        has_kernel = common[:1] == layers[0][:1] and any(word[-1].isalnum() for word in common)  # not only channels
+        if not has_kernel or any(step != strides[-1] for step in strides[1:]):
             return ""
-        dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
+        dilations = [next((int(word[1:]) for word in layer if DILATION.fullmatch(word)), 1) for layer in layers]
         least, most = min(dilations), max(dilations)
-        said.append(" ".join([*common, *([f"d{least}{RANGE}{most}"] if least < most else [])]).replace(" )", ")"))
-    line = ", ".join(equal_once(iter(said)))
+        shared.append(" ".join([*common, *([f"d{least}{RANGE}{most}"] if least < most else [])]).replace(" )", ")"))
+    line = ", ".join(equal_once(iter(shared)))
     return line if fits(line) else ""
 
 
@@ -116,8 +117,8 @@ def _said_layers(parts: Sequence[str]) -> list[list[str]]:
     >>> _said_layers(["3×3", "64", "/2"]), _said_layers(["1×1 64", "3×3 64"])
     ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
     """
-    alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
-    return [" ".join(parts).split()] if alone else [_split_layer(part) for part in parts]
+    is_one_layer = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
+    return [" ".join(parts).split()] if is_one_layer else [_split_layer(part) for part in parts]
 
 
 def _split_layer(part: str) -> list[str]:
@@ -148,22 +149,22 @@ def counted_words(words: Sequence[str], before: int = -1) -> str:
     if len(words) > 1 and {*words} == {SHARED}:
         return SHARED
     attends = any(map(ATTENTION.fullmatch, words))
-    kept = [not attends or ATTENTION.fullmatch(word) or KERNEL.match(word) for word in words]
-    said = [word for word, is_kept in zip(words, kept, strict=True) if is_kept]
-    start = sum(map(bool, kept[: max(before, 0)]))
+    is_kept_word = [not attends or ATTENTION.fullmatch(word) or KERNEL.match(word) for word in words]
+    kept_words = [word for word, is_kept in zip(words, is_kept_word, strict=True) if is_kept]
+    start = sum(map(bool, is_kept_word[: max(before, 0)]))
     for first in range(MAX_FIRST_LAYERS + 1):
-        rest = said[first:]
+        rest = kept_words[first:]
         for period in range(1, len(rest) // 2 + 1):
             blocks = rest[:period] if not attends else [word for word in rest[:period] if ATTENTION.fullmatch(word)]
             # If the layer before is also the last of a repetition (`→ 48` of `48 → 48`), one may begin with it.
-            whole = len(rest) % period == 0 and not (first and rest[period - 1].endswith(said[first - 1]))
-            aligned = whole if before < 0 else (start - first) % period == 0
-            if blocks and aligned and rest[period:] == rest[:-period]:
+            is_whole = len(rest) % period == 0 and not (first and rest[period - 1].endswith(kept_words[first - 1]))
+            is_aligned = is_whole if before < 0 else (start - first) % period == 0
+            if blocks and is_aligned and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period}{COUNTED}{', '.join(rest[:period])})"
                 return line if fits(line) else ""
     # The words of a bidirectional layer belong together.
-    ways = (words, said) if len(said) > 1 or "".join(words[:1]).startswith(BOTH_WAYS) else ()
-    return next(filter(None, (join_words(list(equal_once(iter(way)))) for way in ways)), "")
+    lines = (words, kept_words) if len(kept_words) > 1 or "".join(words[:1]).startswith(BOTH_WAYS) else ()
+    return next(filter(None, (join_words(list(equal_once(iter(each)))) for each in lines)), "")
 
 
 def table_words(lines: Sequence[str]) -> str:

@@ -153,16 +153,17 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     if len(letters) != len(kernel) or not all(kernel):
         return None
     sizes = dict(zip(letters, (size or 0 for size in kernel), strict=True))
-    kept = [sizes[letter] for letter in letters if letter in result]
-    gone = [sizes[letter] for letter in letters if letter not in result]
+    result_sizes = [sizes[letter] for letter in letters if letter in result]
+    summed_sizes = [sizes[letter] for letter in letters if letter not in result]
     first = letters[0]
     if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
         sums, gives = (prod(sizes[letter] for letter in each) for each in _split_letters(letters[1:], result))
-        known = experts_step(sizes[first], sums, gives, weight)
-        return known if first in tensors + result else None
-    takes, gives = prod(gone), prod(kept)
-    if len(kept) == 2 and len(gone) == 1:
-        return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
+        experts = experts_step(sizes[first], sums, gives, weight)
+        return experts if first in tensors + result else None
+    takes, gives = prod(summed_sizes), prod(result_sizes)
+    if len(result_sizes) == 2 and len(summed_sizes) == 1:
+        heads, size = result_sizes
+        return LayerStep("heads", f"→ {heads}×{size}", takes, gives, (heads, size), weight)
     return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
 
 
@@ -177,11 +178,11 @@ def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> Laye
     >>> resized_step("upsample_nearest2d", [1, 64, 8, 8], [1, 64, 16, 16]).word, resized_step("cubic", [], []).word
     ('↑2 nearest', 'bicubic')
     """
-    way = next((word for mode, word in RESIZE_WAYS.items() if mode in name), "resize")
+    interpolation = next((word for mode, word in RESIZE_WAYS.items() if mode in name), "resize")
     changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
-    known = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
-    times = {new // old for old, new in changed} if known else set()
-    return LayerStep("pool", f"↑{times.pop()} {way}" if len(times) == 1 else way)
+    is_enlarged = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
+    factors = {new // old for old, new in changed} if is_enlarged else set()
+    return LayerStep("pool", f"↑{factors.pop()} {interpolation}" if len(factors) == 1 else interpolation)
 
 
 def size_word(size: int | None) -> str:

@@ -57,7 +57,7 @@ from graphviz_tb.words.shared_words import SHARED
 
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 # Folds whose name tells why they are one box.
-TOLD_ORIGINS = frozenset(map(int, (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)))
+NAMED_ORIGINS = frozenset(map(int, (GroupOrigin.LAYER, GroupOrigin.INDEX, GroupOrigin.TRAINING)))
 HASHED_NAME = compile_on_use(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # for a name in the widest box
 PRINTED_NAME_PX, PRINTED_TITLE_PX = 224, 236  # in a figure: for a name in a box, and for the name of a frame
@@ -124,59 +124,62 @@ class NodeLabels:
         node, member = self.plain_label(path, framed), self.plain_label(content, framed)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
-        if self.printed and not (named and WORDS_DOT not in self.drawn_name(content)):
+        have_own_names = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
+        if self.printed and not (have_own_names and WORDS_DOT not in self.drawn_name(content)):
             shown = -1  # all members have this name, or are equal, so it does not matter which is shown
-        untold = shown == 0 and (not node.layers or node.second == member.second)
-        grows = self.paper.inner_growth_of(path[-1]) if untold else ""  # begins with the shown member
+        is_first = shown == 0 and (not node.layers or node.second == member.second)
+        grows = self.paper.inner_growth_of(path[-1]) if is_first else ""  # begins with the shown member
         return stack_label(node, self.second(path), member, shown, len(members), boxed, grows)
 
     def plain_label(self, path: RowPath, framed: bool = False) -> NodeLabel:
         """Return the label of the child at `path`, closed, or open with its own content (`framed`)."""
         hierarchy, row = self.hierarchy, path[-1]
-        held = sole_stack(hierarchy, row) if self.alone else -1
-        like = held if held >= 0 else row  # the row it is drawn as
-        kind = self.box_kind(like)
-        stack = kind in ("series", "fold")
-        members = hierarchy.children(like)[:1].tolist() if stack else []
-        said = self.second(path)
-        usual, name = self.usual_second_line(row), self.drawn_name(path)
+        stack = sole_stack(hierarchy, row) if self.alone else -1
+        drawn_row = stack if stack >= 0 else row  # a group that contains only a stack is drawn as that stack
+        kind = self.box_kind(drawn_row)
+        has_members = kind in ("series", "fold")
+        members = hierarchy.children(drawn_row)[:1].tolist() if has_members else []
+        badge = _repeat_badge(kind, repetition_count(hierarchy, drawn_row)) if has_members else ""
+        picture_line = self.second(path)
+        usual_line, name = self.usual_second_line(row), self.drawn_name(path)
         if self.printed and hierarchy.graph.has_module_scopes:
-            usual = usual or module_class(self.short_label(path))
+            usual_line = usual_line or module_class(self.short_label(path))
         sign = self.sign_of(row)
-        second = ("" if sign else usual) if said is None else said
-        badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
+        second = ("" if sign else usual_line) if picture_line is None else picture_line
         # The norm and the activation of a layer follow its name, if that is not a list of parts.
-        main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
-        lists = kind == "series" and self.lists_members(like, main)
+        main, _, rest = usual_line.partition(WORDS_DOT) if WORDS_DOT not in name else (usual_line, "", "")
+        lists = kind == "series" and self.lists_members(drawn_row, main)
         words = f"{main} {badge}" if kind == "series" and not lists else main
-        semibold = said is None and self.says_more(row, name, words, self.name_room(framed))
+        semibold = picture_line is None and self.says_more(row, name, words, self.name_room(framed))
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
         if framed and kind == "scope" and self.is_listed_fold(row, name):
             label = second = ""  # a figure does not show where these parts begin and end
-        more, broken = self.words_of_first(row, name), False
+        first, is_broken = self.words_of_first(row, name), False
         if self.has_short_names:
-            words = self.words_for_list(row, label, second) if said is None else ""
-            if broken := bool(words):  # words on both lines
-                label, second, semibold = words, second.removeprefix(words).lstrip(" ,·"), True
+            list_words = self.words_for_list(row, label, second) if picture_line is None else ""
+            if is_broken := bool(list_words):  # words on both lines
+                label, second, semibold = list_words, second.removeprefix(list_words).lstrip(" ,·"), True
             label = elide_text(label, self.name_room(framed), NODE_FONT_PX)
             second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
-            more = first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
+            first = first_words(first, NARROW_WORDS_PX, SMALL_FONT_PX)
+        if second.casefold() == label.casefold() and not is_broken:
+            second = ""
+        # Words say more of a fold than the number of its parts.
+        has_badge = not (lists and semibold) and (kind == "series" or usual_line == self.op_count_text(row))
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind="op" if sign else kind,
             label=label,
             full=hierarchy.name[row],
-            second="" if second.casefold() == label.casefold() and not broken else second,
-            # Words say more of a fold than the number of its parts.
-            badge=badge if not (lists and semibold) and (kind == "series" or usual == self.op_count_text(row)) else "",
+            second=second,
+            badge=badge if has_badge else "",
             openable=not self.printed and hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,
-            connected=bool(hierarchy.connected[like]),
+            connected=bool(hierarchy.connected[drawn_row]),
             member=self.box_kind(members[0]) if members else "scope",
-            about=self.left_out(row, usual, said),
+            about=self.tooltip_rest(row, usual_line, picture_line),
             sign=sign,
-            first=more,
+            first=first,
             semibold=semibold,
             layers=self.paper.tells_layers(row),
             printed=self.printed,
@@ -197,8 +200,8 @@ class NodeLabels:
         """Return the words of layers to replace a label that is a list of kinds and would be cut; "" for other
         labels."""
         is_cut_list = WORDS_DOT in label and text_width(label, NODE_FONT_PX) > NARROW_NAME_PX
-        tells = is_cut_list and self.paper.tells_layers(row)
-        return first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if tells else ""
+        lists_layers = is_cut_list and self.paper.tells_layers(row)
+        return first_words(second, NARROW_NAME_PX, NODE_FONT_PX, goes_on=True) if lists_layers else ""
 
     def name_room(self, framed: bool) -> int:
         """Return the room in px for a name in a box, or in the title bar of a frame."""
@@ -232,7 +235,7 @@ class NodeLabels:
     def is_listed_fold(self, row: int, name: str) -> bool:
         """Return whether a group is a fold whose name in a figure would only list its parts."""
         is_fold = self.printed and self.hierarchy.kind[row] == FOLD_ROW
-        return is_fold and self.hierarchy.how[row] not in TOLD_ORIGINS and any(mark in name for mark in LIST_MARKS)
+        return is_fold and self.hierarchy.how[row] not in NAMED_ORIGINS and any(mark in name for mark in LIST_MARKS)
 
     def end_of_graph(self, row: int) -> str:
         """Return `input` or `output` for an op where data enters or leaves the graph; "" for other ops."""
@@ -251,15 +254,15 @@ class NodeLabels:
         """Return the label of the box of a surplus: the words of a paper, or the scope of its weights, or the number of
         its ops; and the member that has it."""
         hierarchy, row = self.hierarchy, path[-1]
-        around = stack_boxes(hierarchy, (int(hierarchy.parent[row]),))[-1][-1]  # the box that is drawn
-        member = self.member_name(self.drawn_name((around,)), row) or (
-            "first" if row == hierarchy.children(int(hierarchy.parent[row]))[0] else "last"
-        )
+        stack = int(hierarchy.parent[row])
+        stack_box = stack_boxes(hierarchy, (stack,))[-1][-1]  # the row that is drawn as the stack
+        place = "first" if row == hierarchy.children(stack)[0] else "last"
+        member = self.member_name(self.drawn_name((stack_box,)), row) or place
         words = (self.paper.of_nodes(surplus.nodes) or "").partition(WORDS_DOT)[0]
         parts = _parts_of_surplus(hierarchy, surplus) if words in ("", POSITION_BIAS) else []
         part = next(filter(self.paper.parameters.holds_weight, parts), -1)
-        named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
-        plain = self.drawn_name((part,)) if named else words or _ops_text(len(surplus.nodes))
+        has_scope = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
+        label = self.drawn_name((part,)) if has_scope else words or _ops_text(len(surplus.nodes))
         room = min(NAME_ROOM_PX, self.name_room(framed=False))
         names = [hierarchy.graph.name[node] for node in surplus.nodes]
         listed = ", ".join(map(tooltip_name, names[:TOOLTIP_NAMES])) + ", …" * (len(names) > TOOLTIP_NAMES)
@@ -267,11 +270,11 @@ class NodeLabels:
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind="scope",
-            label=elide_text(plain, room, NODE_FONT_PX),
+            label=elide_text(label, room, NODE_FONT_PX),
             full=hierarchy.name[row],
             second=f"{member} only",
             about=f"{_ops_text(len(names))} that the others lack: {listed}",
-            semibold=bool(words) and not named,
+            semibold=bool(words) and not has_scope,
             surplus=True,
             shared=surplus.shared,
         )
@@ -296,25 +299,20 @@ class NodeLabels:
             return False
         kind, node = self.hierarchy.kind[row], int(self.hierarchy.node[row])
         # The name of a fold lists types of ops, the name of an op is often its type.
-        kinds = (
-            bare_op_types()
-            if kind in STACK_KINDS
-            else (self.type_of_node(node).rpartition("::")[2],)
-            if node >= 0
-            else ()
-        )
+        own_type = (self.type_of_node(node).rpartition("::")[2],) if node >= 0 else ()
+        kinds = bare_op_types() if kind in STACK_KINDS else own_type
         return is_counted_name(name, kinds) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
 
-    def left_out(self, row: int, usual: str, said: str | None) -> str:
+    def tooltip_rest(self, row: int, usual_line: str, picture_line: str | None) -> str:
         """Return further lines of a tooltip: the settings of a Keras layer, the words of a paper if the box does not
         show them, the number of ops of a group."""
         count = self.op_count_text(row)
-        parts = [usual] if said is not None and usual != count else []
+        parts = [usual_line] if picture_line is not None and usual_line != count else []
         if (layer := self.keras_layer(row)) is not None:
-            parts += [layer.one_line] if usual != layer.one_line else []
+            parts += [layer.one_line] if usual_line != layer.one_line else []
             return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
         parts += [f"the first: {first}"] if (first := self.paper.first_of(row)) else []
-        return " · ".join([*parts, *([] if usual.endswith(count) else [count])])
+        return " · ".join([*parts, *([] if usual_line.endswith(count) else [count])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return a key of a row's label: rows of equal content with equal keys have equal labels, except for names."""
@@ -369,7 +367,7 @@ class NodeLabels:
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind that decides how the box of a row is drawn."""
         fold = self.hierarchy.kind[row] == FOLD_ROW
-        if self.hierarchy.how[row] in TOLD_ORIGINS or (fold and (self.printed or self.paper.tells_layers(row))):
+        if self.hierarchy.how[row] in NAMED_ORIGINS or (fold and (self.printed or self.paper.tells_layers(row))):
             return "scope"  # if words describe it, or in a figure, the reason for the fold does not matter
         return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
 
@@ -401,8 +399,12 @@ class NodeLabels:
             return ""
         stack = sole_stack(self.hierarchy, row) if self.alone else row
         if stack >= 0 and is_stack(self.hierarchy, stack):
-            inside = {self.ops(member) for member in repeated_rows(self.hierarchy, stack)}
-            return f"{_ops_text(inside.pop())} each" if len(inside) == 1 else f"{_ops_text(self.ops(row))} in all"
+            member_counts = {self.ops(member) for member in repeated_rows(self.hierarchy, stack)}
+            return (
+                f"{_ops_text(member_counts.pop())} each"
+                if len(member_counts) == 1
+                else f"{_ops_text(self.ops(row))} in all"
+            )
         return _ops_text(self.ops(row))
 
     def function_labels(self, level: Metagraph, opened: Container[RowPath] = ()) -> tuple[NodeLabel, ...]:
@@ -414,25 +416,31 @@ class NodeLabels:
 def _parts_of_surplus(hierarchy: Hierarchy, surplus: Surplus) -> list[int]:
     """Return the groups that contain only ops of a surplus: scopes first, then the largest."""
     rows = np.arange(surplus.member, int(hierarchy.end[surplus.member]))
-    held = np.zeros(len(rows), bool)
-    held[hierarchy.row_of_node[list(surplus.nodes)] - surplus.member] = True
-    before = prefix_sums(held)
-    stop = hierarchy.end[rows]
-    ops = hierarchy.op_prefix_sum[stop] - hierarchy.op_prefix_sum[rows]
-    whole = (before[stop - surplus.member] - before[:-1] == ops) & (hierarchy.kind[rows] != OP_ROW) & (ops > 0)
-    return sorted(rows[whole].tolist(), key=lambda row: (hierarchy.kind[row] != SCOPE_ROW, -hierarchy.op_count(row)))
+    in_surplus = np.zeros(len(rows), bool)
+    in_surplus[hierarchy.row_of_node[list(surplus.nodes)] - surplus.member] = True
+    surplus_before = prefix_sums(in_surplus)
+    ends = hierarchy.end[rows]
+    ops = hierarchy.op_prefix_sum[ends] - hierarchy.op_prefix_sum[rows]
+    is_inside = (
+        (surplus_before[ends - surplus.member] - surplus_before[:-1] == ops)
+        & (hierarchy.kind[rows] != OP_ROW)
+        & (ops > 0)
+    )
+    return sorted(
+        rows[is_inside].tolist(), key=lambda row: (hierarchy.kind[row] != SCOPE_ROW, -hierarchy.op_count(row))
+    )
 
 
 def _sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
     """Number the children of a row that share a label, by the counters in their names, or in file order."""
-    called: dict[str, list[int]] = {}
+    rows_by_label: dict[str, list[int]] = {}
     for row in hierarchy.children(parent).tolist():
         if row in hierarchy.labels:
-            called.setdefault(hierarchy.labels[row], []).append(row)
-    alike = [(label, rows) for label, rows in called.items() if len(rows) > 1]
+            rows_by_label.setdefault(hierarchy.labels[row], []).append(row)
+    shared = [(label, rows) for label, rows in rows_by_label.items() if len(rows) > 1]
     return {
         row: f" #{number}"
-        for label, rows in alike
+        for label, rows in shared
         for number, row in enumerate(sorted(rows, key=lambda row: _name_counter(hierarchy.name[row], label)), 1)
     }
 
@@ -443,8 +451,8 @@ def _name_counter(name: str, label: str) -> int:
     >>> _name_counter("net/dense_13", "dense"), _name_counter("net/a → b", "a")
     (13, 0)
     """
-    behind = last_segment(name).removeprefix(label)
-    return int(behind[1:]) if LABEL_COUNTER.fullmatch(behind) else 0
+    counter = last_segment(name).removeprefix(label)
+    return int(counter[1:]) if LABEL_COUNTER.fullmatch(counter) else 0
 
 
 def _has_nameless_ops(hierarchy: Hierarchy, in_file: bool) -> bool:
@@ -511,17 +519,17 @@ def _build_group_view(
 ) -> View:
     """Build one open group; the views of its open children come from `views`."""
     paths = [child_path(hierarchy, path, row) for row in level.children]
-    listed = node_labels.function_labels(level, views) if path == (0,) else ()  # next to the main graph only
+    functions = node_labels.function_labels(level, views) if path == (0,) else ()  # next to the main graph only
     opened = {position: views[child] for position, child in enumerate(paths) if child in views}
     opened |= {
         len(paths) + index: views[node_label.row,]  # positions of functions follow those of children
-        for index, node_label in enumerate(listed)
+        for index, node_label in enumerate(functions)
         if (node_label.row,) in views
     }
     for known in node_labels.views.get(path, ()):  # layouts of a first picture share groups
-        alike = known.metagraph is level and known.skeleton == skeleton and known.functions == listed
+        is_equal = known.metagraph is level and known.skeleton == skeleton and known.functions == functions
         # Compare by identity, because a comparison by value would recurse.
-        if alike and known.opened.keys() == opened.keys() and all(map(is_, known.opened.values(), opened.values())):
+        if is_equal and known.opened.keys() == opened.keys() and all(map(is_, known.opened.values(), opened.values())):
             return known
     contents = [views[child].path if child in views else child for child in paths]
     outside = {bridge.other for bridge in level.bridges}
@@ -544,7 +552,7 @@ def _build_group_view(
             row: path_address(hierarchy, neighbour_path(hierarchy, path, row, row not in outside))
             for row in sorted(rows)
         },
-        functions=listed,
+        functions=functions,
         narrow=node_labels.narrow,
     )
     view = replace(view, words=level_words(view, stubs, node_labels.printed))

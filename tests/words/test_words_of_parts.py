@@ -285,8 +285,8 @@ def test_encoder_and_decoder_layers_that_say_their_attentions_together_are_not_o
     paper, rows = PaperWords(hierarchy), {name: row for row, name in enumerate(hierarchy.name)}
     known = {rows[name]: said[name.split("/")[1]] for name in rows if "/layer_" in name and name.count("/") == 2}
     monkeypatch.setattr(paper, "_words", known.get)
-    assert paper._words_in_turn(rows["net/encoder"])[0] == ["4 heads × 16"] * 3
-    assert paper._words_in_turn(rows["net"])[0] == []
+    assert paper._words_in_order(rows["net/encoder"])[0] == ["4 heads × 16"] * 3
+    assert paper._words_in_order(rows["net"])[0] == []
 
 
 def test_layers_that_attend_twice_are_not_counted_by_their_attention(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,5 +303,5 @@ def test_layers_that_attend_twice_are_not_counted_by_their_attention(monkeypatch
     paper, rows = PaperWords(hierarchy), {name: row for row, name in enumerate(hierarchy.name)}
     known = {rows[name]: "4 heads × 16" for name in rows if name.endswith(("self", "cross"))}
     monkeypatch.setattr(paper, "_words", known.get)
-    assert paper._words_in_turn(rows["decoder/layer_0"])[0] == ["4 heads × 16"] * 2
-    assert paper._words_in_turn(rows["decoder"])[0] == []
+    assert paper._words_in_order(rows["decoder/layer_0"])[0] == ["4 heads × 16"] * 2
+    assert paper._words_in_order(rows["decoder"])[0] == []

@@ -101,24 +101,24 @@ async def graph_joins(request: Request) -> Response:
 async def logged_graph_colours(request: Request) -> Response:
     """Return a graph in the colours of the logged values of a step."""
     query, session = checked_query(request, ("pattern", "measure", "run", "at", "against")), served_source(request)
-    graphs, one = _requested_graph(request)
+    graphs, graph = _requested_graph(request)
     at = query_number(query, "at", None, -MAX_AXIS_VALUE, MAX_AXIS_VALUE)
-    wanted = LogColouringRequest(
+    colouring = LogColouringRequest(
         query.get("pattern") or None,
         query_word(query, "measure", ("", *MEASURES)) or None,
         _parse_run(session, query, "run"),
         _parse_run(session, query, "against"),
     )
-    joins, rows = await graphs.joins_with_graph(one), await _requested_rows(request)
-    of = session.generation, one.id, one.version
+    joins, rows = await graphs.joins_with_graph(graph), await _requested_rows(request)
+    version_key = session.generation, graph.id, graph.version
     training = TrainingLog(rows, session.logged, joins, session.with_columns)
 
     def make() -> bytes:
-        shown = graphs.colours.measured_colouring(training, of, wanted, one.entry.run)
-        return logged_colour_columns(rows, shown, None if at is None else int(at))
+        selection = graphs.colours.measured_colouring(training, version_key, colouring, graph.entry.run)
+        return logged_colour_columns(rows, selection, None if at is None else int(at))
 
     try:
-        return await cached_bytes_response(request, make, COLUMNS_MEDIA_TYPE, f"{of} {wanted} {at}")
+        return await cached_bytes_response(request, make, COLUMNS_MEDIA_TYPE, f"{version_key} {colouring} {at}")
     except RequestError as error:
         raise RefusedRequest(404 if isinstance(error, MissingFacts) else 400, error.message, error.hint or "") from None
 

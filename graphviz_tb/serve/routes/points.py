@@ -55,15 +55,15 @@ async def blob_bytes(request: Request) -> Response:
     if is_not_modified(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     first, last = _requested_range(request.headers.get("range"), place.length)
-    part = last + 1 - first < place.length
-    if part:
+    is_partial = last + 1 - first < place.length
+    if is_partial:
         headers["content-range"] = f"bytes {first}-{last}/{place.length}"
-    wanted = place._replace(offset=place.offset + first, length=last + 1 - first)
+    requested = place._replace(offset=place.offset + first, length=last + 1 - first)
     head = place._replace(length=min(place.length, MEDIA_HEAD_BYTES))
     kind = media_type(await run_in_thread(source.read, run, head))
     if kind == UNKNOWN_MEDIA_TYPE:
         headers["content-disposition"] = "attachment"
-    return Response(await run_in_thread(source.read, run, wanted), 206 if part else 200, headers, kind)
+    return Response(await run_in_thread(source.read, run, requested), 206 if is_partial else 200, headers, kind)
 
 
 def _requested_range(text: str | None, size: int) -> tuple[int, int]:

@@ -88,11 +88,11 @@ def _chart_view(query: dict[str, str]) -> ChartView:
 def _scalar_columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
-    kept = {number: session.drawn.get(*_drawn_key(number, one, view)) for number, one in found.items()}
+    kept = {number: session.drawn_columns.get(*_drawn_key(number, one, view)) for number, one in found.items()}
     missing = [number for number, drawn in kept.items() if drawn is None]
     found |= zip(missing, session.with_columns([found[number] for number in missing]), strict=True)
     for number, series in found.items():
-        drawn = kept[number] or session.drawn.store(
+        drawn = kept[number] or session.drawn_columns.store(
             *_drawn_key(number, series, view), _drawn_points(number, series, view, session)
         )
         sent[str(number)] = {"generation": series.generation, "points": len(series), "sent": len(drawn[0][1])}
@@ -107,34 +107,34 @@ def _drawn_key(number: int, one: Series, view: ChartView) -> tuple[tuple[int, Ch
     return (number, replace(view, pixels=pixels)), (one.generation, len(one))
 
 
-def _drawn_points(number: int, one: Series, view: ChartView, session: ServedSource) -> DrawnColumns:
+def _drawn_points(number: int, series: Series, view: ChartView, session: ServedSource) -> DrawnColumns:
     """Return the points to send, in drawing order, and their smoothed values.
 
     One point on either side of the view is included, so that the line continues to the border.
     """
-    points = one.point_order(view.superseded)
-    values = one.value[points].astype(np.float64)
-    smooth = _smoothed_values(number, one, view, points, session) if view.smooth else None
-    x = _axis_values(one, points, view.axis)
-    rising = np.argsort(x, kind="stable") if view.axis != "step" else np.arange(len(x))
-    points, values, x = points[rising], values[rising], x[rising]
-    smooth = None if smooth is None else smooth[rising]
+    points = series.point_order(view.superseded)
+    values = series.value[points].astype(np.float64)
+    smooth = _smoothed_values(number, series, view, points, session) if view.smooth else None
+    x = _axis_values(series, points, view.axis)
+    order = np.argsort(x, kind="stable") if view.axis != "step" else np.arange(len(x))
+    points, values, x = points[order], values[order], x[order]
+    smooth = None if smooth is None else smooth[order]
     low = 0 if view.start is None else max(0, int(np.searchsorted(x, view.start, "left")) - 1)
     high = len(x) if view.end is None else min(len(x), int(np.searchsorted(x, view.end, "right")) + 1)
-    kept = decimate_series(x[low:high], values[low:high], view.pixels)
+    drawn = decimate_series(x[low:high], values[low:high], view.pixels)
     if smooth is not None:
-        kept = distinct_values(np.concatenate((kept, decimate_series(x[low:high], smooth[low:high], view.pixels))))
-    points = points[low:high][kept]
-    made: list[tuple[str, NDArray[Any]]] = [
-        ("step", one.step[points]),
-        ("wall", one.wall[points]),
-        ("value", one.value[points]),
+        drawn = distinct_values(np.concatenate((drawn, decimate_series(x[low:high], smooth[low:high], view.pixels))))
+    points = points[low:high][drawn]
+    columns: list[tuple[str, NDArray[Any]]] = [
+        ("step", series.step[points]),
+        ("wall", series.wall[points]),
+        ("value", series.value[points]),
     ]
     if view.superseded:
-        made.append(("superseded", one.superseded[points]))
+        columns.append(("superseded", series.superseded[points]))
     if smooth is not None:
-        made.append(("smoothed", smooth[low:high][kept]))
-    return tuple((f"{number}.{name}", column) for name, column in made)
+        columns.append(("smoothed", smooth[low:high][drawn]))
+    return tuple((f"{number}.{name}", column) for name, column in columns)
 
 
 def _smoothed_values(
@@ -145,13 +145,13 @@ def _smoothed_values(
     Those of a long series are cached, since each step of a zoom shows a different part.
     """
     key, stamp = (number, view.smooth, view.superseded), (one.generation, len(one))
-    known = session.drawn.get(key, stamp)
+    known = session.drawn_columns.get(key, stamp)
     if known is not None:
         return known[0][1]
     made, stale = one.value[points].astype(np.float64), one.superseded[points]
     made[~stale] = smooth_series(made[~stale], view.smooth)
     if len(one) > POINTS_PER_COLUMN * view.pixels:
-        session.drawn.store(key, stamp, (("smoothed", made),))
+        session.drawn_columns.store(key, stamp, (("smoothed", made),))
     return made
 
 
