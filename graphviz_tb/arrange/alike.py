@@ -44,8 +44,8 @@ def order_ends_by_lines(laid: Ranks, part: Component, groups: Container[int]) ->
                 if other in groups:
                     places.setdefault(other, []).append(place)
         order = [*row]
-        for taken in places.values():
-            for place, item in zip(taken, sorted([row[at] for at in taken], key=joined.__getitem__), strict=True):
+        for slots in places.values():
+            for place, item in zip(slots, sorted([row[at] for at in slots], key=joined.__getitem__), strict=True):
                 order[place] = item
         ranks.append(order)
     return Ranks(ranks, laid.chains, laid.notices)
@@ -60,7 +60,7 @@ def order_branches_by_lines(laid: Ranks, part: Component) -> Ranks:
     [[0], [3, 1, 2], [4]]
     """
     into, out = _edges_at_nodes(part)
-    at = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}
+    places = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}
     ranks = [[*row] for row in laid.ranks]
     for edges in into:
         branches: dict[int, list[list[int]]] = {}  # by the item where they begin
@@ -70,7 +70,7 @@ def order_branches_by_lines(laid: Ranks, part: Component) -> Ranks:
                 branches.setdefault(items[-1], []).append(items[:-1])
         for meeting in branches.values():
             for row in zip(*meeting, strict=True) if len(meeting) >= MIN_BRANCHES else ():
-                for (number, place), item in zip(sorted(at[item] for item in row), row, strict=True):
+                for (number, place), item in zip(sorted(places[item] for item in row), row, strict=True):
                     ranks[number][place] = item
     return Ranks(ranks, laid.chains, laid.notices)
 
@@ -85,20 +85,20 @@ def set_bypasses_right(laid: Ranks, part: Component) -> Ranks:
     [[0], [1, 3], [2]]
     """
     main = {item for edge in part.main_path for item in laid.chains[edge]}
-    held = {rank for rank, ports in ((0, part.first), (len(laid.ranks) - 1, part.last)) if part.held and ports}
-    right = [0 for _ in laid.ranks]  # by rank, the bypasses that end there on the right, minus those on the left
-    at = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}
-    middle = {at[item][0]: at[item][1] for item in main}
+    fixed = {rank for rank, ports in ((0, part.first), (len(laid.ranks) - 1, part.last)) if part.held and ports}
+    balance = [0 for _ in laid.ranks]  # by rank, the bypasses that end there on the right, minus those on the left
+    places = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}
+    middle = {places[item][0]: places[item][1] for item in main}
     into, out = _edges_at_nodes(part)
     for edge, (_, target) in enumerate(part.edges):
         last = laid.chains[edge][-2]
         if target in main and last not in main and _branch_with_start(laid, edge, into, out)[-1] in main:
-            number, place = at[last]
-            right[number] += 1 if place > middle[number] else -1
+            number, place = places[last]
+            balance[number] += 1 if place > middle[number] else -1
     ranks: list[list[int]] = []
-    for alone, run in groupby(range(len(laid.ranks)), lambda number: len(laid.ranks[number]) == 1):
+    for is_single, run in groupby(range(len(laid.ranks)), lambda number: len(laid.ranks[number]) == 1):
         numbers = [*run]
-        mirrored = not alone and sum(right[number] for number in numbers) < 0 and not held.intersection(numbers)
+        mirrored = not is_single and sum(balance[number] for number in numbers) < 0 and not fixed.intersection(numbers)
         ranks += [laid.ranks[number][:: -1 if mirrored else 1] for number in numbers]
     return Ranks(ranks, laid.chains, laid.notices)
 

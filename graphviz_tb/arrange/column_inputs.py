@@ -136,8 +136,8 @@ class _ColumnInputs:
         trunks = self.lengthened_chains(chains, sorted(kept, key=self.place_before), 1)
         used = {item for chain in chains for item in chain} | set(range(self.skeleton.first_waypoint))
         rows = [tuple(item for item in row if item in used and item not in moved) for row in self.rows]
-        fresh = (*last[: len(moved)], *(trunk[0] for trunk in trunks))
-        return self.renumbered_skeleton([*rows[: self.start], fresh, *rows[self.start :]], chains, 1, self.number)
+        new_row = (*last[: len(moved)], *(trunk[0] for trunk in trunks))
+        return self.renumbered_skeleton([*rows[: self.start], new_row, *rows[self.start :]], chains, 1, self.number)
 
     def place_before(self, wire: int) -> int:
         """Return the place of a line on the last rank before the break."""
@@ -192,12 +192,12 @@ class _ColumnInputs:
         rows: list[list[int]] = []
         chains: dict[int, ItemChain] = {}
         tier: list[tuple[int, ItemChain]] = [(wire, (self.chains[wire][-1],)) for wire in moved]
-        for left in range(count, 0, -1):
+        for ranks_left in range(count, 0, -1):
             rows.append([])
-            tier, last = [], tier
-            for wire, chain in last:
+            tier, previous = [], tier
+            for wire, chain in previous:
                 source = self.chains[wire][0]
-                if left > 1 and source >= self.skeleton.children:
+                if ranks_left > 1 and source >= self.skeleton.children:
                     tier.append((wire, (self.next, *chain)))
                     rows[-1].append(self.next)
                     self.next += 1
@@ -216,15 +216,15 @@ class _ColumnInputs:
         skeleton, start = self.skeleton, self.start
         chains = [moved.get(wire, chain) for wire, chain in enumerate(self.chains)]
         trunks = self.lengthened_chains(chains, kept, count)
-        gone = {item for wire in moved for item in self.chains[wire]}
-        gone -= {item for wire, chain in enumerate(chains) if wire not in moved for item in chain}
-        above = [tuple(item for item in row if item not in gone) for row in self.rows[:start]]
-        fresh = [(*(trunk[r] for trunk in trunks), *rows[r]) for r in range(count)]
+        unused = {item for wire in moved for item in self.chains[wire]}
+        unused -= {item for wire, chain in enumerate(chains) if wire not in moved for item in chain}
+        above = [tuple(item for item in row if item not in unused) for row in self.rows[:start]]
+        new_rows = [(*(trunk[r] for trunk in trunks), *rows[r]) for r in range(count)]
         ports = [item for item in self.rows[0] if skeleton.children <= item < skeleton.first_waypoint]
-        shifted = [item for item in fresh[0] if skeleton.children <= item < skeleton.first_waypoint]
+        shifted = [item for item in new_rows[0] if skeleton.children <= item < skeleton.first_waypoint]
         if not all(above) or (shifted and ports[-len(shifted) :] != shifted):
             return skeleton
-        return self.renumbered_skeleton([*above, *fresh, *self.rows[start:]], chains, count, self.number + 1)
+        return self.renumbered_skeleton([*above, *new_rows, *self.rows[start:]], chains, count, self.number + 1)
 
 
 def _with_item_right(row: ItemChain, ending: set[int], entering: set[int], passed: set[int]) -> ItemChain:

@@ -38,20 +38,20 @@ def dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks
     if options.quick:
         return layered_ranks(parts, options)
     drawings = dict(enumerate(layered_ranks([part if part.count == 1 else EMPTY_COMPONENT for part in parts], options)))
-    asked = [number for number, part in enumerate(parts) if part.count > 1]
-    large = sum(parts[number].count + len(parts[number].edges) for number in asked) > MAX_DOT_ITEMS
+    numbers = [number for number, part in enumerate(parts) if part.count > 1]
+    large = sum(parts[number].count + len(parts[number].edges) for number in numbers) > MAX_DOT_ITEMS
     text: str | None = ""
-    if asked:
-        text = None if large else _run_dot("\n".join(_dot_source(parts[number]) for number in asked), options.limit)
+    if numbers:
+        text = None if large else _run_dot("\n".join(_dot_source(parts[number]) for number in numbers), options.limit)
     if text is None:
         took = "would take" if large else "took"
         late = f"dot {took} more than {options.limit} s for a level; it is laid out by the engine layered"
         notices = (Notice("engine-limit", late, strict=False),)
         return [replace(laid, notices=notices) for laid in layered_ranks(parts, options)]
     plains = list(_parse_plain(text))
-    if len(plains) != len(asked):
+    if len(plains) != len(numbers):
         raise ToolFailed("the program 'dot' printed no positions: it is not that of Graphviz")
-    for number, plain in zip(asked, plains, strict=True):
+    for number, plain in zip(numbers, plains, strict=True):
         drawings[number] = _ranks_from_plain(parts[number], plain)
     return [drawings[number] for number in range(len(parts))]
 
@@ -138,11 +138,11 @@ def _ranks_from_plain(part: Component, plain: PlainLayout) -> Ranks:
         ),
     )
     across = {node: nodes[node][0] for node in range(part.count)}
-    spare = {ends: list(held) for ends, held in lines.items()}
+    unused_lines = {ends: list(points) for ends, points in lines.items()}
     height = {item: nodes[row[0]][1] for row in laid.ranks for item in row}
     for ends, chain in zip(part.edges, laid.chains, strict=True):
         # Each parallel edge has its line.
-        line = spare[ends].pop(0) if spare.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
+        line = unused_lines[ends].pop(0) if unused_lines.get(ends) else [nodes[ends[0]], nodes[ends[1]]]
         for item in chain[1:-1]:
             across[item] = _x_at_height(line, height[item])
     rows = [sorted(row, key=lambda item: (across[item], item)) for row in laid.ranks]

@@ -100,19 +100,19 @@ class SkeletonDraft:
             for r in range(max((len(self.parts[part]) for part in shelf), default=0)):
                 rows = [self.parts[part][r] for part in shelf if r < len(self.parts[part])]
                 stacked.append([item for row in rows for item in row])
-        own = self.parts[self.port_part] if self.port_part >= 0 else []
+        merged = self.parts[self.port_part] if self.port_part >= 0 else []
         # The first ports stay on the first rank, the last ports on the last.
-        start = 1 if own and own[0][0] in self.ports else 0
+        first_rank = 1 if merged and merged[0][0] in self.ports else 0
         if self.port_part >= 0:
-            end = len(own) - (1 if own and own[-1][0] in self.ports and len(own) > start else 0)
-            own[end:end] = [[] for _ in range(len(stacked) - (end - start))]
-            self.fill_chains(own)
+            end = len(merged) - (1 if merged and merged[-1][0] in self.ports and len(merged) > first_rank else 0)
+            merged[end:end] = [[] for _ in range(len(stacked) - (end - first_rank))]
+            self.fill_chains(merged)
             self.shelves = []
         else:
-            own, self.shelves = [[] for _ in stacked], [[0]]
+            merged, self.shelves = [[] for _ in stacked], [[0]]
         for r, row in enumerate(stacked):
-            own[start + r] += row
-        self.parts = [own]
+            merged[first_rank + r] += row
+        self.parts = [merged]
         self.port_part = min(self.port_part, 0)
         self.forget_positions()
 
@@ -176,17 +176,17 @@ class SkeletonDraft:
             inside = [key for key in keys if len(self.wires[key]) > 2 and place[self.wires[key][0]][0] == p]
             if not inside:
                 continue
-            names = [item for row in part for item in row]
-            local = {item: i for i, item in enumerate(names)}
+            items = [item for row in part for item in row]
+            local = {item: i for i, item in enumerate(items)}
             chains = [
                 [local[item] for item in (chain[::-1] if key in self.turned else chain)]
                 for key, chain in self.wires.items()
                 if place[chain[0]][0] == p
             ]
-            state = RankState(len(names), [[local[item] for item in row] for row in part], chains)
+            state = RankState(len(items), [[local[item] for item in row] for row in part], chains)
             paths = [sorted((local[i] for i in self.wires[key][1:-1]), key=state.rank.__getitem__) for key in inside]
             Rerouter(state, paths).reroute_changed()
-            self.parts[p] = [[names[i] for i in row] for row in state.ranks]
+            self.parts[p] = [[items[i] for i in row] for row in state.ranks]
 
     def to_skeleton(self, order: list[LineKey]) -> Skeleton:
         """Return the skeleton with ports and waypoints renumbered, and wires in this order."""
@@ -229,22 +229,22 @@ def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Ske
     order: list[LineKey] = [*((edge, -1) for edge in edges), *((-1, bridge) for bridge in bridges)]
     wanted = set(order)
     draft.drop_lines(lambda key: key not in wanted, set(mask.extracted_children))
-    there = draft.item_positions()
-    added = [child for child in metagraph.core_children() if child not in there]
+    positions = draft.item_positions()
+    added = [child for child in metagraph.core_children() if child not in positions]
     _add_missing_ports(draft, metagraph, [index for index in bridges if (-1, index) not in draft.wires], turned)
-    new = level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)
-    new = [line for line in new if (line.edge, line.bridge) not in draft.wires]
+    new_lines = level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)
+    new_lines = [line for line in new_lines if (line.edge, line.bridge) not in draft.wires]
     lines_by_end: dict[int, list[ArrangeLine]] = {}
-    for line in new:
+    for line in new_lines:
         for end in dict.fromkeys((line.source, line.target)):
             lines_by_end.setdefault(end, []).append(line)
     # Insert children one by one, because a new child may be linked to one just inserted.
     for child in added:
         _insert_child(draft, child, lines_by_end.get(child, []))
-    for line in new:
+    for line in new_lines:
         if (line.edge, line.bridge) not in draft.wires:
             _insert_line(draft, line)
-    draft.reroute_wires([(line.edge, line.bridge) for line in new])
+    draft.reroute_wires([(line.edge, line.bridge) for line in new_lines])
     moved = draft.to_skeleton(order)
     thick = [line.thick for line in level_lines(metagraph, edges, bridges, _draft_port_items(draft), turned)]
     return replace(moved, main_path=main_paths(moved, thick))
@@ -271,11 +271,11 @@ def _draft_port_items(draft: SkeletonDraft) -> dict[tuple[bool, tuple[int, bool]
     return {(slot.first, other): item for item, slot in draft.ports.items() for other in slot.others}
 
 
-def _insert_child(draft: SkeletonDraft, child: int, own: list[ArrangeLine]) -> None:
+def _insert_child(draft: SkeletonDraft, child: int, lines: list[ArrangeLine]) -> None:
     """Insert a child, and those of its lines (`own`) whose other end is present."""
     place = draft.item_positions()
-    before = [line.source for line in own if line.target == child and line.source in place]
-    after = [line.target for line in own if line.source == child and line.target in place]
+    before = [line.source for line in lines if line.target == child and line.source in place]
+    after = [line.target for line in lines if line.source == child and line.target in place]
     parts = {place[item][0] for item in (*before, *after)}
     if not parts:
         draft.parts.append([[child]])
@@ -291,7 +291,7 @@ def _insert_child(draft: SkeletonDraft, child: int, own: list[ArrangeLine]) -> N
     rank = _rank_for_child(draft, part, [place[item][1] for item in before], [place[item][1] for item in after])
     draft.insert_item(child, (part, rank), int(near[len(near) // 2] * len(rows[rank]) / 2))  # at its neighbours' median
     place = draft.item_positions()
-    for line in own:
+    for line in lines:
         if line.source in place and line.target in place:
             _insert_line(draft, line)
 
@@ -344,19 +344,19 @@ def _lower_child(draft: SkeletonDraft, child: int) -> None:
     part, rank = draft.item_positions()[child]
     place = draft.parts[part][rank].index(child)
     draft.insert_rank(part, rank + 1)
-    row, fresh = draft.parts[part][rank], draft.parts[part][rank + 1]
+    row, new_row = draft.parts[part][rank], draft.parts[part][rank + 1]
     freed = []
     for chain in draft.wires.values():
         if child not in (chain[0], chain[-1]):
             continue
-        near = 1 if chain[0] == child else len(chain) - 2
-        if chain[near] in fresh:
-            freed.append(chain.pop(near))
+        neighbour = 1 if chain[0] == child else len(chain) - 2
+        if chain[neighbour] in new_row:
+            freed.append(chain.pop(neighbour))
         else:
             item = draft.new_item()
             row.insert(place, item)
-            chain.insert(chain.index(child) + (1 if near == 1 and chain[0] == child else 0), item)
+            chain.insert(chain.index(child) + (1 if neighbour == 1 and chain[0] == child else 0), item)
     row.remove(child)
-    fresh.insert(min((fresh.index(item) for item in freed), default=len(fresh)), child)
-    draft.parts[part][rank + 1] = [item for item in fresh if item not in freed]
+    new_row.insert(min((new_row.index(item) for item in freed), default=len(new_row)), child)
+    draft.parts[part][rank + 1] = [item for item in new_row if item not in freed]
     draft.forget_positions()

@@ -46,38 +46,38 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
     rank = {item: r for r, row in enumerate(rows) for item in row}
     passing: list[set[tuple[int, int]]] = [set() for _ in rows]
     rails: list[set[tuple[int, int]]] = [set() for _ in rows]
-    fed: list[set[int]] = [set() for _ in rows]
-    own = [0 for _ in rows]  # by rank of a stack, the lines from boxes that are placed right above it
+    targets_below: list[set[int]] = [set() for _ in rows]
+    from_above = [0 for _ in rows]  # by rank of a stack, the lines from boxes that are placed right above it
     chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
     trees = InputTrees(chains)
     for number, chain in enumerate(chains):
         if chain[0] not in rank:
             continue
-        counted = rails if number in thin else passing
+        lines = rails if number in thin else passing
         for step, r in enumerate(range(rank[chain[0]] + 1, rank[chain[-1]] + 1)):
             # Two lines share a link only between waypoints.
             shared = 0 < step < len(chain) - 2
-            counted[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(counted[r]), r))
-            if counted is passing:
-                fed[r].update(chain[-1:] if chain[-1] < skeleton.children else ())
+            lines[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(lines[r]), r))
+            if lines is passing:
+                targets_below[r].update(chain[-1:] if chain[-1] < skeleton.children else ())
         if chain[-1] in stacks and 2 * trees.depth(number) <= rank[chain[-1]]:
-            own[rank[chain[-1]]] += 1
+            from_above[rank[chain[-1]]] += 1
     # Do not cut where the main path enters the level: it would lead around a column of boxes that only join it.
     main = {skeleton.wires[wire].chain[0]: chains[wire] for wire in skeleton.main_path}
     entering = [chain for start, chain in main.items() if start >= skeleton.children and start in rank]
-    passed = {r for chain in entering for r in range(rank[chain[0]] + 2, rank[chain[-1]] + 1)}
+    main_ranks = {r for chain in entering for r in range(rank[chain[0]] + 2, rank[chain[-1]] + 1)}
     # Ports are on the frame and stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
     joints = []
     for r in range(1, len(rows)):
-        beside = (
-            0 < len(passing[r]) - own[r] <= MAX_JOINT_LINES
-            and len(fed[r]) == 1
-            and all(item in stacks for item in fed[r])
-            and r not in passed
+        leads_to_stack = (
+            0 < len(passing[r]) - from_above[r] <= MAX_JOINT_LINES
+            and len(targets_below[r]) == 1
+            and all(item in stacks for item in targets_below[r])
+            and r not in main_ranks
         )
         near_port = ports[r] or (r == 1 and ports[0])
-        if (len(passing[r]) == 1 or beside) and len(rails[r]) <= MAX_JOINT_RAILS and not near_port:
+        if (len(passing[r]) == 1 or leads_to_stack) and len(rails[r]) <= MAX_JOINT_RAILS and not near_port:
             joints.append(r)
     return joints
 
@@ -94,9 +94,9 @@ def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], column
     best: tuple[int, ...] = ()
     while low <= high:
         most = (low + high) // 2
-        found = _fill_columns(ranks, starts, allowed, most)
-        if found is not None and len(found) < columns:
-            best, high = found, most - 1
+        breaks = _fill_columns(ranks, starts, allowed, most)
+        if breaks is not None and len(breaks) < columns:
+            best, high = breaks, most - 1
         else:
             low = most + 1
     return best
@@ -109,16 +109,16 @@ def _fill_columns(
     cuts: list[int] = []
     first = 0
     candidates = [*allowed, len(ranks)]
-    last = -1
+    previous = -1
     for end in candidates:
         if starts[end - 1] + ranks[end - 1].length - starts[first] > most:
-            if last < 0:
+            if previous < 0:
                 return None
-            cuts.append(last)
-            first = last
+            cuts.append(previous)
+            first = previous
             if starts[end - 1] + ranks[end - 1].length - starts[first] > most:
                 return None
-        last = end
+        previous = end
     return tuple(cuts)
 
 

@@ -60,13 +60,13 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
     nest = _longest_nest(skips)
     if len(nest) < MIN_TIES or 2 * len(nest) < len(skips):
         return None
-    inner = (nest[-1][0] + 1 - nest[-1][1]) // 2  # the middle between the ends of the innermost skip
-    falling = _falling_nodes(part, path[:inner], set(path)) - ports
+    middle = (nest[-1][0] + 1 - nest[-1][1]) // 2  # between the ends of the innermost skip
+    falling = _falling_nodes(part, path[:middle], set(path)) - ports
     ties = tuple(edge for _, _, edge in nest)
     mirrored = set()
     for edge, (source, target) in enumerate(part.edges):
         if source in falling:
-            if target in falling or (source, target) == (path[inner - 1], path[inner]):
+            if target in falling or (source, target) == (path[middle - 1], path[middle]):
                 mirrored.add(edge)
             elif edge not in ties:
                 return None  # the line would leave its box on the side where lines arrive
@@ -79,18 +79,18 @@ def _longest_nest(skips: Sequence[tuple[int, int, int]]) -> list[tuple[int, int,
     >>> _longest_nest([(0, -9, 0), (1, -3, 1), (1, -8, 2), (2, -7, 3)])
     [(0, -9, 0), (1, -8, 2), (2, -7, 3)]
     """
-    most: list[int] = []
-    before: list[int] = []
+    lengths: list[int] = []
+    outer_skips: list[int] = []
     for number, (start, end, _) in enumerate(skips):
         outer = [other for other in range(number) if skips[other][0] < start and skips[other][1] < end]
-        best = max(outer, key=lambda other: (most[other], -other), default=-1)
-        before.append(best)
-        most.append(1 + (most[best] if best >= 0 else 0))
+        best = max(outer, key=lambda other: (lengths[other], -other), default=-1)
+        outer_skips.append(best)
+        lengths.append(1 + (lengths[best] if best >= 0 else 0))
     nest: list[tuple[int, int, int]] = []
-    current = max(range(len(most)), key=lambda number: (most[number], -number), default=-1)
+    current = max(range(len(lengths)), key=lambda number: (lengths[number], -number), default=-1)
     while current >= 0:
         nest.append(skips[current])
-        current = before[current]
+        current = outer_skips[current]
     return nest[::-1]
 
 
@@ -126,9 +126,9 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
     The chain of a tie has only its two ends. A line that enters the first leg from outside passes its box on the left
     and turns back to it, so the last two items of its chain are on the same rank.
     """
-    same = {part.edges[edge][1]: part.edges[edge][0] for edge in legs.ties}
+    source_by_target = {part.edges[edge][1]: part.edges[edge][0] for edge in legs.ties}
     edges = [edge for edge in range(len(part.edges)) if edge not in legs.ties]
-    rank = _equal_ranks(part, [part.edges[edge] for edge in edges], same)
+    rank = _equal_ranks(part, [part.edges[edge] for edge in edges], source_by_target)
     if rank is None:
         return None
     entering = {
@@ -138,33 +138,33 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
     }
     # Lines from outside end at a waypoint next to their boxes, one for all lines from the same source.
     turning: dict[tuple[int, int], int] = {}
-    free: dict[tuple[int, int], int] = {}
-    place: dict[int, int] = {}
+    distinct_edges: dict[tuple[int, int], int] = {}
+    edge_number: dict[int, int] = {}
     for edge in edges:
         source, target = part.edges[edge]
         if edge in entering:
             highest = max(rank[part.edges[other][1]] for other in entering if part.edges[other][0] == source)
             target = turning.setdefault((source, highest), part.count + len(turning))
-        place[edge] = free.setdefault((source, target), len(free))
+        edge_number[edge] = distinct_edges.setdefault((source, target), len(distinct_edges))
     count = part.count + len(turning)
     rank += [highest for _, highest in turning]
-    main_path = tuple(place[edge] for edge in part.main_path)
-    with_waypoints = Component(count, tuple(free), part.first, part.last, main_path, part.held)
+    main_path = tuple(edge_number[edge] for edge in part.main_path)
+    with_waypoints = Component(count, tuple(distinct_edges), part.first, part.last, main_path, part.held)
     laid = order_ranks(with_waypoints, split_long_edges(with_waypoints, rank), quick)
     chains: list[list[int]] = [[*ends] for ends in part.edges]
-    left = set(legs.falling)
+    first_leg = set(legs.falling)
     outside: set[int] = set()
     for edge in edges:
         source, target = part.edges[edge]
-        chain = laid.chains[place[edge]]
+        chain = laid.chains[edge_number[edge]]
         if edge in entering:
             chain = [*chain[: rank[target] - rank[source] + 1], target]
             outside.update(chain[1:-1])
         elif edge in legs.mirrored:
-            left.update(chain[1:-1])
+            first_leg.update(chain[1:-1])
         chains[edge] = chain
     facing = {part.edges[edge][0] for edge in legs.ties}
-    return _rows_leg_by_leg(part, laid, chains, (outside, left, facing, set(same)))
+    return _rows_leg_by_leg(part, laid, chains, (outside, first_leg, facing, set(source_by_target)))
 
 
 def _rows_leg_by_leg(

@@ -189,9 +189,9 @@ def _arrange_core(
     backward = _backward_lines(base, drawn, slots)
     # The lines without cycles: all run along the ranks.
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
-    away = metagraph.automatic.extracted_children
-    apart = _loose_training(metagraph, drawn)
-    core = [child for child in range(base) if child not in away and child not in apart]
+    extracted = metagraph.automatic.extracted_children
+    loose = _loose_training(metagraph, drawn)
+    core = [child for child in range(base) if child not in extracted and child not in loose]
     parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
     bent = {
         number: found
@@ -220,14 +220,14 @@ def _arrange_core(
         join_buses(laid, len(piece.items), _bus_kinds(piece, drawn, backward))
         for laid, piece in zip(layers, parts, strict=True)
     ]
-    broken: list[tuple[int, ...]] = [()] * len(layers)
+    breaks_by_piece: list[tuple[int, ...]] = [()] * len(layers)
     if options.wrap:
-        broken = column_breaks(list(zip(layers, widths, strict=True)))
-        broken = [() if number in bent else breaks for number, breaks in enumerate(broken)]
+        breaks_by_piece = column_breaks(list(zip(layers, widths, strict=True)))
+        breaks_by_piece = [() if number in bent else breaks for number, breaks in enumerate(breaks_by_piece)]
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
-    skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken, options.width)
+    skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, breaks_by_piece, options.width)
     skeleton = join_labels(metagraph, join_written_weights(metagraph, skeleton))
-    skeleton = _set_loose_training(skeleton, apart, [line.training for line in drawn])
+    skeleton = _set_loose_training(skeleton, loose, [line.training for line in drawn])
     falling = tuple(sorted(item for found in bent.values() for item in found.falling))
     return set_ties_last(replace(skeleton, notices=tuple(notices), falling=falling))
 
@@ -275,9 +275,9 @@ def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]
     return [child for child in metagraph.training if child not in joined]
 
 
-def _set_loose_training(skeleton: Skeleton, apart: list[int], training: list[int]) -> Skeleton:
+def _set_loose_training(skeleton: Skeleton, loose: list[int], training: list[int]) -> Skeleton:
     """Set children without lines at the right end of the ranks above the first training item, one on each rank."""
-    if not apart:
+    if not loose:
         return skeleton
     chains = [wire.chain for wire in skeleton.wires[: len(training)]]  # without the wires of written weights
     trained = training_items(chains, training)
@@ -289,7 +289,7 @@ def _set_loose_training(skeleton: Skeleton, apart: list[int], training: list[int
         if any(item < skeleton.children and item in trained for item in row)
     )
     first = int(skeleton.children <= parts[number][0][0] < skeleton.first_waypoint)  # not among ports
-    for child in apart:
+    for child in loose:
         rank = max(rank - 1, first)
         parts[number][rank] = (*parts[number][rank], child)
     return replace(skeleton, parts=tuple(tuple(part) for part in parts))
@@ -326,16 +326,16 @@ def _join_equal_lines(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLin
         line = drawn[piece.lines[edge]]
         if line.bridge >= 0:
             leaders.setdefault((line.source, line.target, line.tier), edge)
-    chains, gone = [*laid.chains], set[int]()
+    chains, merged = [*laid.chains], set[int]()
     for edge, index in enumerate(piece.lines):
         line = drawn[index]
         leader = leaders.get((line.source, line.target, line.tier), edge) if line.bridge >= 0 else edge
         if leader != edge:
-            gone.update(chains[edge][1:-1])
+            merged.update(chains[edge][1:-1])
             chains[edge] = laid.chains[leader]
-    if not gone:
+    if not merged:
         return laid if chains == laid.chains else replace(laid, chains=chains)
-    rows = [[item for item in row if item not in gone] for row in laid.ranks]
+    rows = [[item for item in row if item not in merged] for row in laid.ranks]
     return replace(laid, ranks=rows, chains=chains)
 
 
@@ -399,7 +399,7 @@ def _assemble_skeleton(
     width: int,
 ) -> Skeleton:
     """Number all waypoints of the level, list wires in the order of `drawn`, and set parts on shelves of `width`."""
-    fresh = len(metagraph.children) + len(slots)
+    first_waypoint = len(metagraph.children) + len(slots)
     chains: list[tuple[int, ...]] = [()] * len(drawn)
     waypoint: list[int] = []
     parts = []
@@ -409,7 +409,7 @@ def _assemble_skeleton(
             # Number each waypoint when the first chain passes it, because lines of a bus share waypoints.
             for local in chain:
                 if local not in item:
-                    item[local] = fresh + len(waypoint)
+                    item[local] = first_waypoint + len(waypoint)
                     waypoint.append(index)
             chain = [item[local] for local in chain]
             chains[index] = tuple(chain[::-1] if index in backward else chain)
@@ -421,14 +421,14 @@ def _assemble_skeleton(
     port_part = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
     rest = range(port_part + 1, len(parts))
     rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest], width)
-    placed = tuple(tuple(rest[part] for part in row) for row in rows)
+    shelves = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(
         len(metagraph.children),
         tuple(slots),
         wires,
         tuple(waypoint),
         tuple(parts),
-        placed,
+        shelves,
         port_part,
         main_paths,
         breaks=tuple(broken) if any(broken) else (),

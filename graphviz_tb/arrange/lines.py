@@ -52,19 +52,19 @@ def child_port_constraints(
         for child, other in _child_ends(metagraph, wire):
             if child not in children:
                 continue
-            against = wire.turned or child in falling
-            if against:
+            is_turned = wire.turned or child in falling
+            if is_turned:
                 turned.setdefault(child, set()).add(other)
             # Sort by the places on the way from the child outwards, so that lines are compared where they part.
             chain = wire.chain[::-1] if other[1] else wire.chain
             places = [place[item] for item in chain[1:]]
-            sides.setdefault((child, other[1] is not against), []).append((places, other))
+            sides.setdefault((child, other[1] is not is_turned), []).append((places, other))
     order: dict[int, list[Neighbour]] = {child: [] for child, _ in sides}
     for first in (True, False):
         for child in order:
-            found = sorted(sides.get((child, first), ()))
-            if len(found) > 1:
-                order[child] += [other for _, other in found]
+            neighbours = sorted(sides.get((child, first), ()))
+            if len(neighbours) > 1:
+                order[child] += [other for _, other in neighbours]
     return {
         child: PortConstraints(frozenset(turned.get(child, ())), tuple(order.get(child, ())), child in falling)
         for child in dict.fromkeys([*order, *(child for child in skeleton.falling if child in children)])
@@ -133,10 +133,10 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
     `MAX_PORTS_PER_SIDE` ports on a side, those with the fewest edges are merged into one. Ports have the order of their
     neighbours outside, or that of `bridges` if there is none, with the merged port last.
     """
-    known = {other: at for at, other in enumerate(outside.order)}
+    outer_place = {other: at for at, other in enumerate(outside.order)}
 
     def place_outside(other: Neighbour) -> int:
-        return known.get(other, len(known))
+        return outer_place.get(other, len(outer_place))
 
     weight: dict[PortSide, int] = {}
     tensors: dict[PortSide, list[BridgeTensors]] = {}
@@ -147,11 +147,11 @@ def frame_ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConst
         tensors.setdefault(place, []).append(bridge_tensors(bridge, index))
     slots: list[PortSlot] = []
     for first in (True, False):
-        here = sorted([place for place in weight if place[0] is first], key=lambda place: place_outside(place[1]))
-        joined = [[*equal] for _, equal in groupby(here, key=lambda place: tensors[place])]
-        own = sorted(joined, key=lambda equal: -sum(map(weight.__getitem__, equal)))[:MAX_PORTS_PER_SIDE]
-        side = [PortSlot(first, tuple(place[1] for place in equal)) for equal in joined if equal in own]
-        rest = tuple(place[1] for equal in joined if equal not in own for place in equal)
+        sides = sorted([place for place in weight if place[0] is first], key=lambda place: place_outside(place[1]))
+        groups = [[*equal] for _, equal in groupby(sides, key=lambda place: tensors[place])]
+        kept = sorted(groups, key=lambda equal: -sum(map(weight.__getitem__, equal)))[:MAX_PORTS_PER_SIDE]
+        side = [PortSlot(first, tuple(place[1] for place in equal)) for equal in groups if equal in kept]
+        rest = tuple(place[1] for equal in groups if equal not in kept for place in equal)
         if rest:
             # The merged port is in the middle of its neighbours.
             side.append(PortSlot(first, rest))

@@ -76,9 +76,9 @@ def _boxes_by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[li
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target in arcs:
         after[source].append(target)
-    free = topological_order(after)
-    on_cycles = set(range(count)).difference(free)
-    order = [*free, *sorted(on_cycles)]
+    acyclic = topological_order(after)
+    on_cycles = set(range(count)).difference(acyclic)
+    order = [*acyclic, *sorted(on_cycles)]
     rank = longest_path_lengths(after, order)
     ranks: dict[int, list[int]] = {}
     for node in sorted(core, key=rank.__getitem__):

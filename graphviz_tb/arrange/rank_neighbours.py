@@ -34,9 +34,9 @@ def join_written_weights(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
     places, wires = (_places_of_items(skeleton), _wires_by_end(skeleton)) if written else ({}, {})
     for writer, lines in written.items():
         counts = {index: metagraph.edges[index].reference for index in lines}
-        most = max(lines, key=lambda index: counts[index])
-        if counts[most] * MIN_OWNER_SHARE[1] >= sum(counts.values()) * MIN_OWNER_SHARE[0]:
-            joined = _set_beside_owner(metagraph, skeleton, most, places, wires.get(writer, ()))
+        largest = max(lines, key=lambda index: counts[index])
+        if counts[largest] * MIN_OWNER_SHARE[1] >= sum(counts.values()) * MIN_OWNER_SHARE[0]:
+            joined = _set_beside_owner(metagraph, skeleton, largest, places, wires.get(writer, ()))
             if joined is not skeleton:
                 skeleton, places, wires = joined, _places_of_items(joined), _wires_by_end(joined)
     return skeleton
@@ -67,30 +67,30 @@ def _set_beside_owner(
     owner, writer = metagraph.edges[edge].source, metagraph.edges[edge].target
     if owner not in place or writer not in place or place[owner][0] != place[writer][0]:
         return skeleton
-    (number, goal), start = place[owner], place[writer][1]
-    if goal > start or any(skeleton.breaks) or skeleton.parts[number][goal][-1] != owner:
+    (part, owner_rank), writer_rank = place[owner], place[writer][1]
+    if owner_rank > writer_rank or any(skeleton.breaks) or skeleton.parts[part][owner_rank][-1] != owner:
         return skeleton
-    for at in wires:
-        wire = skeleton.wires[at]
+    for number in wires:
+        wire = skeleton.wires[number]
         trains = wire.edge >= 0 and metagraph.edges[wire.edge].training == BOTH_ENDS_TRAIN
-        if not trains or wire.chain[-1] != writer or place[wire.chain[0]][1] <= start:
+        if not trains or wire.chain[-1] != writer or place[wire.chain[0]][1] <= writer_rank:
             return skeleton
-    rows = [[*row] for row in skeleton.parts[number]]
-    rows[start].remove(writer)
-    rows[goal].append(writer)
-    fresh = skeleton.first_waypoint + len(skeleton.waypoint)
+    rows = [[*row] for row in skeleton.parts[part]]
+    rows[writer_rank].remove(writer)
+    rows[owner_rank].append(writer)
+    next_item = skeleton.first_waypoint + len(skeleton.waypoint)
     waypoints, chains = [*skeleton.waypoint], {}
-    for at in wires:
+    for number in wires:
         passed = []
-        for rank in range(start, goal, -1):
-            rows[rank].append(fresh)
-            waypoints.append(at)
-            passed.append(fresh)
-            fresh += 1
-        chains[at] = (*skeleton.wires[at].chain[:-1], *passed, writer)
+        for rank in range(writer_rank, owner_rank, -1):
+            rows[rank].append(next_item)
+            waypoints.append(number)
+            passed.append(next_item)
+            next_item += 1
+        chains[number] = (*skeleton.wires[number].chain[:-1], *passed, writer)
     parts = [*skeleton.parts]
-    parts[number] = tuple(tuple(row) for row in rows)
-    extended = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
+    parts[part] = tuple(tuple(row) for row in rows)
+    extended = tuple(replace(wire, chain=chains.get(number, wire.chain)) for number, wire in enumerate(skeleton.wires))
     joined = (*extended, Wire(edge, -1, (owner, writer)))
     return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)
 
@@ -105,8 +105,8 @@ def join_labels(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
     places, wires = _places_of_items(skeleton), _wires_by_end(skeleton)
     edges, losses = metagraph.edges, set[int]()
     for target in {skeleton.wires[at].chain[-1] for at in skeleton.main_path if skeleton.wires[at].edge >= 0}:
-        left = [skeleton.wires[at].edge for at in wires[target] if skeleton.wires[at].chain[0] == target]
-        if left and all(index >= 0 and edges[index].training for index in left):
+        outgoing = [skeleton.wires[at].edge for at in wires[target] if skeleton.wires[at].chain[0] == target]
+        if outgoing and all(index >= 0 and edges[index].training for index in outgoing):
             losses.add(target)
     parts = [[[*row] for row in part] for part in skeleton.parts]
     for source, ends in wires.items():
@@ -114,10 +114,10 @@ def join_labels(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
         target, (part, rank) = wire.chain[-1], places[source]
         if len(ends) > 1 or len(wire.chain) > 2 or source != wire.chain[0] or target not in losses or wire.turned:
             continue
-        row, goal = parts[part][rank], parts[part][places[target][1]]
-        if row[0] == source and goal[0] == target and len(row) > 1 and line_load(edges[wire.edge]) < 0:
+        row, loss_row = parts[part][rank], parts[part][places[target][1]]
+        if row[0] == source and loss_row[0] == target and len(row) > 1 and line_load(edges[wire.edge]) < 0:
             row.remove(source)
-            goal.insert(0, source)
+            loss_row.insert(0, source)
     return replace(skeleton, parts=tuple(tuple(tuple(row) for row in part) for part in parts))
 
 
@@ -126,14 +126,14 @@ def gather_training(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
     if not skeleton.breaks or not metagraph.training:
         return skeleton
     joined = {end for wire in skeleton.wires for end in (wire.chain[0], wire.chain[-1])}
-    loose, lined = {*metagraph.training} - joined, {*metagraph.training} & joined
+    bookkeeping, wired = {*metagraph.training} - joined, {*metagraph.training} & joined
     parts = [[[*row] for row in part] for part in skeleton.parts]
     for part, breaks in zip(parts, skeleton.breaks, strict=True):
-        first = next((rank for rank, row in enumerate(part) if lined.intersection(row)), 0)
+        first = next((rank for rank, row in enumerate(part) if wired.intersection(row)), 0)
         start = max((rank for rank in breaks if rank <= first), default=0)
         for row in part[:start]:
-            moved = [item for item in row if item in loose]
+            moved = [item for item in row if item in bookkeeping]
             if moved and len(moved) < len(row):
-                row[:] = [item for item in row if item not in loose]
+                row[:] = [item for item in row if item not in bookkeeping]
                 part[start] += moved
     return replace(skeleton, parts=tuple(tuple(tuple(row) for row in part) for part in parts))

@@ -31,24 +31,24 @@ def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
     users = Counter(item for chain in layers.chains for item in chain[1:-1])
     line_of = {item: line for line, chain in enumerate(layers.chains) for item in chain[1:-1] if users[item] == 1}
     after = {upper: lower for chain in layers.chains for upper, lower in pairwise(chain)}
-    name: dict[int, int] = {}
+    merged: dict[int, int] = {}
     ranks = []
     # A bus grows upwards from its box, because the next item is known by its merged name.
     for row in reversed(layers.ranks):
-        fresh: list[int] = []
-        last: tuple[int, int, int] | None = None  # of the item before: item below, box, kind
+        new_row: list[int] = []
+        previous: tuple[int, int, int] | None = None  # of the item before: item below, box, kind
         for item in row:
             line = line_of.get(item, -1) if item >= count else -1
-            leads = None
+            bus = None
             if line >= 0 and kinds[line] != NO_BUS:
-                leads = name.get(after[item], after[item]), layers.chains[line][-1], kinds[line]
-            if leads is not None and leads == last:
-                name[item] = fresh[-1]
+                bus = merged.get(after[item], after[item]), layers.chains[line][-1], kinds[line]
+            if bus is not None and bus == previous:
+                merged[item] = new_row[-1]
             else:
-                fresh.append(item)
-            last = leads
-        ranks.append(fresh)
-    chains = [[name.get(item, item) for item in chain] for chain in layers.chains]
+                new_row.append(item)
+            previous = bus
+        ranks.append(new_row)
+    chains = [[merged.get(item, item) for item in chain] for chain in layers.chains]
     return Ranks(ranks[::-1], chains, layers.notices)
 
 
@@ -67,22 +67,22 @@ def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int], most: int = MAX
     >>> wrap_ranks(wide, 4, [0, 800, 800, 800]).ranks
     [[0], [1, 4, 3], [2]]
     """
-    depth: list[int] = []
+    row_counts: list[int] = []
     for limit in (most, *(width for width in WRAP_WIDTHS if width < most)):
-        depth = [_rows_needed(row, count, widths, limit) for row in layers.ranks]
-        if limit <= 3 * RANK_HEIGHT * sum(depth):
+        row_counts = [_rows_needed(row, count, widths, limit) for row in layers.ranks]
+        if limit <= 3 * RANK_HEIGHT * sum(row_counts):
             break
-    if max(depth, default=1) < 2:
+    if max(row_counts, default=1) < 2:
         return layers
-    rows = _reduce_rows(depth, _passed_places(layers, depth), MAX_WRAPPED_PLACES)
-    wrapped = WrappedRanks(layers, count, rows)
+    reduced = _reduce_rows(row_counts, _passed_places(layers, row_counts), MAX_WRAPPED_PLACES)
+    wrapped = WrappedRanks(layers, count, reduced)
     if wrapped.added > MAX_WRAPPED_BENDS:
-        rows = _reduce_rows(rows, wrapped.added, MAX_WRAPPED_BENDS)
-        wrapped = WrappedRanks(layers, count, rows)
+        reduced = _reduce_rows(reduced, wrapped.added, MAX_WRAPPED_BENDS)
+        wrapped = WrappedRanks(layers, count, reduced)
     return Ranks(
         wrapped.ranks,
         wrapped.chains,
-        layers.notices if rows == depth else (*layers.notices, _wrap_limit_notice(layers)),
+        layers.notices if reduced == row_counts else (*layers.notices, _wrap_limit_notice(layers)),
     )
 
 
@@ -145,28 +145,28 @@ class WrappedRanks:
 
     def build_row(self, row: Row, row_of: dict[int, int], current: int) -> Row:
         """Return one of the rows of a rank: its nodes, and waypoints for all lines that pass it."""
-        fresh: Row = []
+        new_row: Row = []
         last: tuple[bool, int] | None = None  # direction and far end of the line for which a waypoint was just added
         for item in row:
-            goal = row_of.get(item, -1)
-            if max(goal, 0) == current:
+            target_row = row_of.get(item, -1)
+            if max(target_row, 0) == current:
                 last = None
-                fresh.append(item)
+                new_row.append(item)
                 continue
             # Lines into a node pass the rows above it, lines out of it the rows below; old waypoints are on row 0.
-            inward = goal > current
+            inward = target_row > current
             for number in (self.into if inward else self.out).get(item, ()):
                 chain = self.chains[number]
                 end = (inward, chain[0] if inward else chain[-1])
-                if end != last or goal < 0:
-                    fresh.append(self.next)
+                if end != last or target_row < 0:
+                    new_row.append(self.next)
                     self.next += 1
-                    last = end if goal >= 0 else None
+                    last = end if target_row >= 0 else None
                 before = chain.index(item) if inward else chain.index(self.tail.get(number, item)) + 1
-                chain.insert(before, fresh[-1])
+                chain.insert(before, new_row[-1])
                 if not inward:
-                    self.tail[number] = fresh[-1]
-        return fresh
+                    self.tail[number] = new_row[-1]
+        return new_row
 
 
 # Break a long chain into columns at joints, ranks that few lines pass.
@@ -191,14 +191,14 @@ def column_breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[i
     [(6, 13)]
     """
     sizes = [(_occupied_rank_count(layers, widths), _nominal_breadth(layers, widths)) for layers, widths in pieces]
-    # A piece at least half as high as another one is drawn next to it, so its width counts; `room` sums the widths.
+    # A piece at least half as high as another one is drawn next to it, so its width counts; `sums` adds up the widths.
     tall = sorted((ranks, wide + PART_GAP) for ranks, wide in sizes if ranks > TALL_RANKS)
-    room = [0, *accumulate(wide for _, wide in tall)]
-    broken = []
+    sums = [0, *accumulate(wide for _, wide in tall)]
+    breaks = []
     for (layers, _), (ranks, wide) in zip(pieces, sizes, strict=True):
-        beside = room[-1] - room[bisect_left(tall, -(-ranks // 2), key=itemgetter(0))] - wide - PART_GAP
-        broken.append(_piece_breaks(layers, wide, beside) if ranks > TALL_RANKS else ())
-    return broken
+        beside = sums[-1] - sums[bisect_left(tall, -(-ranks // 2), key=itemgetter(0))] - wide - PART_GAP
+        breaks.append(_piece_breaks(layers, wide, beside) if ranks > TALL_RANKS else ())
+    return breaks
 
 
 def _occupied_rank_count(layers: Ranks, widths: Sequence[int]) -> int:
@@ -249,10 +249,10 @@ def _lines_between_ranks(layers: Ranks) -> list[Passing]:
         changes[stop] -= 1
     lines = list(accumulate(changes[:-1]))
     # Count boxes only where a break is possible, because a set for each rank of a dense level would be quadratic.
-    few = [r for r, count in enumerate(lines) if count <= MAX_JOINT_LINES]
-    boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in few}
+    joints = [r for r, count in enumerate(lines) if count <= MAX_JOINT_LINES]
+    boxes: dict[int, tuple[set[int], set[int]]] = {r: (set(), set()) for r in joints}
     for chain, (start, stop) in zip(layers.chains, spans, strict=True):
-        for r in few[bisect_left(few, start) : bisect_left(few, stop)]:
+        for r in joints[bisect_left(joints, start) : bisect_left(joints, stop)]:
             boxes[r][0].add(chain[0])
             boxes[r][1].add(chain[-1])
     return [(min(map(len, boxes[r])) if r in boxes else count, count) for r, count in enumerate(lines)]
@@ -270,10 +270,10 @@ def carry_breaks(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
 
 
 def _carry_part_breaks(
-    part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]
+    part: Sequence[Sequence[int]], old: Skeleton, old_places: dict[int, tuple[int, int]]
 ) -> tuple[int, ...]:
     """Return the breaks of `old` in one part of `new`; `was` is the old part and rank of each item."""
-    ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
+    ranks = [[old_places[item] for item in row if item < old.children and item in old_places] for row in part]
     old_parts = {p for row in ranks for p, _ in row}
     if len(old_parts) != 1:  # a part merged of several keeps no break
         return ()

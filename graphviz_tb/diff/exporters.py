@@ -124,33 +124,33 @@ def _module_scopes(graph: Graph) -> dict[str, str]:
 
 def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[str, str]) -> ExportedGraph:
     """Rename a graph without classes like the other, if that has most of its modules."""
-    inside = {name.rpartition("/")[0] for name in plain.graph.name if "/" in name}
+    scopes_used = {name.rpartition("/")[0] for name in plain.graph.name if "/" in name}
     calls = _calls_of_modules(scopes)
-    known = {scope: _scope_of_call(calls, scope) for scope in inside}
-    if not known or sum(scope is not None for scope in known.values()) < MIN_SHARED_SCOPES * len(known):
+    targets = {scope: _scope_of_call(calls, scope) for scope in scopes_used}
+    if not targets or sum(scope is not None for scope in targets.values()) < MIN_SHARED_SCOPES * len(targets):
         return plain
     ports = dict(_equal_ports(plain.graph, other.graph))
-    named: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     unused = UnusedNames(set(ports.values()))
     by_plain_name = defaultdict[str, list[str]](list)  # names of the other graph by name without number, last first
     for node in reversed(_nodes_by_flow(other.graph)):
         by_plain_name[_without_number(node.name, node.op)].append(node.name)
     for node in _nodes_by_flow(plain.graph):
         scope, _, own = node.name.rpartition("/")
-        target = node.name
+        new_name = node.name
         if node.op not in PORT_OPS:
-            around = known[scope] if scope else scopes[""]
+            around = targets[scope] if scope else scopes[""]
             module, dot, attribute = own.rpartition(".")
             if dot and not scope and node.op in WEIGHT_OPS and module in calls:  # a weight has its name in the program
                 around, own = calls[module][0], attribute
-            target = f"{around if around is not None else scope}/{own}"
-            waiting = by_plain_name[_without_number(target, node.op)]
-            target = waiting.pop() if waiting else target
-        named[node.name] = ports.get(node.name) or unused.take_name(target)
-    named |= _names_of_weights(plain.graph, other.graph, named)
-    definition = _rename_nodes(plain.graph.graph_def, named)
+            new_name = f"{around if around is not None else scope}/{own}"
+            candidates = by_plain_name[_without_number(new_name, node.op)]
+            new_name = candidates.pop() if candidates else new_name
+        new_names[node.name] = ports.get(node.name) or unused.take_name(new_name)
+    new_names |= _names_of_weights(plain.graph, other.graph, new_names)
+    definition = _rename_nodes(plain.graph.graph_def, new_names)
     graph = interpret(flatten(definition))
-    renamed = tuple(_with_names(each, named) for each in plain.signatures)
+    renamed = tuple(_with_names(each, new_names) for each in plain.signatures)
     return ExportedGraph(graph, tuple(_with_keys_of(renamed, other.signatures)))
 
 

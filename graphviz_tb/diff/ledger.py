@@ -124,7 +124,8 @@ class Balance:
 
 def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) -> Balance:
     """Give each entry to the first change that claims it, else to the first one from which it follows."""
-    own: dict[Claim, int] = {}
+    # The first change that claims an entry: by its edit, by a value that it names, by a consequence.
+    main: dict[Claim, int] = {}
     named: dict[Claim, int] = {}
     following: dict[Claim, int] = {}
     named_values: dict[int, frozenset[str]] = {}
@@ -137,33 +138,33 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
         claim: Claim
         for claim in _claims_of_edits(change.edits):
             # For nodes that keep their op, an exchange of ops claims only the attributes that it names.
-            known = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
-            (own if known else named).setdefault(claim, number)
-        for behind in change.consequences:
-            for claim in _claims_of_edits(behind.all_edits()):
+            is_main = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
+            (main if is_main else named).setdefault(claim, number)
+        for consequence in change.consequences:
+            for claim in _claims_of_edits(consequence.all_edits()):
                 following.setdefault(claim, number)
     claimed: dict[int, list[int]] = defaultdict(list)
     explained: dict[int, list[int]] = defaultdict(list)
-    left = []
+    unclaimed = []
     for place, entry in enumerate(entries):
         claim = (INPUT if entry.aspect == CONTROL else entry.aspect, entry.old, entry.new)
         claim = (*claim, entry.key) if entry.aspect == ATTRIBUTE else claim
-        if claim in named and claim not in own and repr((entry.before, entry.after)) in named_values[named[claim]]:
+        if claim in named and claim not in main and repr((entry.before, entry.after)) in named_values[named[claim]]:
             claimed[named[claim]].append(place)
             continue
         # A replaced op brings its attributes.
-        for known, found in ((own, claimed), (following, explained)):
-            owner = known.get(claim, known.get((OP, entry.old, entry.new)) if entry.aspect == ATTRIBUTE else None)
+        for owners, found in ((main, claimed), (following, explained)):
+            owner = owners.get(claim, owners.get((OP, entry.old, entry.new)) if entry.aspect == ATTRIBUTE else None)
             if owner is not None:
                 found[owner].append(place)
                 break
         else:
-            left.append(place)
+            unclaimed.append(place)
     numbers = range(len(changes))
     return Balance(
         tuple(tuple(claimed[number]) for number in numbers),
         tuple(tuple(explained[number]) for number in numbers),
-        tuple(left),
+        tuple(unclaimed),
     )
 
 

@@ -139,12 +139,12 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain]) -> 
     from graphviz_tb.proto import GraphDef
 
     last = {chain.last: chain for chain in chains}
-    gone = {name for chain in chains for name in chain.nodes}
-    gone |= {
+    dropped = {name for chain in chains for name in chain.nodes}
+    dropped |= {
         constant
-        for name in gone.copy()
+        for name in dropped.copy()
         for constant in finder.nodes[name].input
-        if finder.constant(constant) is not None and gone.issuperset(finder.users[constant])
+        if finder.constant(constant) is not None and dropped.issuperset(finder.users[constant])
     }
     made = GraphDef()
     made.library.CopyFrom(graph.graph_def.library)
@@ -157,7 +157,7 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain]) -> 
                     joined.attr[key].CopyFrom(node.attr[key])
             for setting, value in chain.settings.items():
                 write_setting(joined, setting, value)
-        elif node.name not in gone:
+        elif node.name not in dropped:
             made.node.add().CopyFrom(node)
     return made
 

@@ -91,11 +91,11 @@ def module_graph(graph: Graph) -> GraphDef:
     from graphviz_tb.proto import GraphDef
 
     plumbing = (graph.mark == Mark.CONSTANT) | graph.nodes_of_types((CONSTANT_OP, PARAMETER_OP).__contains__)
-    work = np.flatnonzero(~plumbing).tolist()
-    names = _op_names(graph, work)
+    ops = np.flatnonzero(~plumbing).tolist()
+    names = _op_names(graph, ops)
     made = GraphDef()
-    first_users = _first_users(graph, _sort_by_flow(graph, work))
-    for node in work:
+    first_users = _first_users(graph, _sort_by_flow(graph, ops))
+    for node in ops:
         definition = graph.graph_def.node[node]
         op = made.node.add(name=names[node], op=definition.op)
         if SHAPE in definition.attr:
@@ -170,18 +170,18 @@ def _implied_value(graph: Graph, node: int, key: str, label: str) -> str:
     return "" if norm == [str(size) for size in sizes[-len(norm) :]] else label
 
 
-def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
+def _op_names(graph: Graph, ops: Sequence[int]) -> dict[int, str]:
     """Return a name for each op: its module's name if the module is one op, else its kind with a number."""
-    below: dict[str, list[int]] = defaultdict(list)
-    around: set[str] = set()
-    for node in _sort_by_flow(graph, work):
+    by_scope: dict[str, list[int]] = defaultdict(list)
+    outer_scopes: set[str] = set()
+    for node in _sort_by_flow(graph, ops):
         scope = posixpath.dirname(graph.name[node])
-        below[scope].append(node)
-        while (scope := posixpath.dirname(scope)) and scope not in around:
-            around.add(scope)
+        by_scope[scope].append(node)
+        while (scope := posixpath.dirname(scope)) and scope not in outer_scopes:
+            outer_scopes.add(scope)
     names: dict[int, str] = {}
-    for scope, nodes in below.items():
-        alone = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in around
+    for scope, nodes in by_scope.items():
+        is_module_op = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in outer_scopes
         counts: dict[str, int] = defaultdict(int)
         for node in nodes:
             definition = graph.graph_def.node[node]
@@ -192,8 +192,8 @@ def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
             kind = pytorch_label(definition, []) or definition.op
             number = counts[kind]
             counts[kind] += 1
-            numbered = f"{kind}_{number}" if number else kind
-            names[node] = scope if alone else f"{scope}/{numbered}"
+            counted = f"{kind}_{number}" if number else kind
+            names[node] = scope if is_module_op else f"{scope}/{counted}"
     return names
 
 
@@ -274,22 +274,22 @@ def inline_called(graph: Graph, other: Graph) -> tuple[Graph, tuple[Notice, ...]
     library = {function.signature.name: function for function in graph.graph_def.library.function}
     if not library or graph.layers:
         return graph, ()
-    known = {base_name(function.signature.name) for function in other.graph_def.library.function}
+    called_by_other = {base_name(function.signature.name) for function in other.graph_def.library.function}
     calls = {
         node.name: library[name]
         for node in graph.graph_def.node
         if node.op in CALL_OPS and "f" in node.attr and (name := node.attr["f"].func.name) in library
-        if base_name(name) not in known
+        if base_name(name) not in called_by_other
     }
     if not calls:
         return graph, ()
     names = {node.name: node.op for node in other.graph_def.node}
-    spare = Counter(names.values()) - Counter(node.op for node in graph.graph_def.node)
+    missing_ops = Counter(names.values()) - Counter(node.op for node in graph.graph_def.node)
     room = InliningBudget()
     inlined = {
         node.name: calls[node.name]
         for node in graph.graph_def.node
-        if node.name in calls and _is_inline(node, calls[node.name], names, spare)
+        if node.name in calls and _is_inline(node, calls[node.name], names, missing_ops)
         if room.spend_letters(calls[node.name].ByteSize())
     }
     if not inlined:
@@ -322,13 +322,13 @@ def _inline(
 ) -> GraphDef:
     made = GraphDef()
     made.versions.CopyFrom(graph.versions)
-    taken = {node.name for node in graph.node} - inlined.keys()
-    scopes = {name.rpartition("/")[0] for name in taken}
+    used_names = {node.name for node in graph.node} - inlined.keys()
+    scopes = {name.rpartition("/")[0] for name in used_names}
     frames: dict[str, InliningFrame] = {}
     for call in graph.node:
         if call.name in inlined:
-            frames[call.name] = _frame_of_call(call, inlined[call.name], names, taken, scopes)
-            taken |= set(frames[call.name].names.values())
+            frames[call.name] = _frame_of_call(call, inlined[call.name], names, used_names, scopes)
+            used_names |= set(frames[call.name].names.values())
     for node in graph.node:
         frame = frames.get(node.name)
         for each in (node,) if frame is None else frame.body.nodes.values():
@@ -337,8 +337,8 @@ def _inline(
             inputs = each.input if frame is None else [_plain_input(frame, text) for text in each.input]
             copy.name = each.name if frame is None else frame.names[each.name]
             tensors = {text for text in inputs if not text.startswith("^")}
-            waits = {text: _reads_in_body(frames, text, tensors) for text in inputs if text.startswith("^")}
-            copy.input[:] = [made for text in inputs for made in waits.get(text) or [_resolve(text, frames)]]
+            reads = {text: _reads_in_body(frames, text, tensors) for text in inputs if text.startswith("^")}
+            copy.input[:] = [made for text in inputs for made in reads.get(text) or [_resolve(text, frames)]]
     reached = reachable_functions(made.node, library)
     made.library.function.extend(function for name, function in library.items() if name in reached)
     return made
@@ -392,13 +392,13 @@ def _frame_of_call(
     renamed: dict[str, str] = {}
     for name in body.nodes:
         inside = f"{scope}/{name}" if scope else name
-        within = bool(scope) and name.startswith(f"{scope}/")
-        beside = name if within else f"{scope}/{last_segment(name)}" if scope else last_segment(name)
+        is_scoped = bool(scope) and name.startswith(f"{scope}/")
+        default = name if is_scoped else f"{scope}/{last_segment(name)}" if scope else last_segment(name)
         # A call often has the name of the last op of its body. Names in a scope that this graph lacks are no evidence.
         wanted = [call.name] if name in results else []
-        wanted += [name] if within or name.rpartition("/")[0] in scopes else []
-        known = (each for each in (*wanted, inside) if each in names and each not in taken and each not in unused.given)
-        renamed[name] = unused.take_name(next(known, beside))
+        wanted += [name] if is_scoped or name.rpartition("/")[0] in scopes else []
+        free = (each for each in (*wanted, inside) if each in names and each not in taken and each not in unused.given)
+        renamed[name] = unused.take_name(next(free, default))
     sources = {argument: input_node(tensor) for argument, tensor in given.items()}
     body = _without_last_copies(body, {inside for inside, name in renamed.items() if name not in names})
     return InliningFrame(0, body, renamed, given, [*body.nodes], sources=sources)

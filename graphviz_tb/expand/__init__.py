@@ -146,10 +146,10 @@ class Expander:
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
         roles, written = self.training[rows].tolist(), list[Metaedge]()
         if any(roles):
-            learns = [
+            can_learn = [
                 learns and hierarchy.can_open(row) for row, learns in zip(rows, self._learning[rows], strict=True)
             ]
-            edges = mark_training_lines(edges, roles, learns)
+            edges = mark_training_lines(edges, roles, can_learn)
             written = metaedges_of_written_weights(hierarchy, self._written_weights, rows, roles)
         if path == (0,):
             edges = sort_ends_by_depth(hierarchy, self.facts, edges, rows)
@@ -240,27 +240,27 @@ class Expander:
         are called repeatedly, where a cycle leads through a stack and back to them.
         """
         hierarchy = self.hierarchy
-        trains = [at for at, row in enumerate(rows) if row in self._training_rows]
-        stacks = {at for at, row in enumerate(rows) if self._kinds[row] in STACK_KINDS}
+        trains = [place for place, row in enumerate(rows) if row in self._training_rows]
+        stacks = {place for place, row in enumerate(rows) if self._kinds[row] in STACK_KINDS}
         if not trains and not stacks:
             return frozenset()
         pairs = {(edge.source, edge.target) for edge in edges if edge.tensors and not edge.training & IMPLIED_LINE}
         data = sorted(pairs)
-        circling = {
+        extracted = {
             source
             for source, target in data
             if source in stacks and (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
         # Smallest first: extracting one training group may break the cycle of the next.
         for train in sorted(trains, key=lambda train: hierarchy.op_count(rows[train])):
-            if is_on_cycle(train, [pair for pair in data if not circling.intersection(pair)]):
-                circling.add(train)
-        scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE_ROW}
-        remaining = [pair for pair in data if circling.isdisjoint(pair)]
-        if on_cycle := on_cycles_through(remaining, scopes, stacks - circling):
+            if is_on_cycle(train, [pair for pair in data if not extracted.intersection(pair)]):
+                extracted.add(train)
+        scopes = {place for place, row in enumerate(rows) if hierarchy.kind[row] == SCOPE_ROW}
+        remaining = [pair for pair in data if extracted.isdisjoint(pair)]
+        if on_cycle := on_cycles_through(remaining, scopes, stacks - extracted):
             called = repeatedly_called_scopes(hierarchy, int(hierarchy.parent[rows[0]]))
-            circling |= {at for at in on_cycle if rows[at] in called}
-        return frozenset(circling)
+            extracted |= {place for place in on_cycle if rows[place] in called}
+        return frozenset(extracted)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
         """Return whether a stack or fold is no training group and `scope` is a larger scope."""

@@ -47,13 +47,13 @@ def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: lis
         return order[index] if index >= 0 and row < hierarchy.end[starts[index]] else -1
 
     body = graph.functions[function]
-    pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    results: dict[tuple[int, int], list[tuple[int, int]]] = {}
     # Result n of the body is argument n of the next round.
     for argument, (node, key) in zip(body.args, body.returns, strict=False):
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:
-            pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
-    bundles = [(ends, SingleBundle(CarriedTensors(outs, facts), int32_column([]))) for ends, outs in pairs.items()]
+            results.setdefault(ends, []).append((node, graph.keys.index(key)))
+    bundles = [(ends, SingleBundle(CarriedTensors(outs, facts), int32_column([]))) for ends, outs in results.items()]
     return [Metaedge(*ends, 0, 0, 0, bundle, back=True) for ends, bundle in bundles]
 
 
@@ -72,20 +72,20 @@ def follow_into_call(
     into, out = _positions_by_slot(slots, inbound & data), _positions_by_slot(slots, ~inbound & data)
     leaving = sorted((parse_output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
-    room: int = MAX_JOINED_RESULTS
+    results_left: int = MAX_JOINED_RESULTS
     for attr, body in _distinct_bodies(hierarchy.calls[call]):
         # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
-        joined = _call_wiring(graph, node, attr, function)
+        wiring = _call_wiring(graph, node, attr, function)
         ends = [
             (index, function.args[to], "0")
-            for slot, to in joined.input_argument_pairs()
+            for slot, to in wiring.input_argument_pairs()
             for index in into.get(slot, ())
         ]
-        keys = _reachable_output_keys(joined, function, leaving)
-        sources = zip(keys, joined.result_sources(function, [graph.keys[key] for key in keys]), strict=True)
-        results = list(islice(((index, *end) for key, at in sources for index in out[key] for end in at), room))
-        room -= len(results)
+        keys = _reachable_output_keys(wiring, function, leaving)
+        sources = zip(keys, wiring.result_sources(function, [graph.keys[key] for key in keys]), strict=True)
+        results = list(islice(((index, *end) for key, at in sources for index in out[key] for end in at), results_left))
+        results_left -= len(results)
         for index, inner, key in sorted([*ends, *results], key=itemgetter(0)):
             row = int(hierarchy.row_of_node[inner])
             # The end inside may be missing from the hierarchy (row -1), or be drawn as a mark.

@@ -26,25 +26,25 @@ def drop_hidden_children(level: Metagraph, is_hidden: Callable[[int], bool]) -> 
 
     `is_hidden` takes a row. The order is kept.
     """
-    kept = [at for at, row in enumerate(level.children) if not is_hidden(row)]
+    kept = [index for index, row in enumerate(level.children) if not is_hidden(row)]
     place = {old: new for new, old in enumerate(kept)}
-    edges = [at for at, edge in enumerate(level.edges) if edge.source in place and edge.target in place]
+    edges = [index for index, edge in enumerate(level.edges) if edge.source in place and edge.target in place]
     number = {old: new for new, old in enumerate(edges)}
 
     def renumber_mask(mask: DrawingMask) -> DrawingMask:
         return DrawingMask(
-            tuple(place[at] for at in mask.in_extract if at in place),
-            tuple(place[at] for at in mask.out_extract if at in place),
-            frozenset(number[at] for at in mask.stubbed if at in number),
+            tuple(place[index] for index in mask.in_extract if index in place),
+            tuple(place[index] for index in mask.out_extract if index in place),
+            frozenset(number[index] for index in mask.stubbed if index in number),
         )
 
     return replace(
         level,
-        children=tuple(level.children[at] for at in kept),
-        units=tuple(level.units[at] for at in kept),
+        children=tuple(level.children[index] for index in kept),
+        units=tuple(level.units[index] for index in kept),
         edges=tuple(
             replace(edge, source=place[edge.source], target=place[edge.target])
-            for edge in (level.edges[at] for at in edges)
+            for edge in (level.edges[index] for index in edges)
         ),
         bridges=tuple(
             replace(bridge, child=place[bridge.child])
@@ -59,8 +59,8 @@ def drop_hidden_children(level: Metagraph, is_hidden: Callable[[int], bool]) -> 
             if stub.child in place and not is_hidden(stub.other)
         ),
         functions=tuple(row for row in level.functions if not is_hidden(row)),
-        loops=tuple((place[at], count) for at, count in level.loops if at in place),
-        training=tuple(place[at] for at in level.training if at in place),
+        loops=tuple((place[index], count) for index, count in level.loops if index in place),
+        training=tuple(place[index] for index in level.training if index in place),
     )
 
 
@@ -131,25 +131,25 @@ def choose_extracted(level: ExtractInput, options: ExpandOptions) -> DrawingMask
     """
     if not options.extract or not level.count:
         return DrawingMask()
-    hubs = options.auto_extract and (options.tensorboard or level.count > MAX_READABLE_CHILDREN)
+    extracts_hubs = options.auto_extract and (options.tensorboard or level.count > MAX_READABLE_CHILDREN)
     most_control = (
         len(level.edges)
         if level.count <= MAX_CHILDREN_KEEPING_CONTROL and not options.tensorboard
         else options.max_control_degree
     )
-    if not hubs and _keeps_all_children(level):
+    if not extracts_hubs and _keeps_all_children(level):
         return DrawingMask()
-    work = _start_extraction(level)
-    _extract_sinks(work, options)
-    _extract_cycles(work)
-    if hubs:
-        _extract_hubs(work, options)
-    _cut_excess_control(work, most_control)
-    _extract_isolated(work)
+    state = _start_extraction(level)
+    _extract_sinks(state, options)
+    _extract_cycles(state)
+    if extracts_hubs:
+        _extract_hubs(state, options)
+    _cut_excess_control(state, most_control)
+    _extract_isolated(state)
     # TensorBoard leaves the main drawing empty, e.g. for a hub with only its inputs.
-    if not work.core and not options.tensorboard:
+    if not state.core and not options.tensorboard:
         return DrawingMask()
-    return _extraction_mask(work)
+    return _extraction_mask(state)
 
 
 def choose_extracted_cycles(level: ExtractInput) -> DrawingMask:

@@ -345,15 +345,15 @@ class MemberExpander(Expander):
         """
         control = self.hierarchy.graph.control
         joined = {(line.other, line.inbound, control.item(line.edge)) for line in shown}
-        left = [
+        unjoined = [
             line for line in lines if joined.isdisjoint([(*line[2:4], False), (*line[2:4], control.item(line.edge))])
         ]
-        if not left:
+        if not unjoined:
             return []
         slots = {(line.inner, line.inbound): line.slot for line in joints}
         return [
             Crossing(line.edge, row, line.other, line.inbound, slots.get((row, line.inbound), line.slot))
-            for line, rows in zip(left, self._ends_of_lines(stack, member, left, joints), strict=True)
+            for line, rows in zip(unjoined, self._ends_of_lines(stack, member, unjoined, joints), strict=True)
             for row in rows
         ]
 
@@ -409,18 +409,18 @@ class MemberExpander(Expander):
         line_of_member = distinct_values(line_of * len(self.hierarchy) + owner[inner >= 0]) // len(self.hierarchy)
         # Keep the first data edge and the first control edge of each line: they decide how it is drawn.
         kinds = line_of * 2 + self.hierarchy.graph.control[lines.edge]
-        kept = np.sort(np.unique(kinds, return_index=True)[1])
-        mapped = list(_iterate_crossings(lines.pick(kept)))
-        counts = np.bincount(line_of_member)[line_of[kept]].tolist()
-        few = {
+        first_edges = np.sort(np.unique(kinds, return_index=True)[1])
+        mapped = list(_iterate_crossings(lines.pick(first_edges)))
+        counts = np.bincount(line_of_member)[line_of[first_edges]].tolist()
+        shares = {
             line.ends: (count, len(members))
             for line, count in zip(mapped, counts, strict=True)
             if count < len(members) and (surplus is None or line.inner != surplus.box.member)
         }
-        chain_ends = {inbound: self._chain_ends(stack, usual, inbound) for inbound in {key[1] for key in few}}
-        few = {key: share for key, share in few.items() if key[2] not in chain_ends[key[1]]}
+        chain_ends = {inbound: self._chain_ends(stack, usual, inbound) for inbound in {key[1] for key in shares}}
+        shares = {ends: share for ends, share in shares.items() if ends[2] not in chain_ends[ends[1]]}
         place = {row: at for at, row in enumerate(members.tolist())}
-        return StackLines(across, owner, mapped, loose, few, usual, place)
+        return StackLines(across, owner, mapped, loose, shares, usual, place)
 
     def _corresponding_rows(self, group: int, rows: Ints, owner: Ints) -> Ints:
         """Return the rows in a group that correspond to `rows` in other groups (`owner`); -1 if no row does.
@@ -456,11 +456,11 @@ class MemberExpander(Expander):
             name, rows = _name_without_counters(names[line.inner]), ends[line.inbound]
             same = {tensor[line.inbound, row] for row in rows if _name_without_counters(names[row]) == name}
             found.setdefault((line.other, line.inbound), set()).update(same)
-        taken = {(inbound, output) for (_, inbound), outputs in found.items() for output in outputs}
+        taken_outputs = {(inbound, output) for (_, inbound), outputs in found.items() for output in outputs}
         chosen = {}
         for (other, inbound), tensors in found.items():
             rows = [row for row in ends[inbound] if tensor[inbound, row] in tensors]
-            free = [row for row in ends[inbound] if (inbound, tensor[inbound, row]) not in taken]
+            free = [row for row in ends[inbound] if (inbound, tensor[inbound, row]) not in taken_outputs]
             chosen[other, inbound] = rows or free or ends[inbound]
         return [chosen[line.other, line.inbound] for line in lines]
 

@@ -92,19 +92,19 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
         return None
     lines, shared = pair.surplus_lines()
     sizes = frozenset(node for node in surplus if graph.op_types[graph.op[node]] in SIZE_OPS)
-    known = [
+    kept_lines = [
         (edge, int(row_of[node]), inward, slot)
         for edge, node, inward, slot in lines
         if inward or int(graph.target[edge]) not in sizes
     ]
-    if _closes_cycle(hierarchy, usual, known):
+    if _closes_cycle(hierarchy, usual, kept_lines):
         # Without the outputs that carry sizes and indices there may be no cycle.
-        tensors = ((line, facts.tensor(int(graph.source[line[0]]), int(graph.key[line[0]]))) for line in known)
-        known = [line for line, tensor in tensors if line[2] or tensor.dtype not in INDEX_DTYPES]
-    if not known or _closes_cycle(hierarchy, usual, known):
+        tensors = ((line, facts.tensor(int(graph.source[line[0]]), int(graph.key[line[0]]))) for line in kept_lines)
+        kept_lines = [line for line, tensor in tensors if line[2] or tensor.dtype not in INDEX_DTYPES]
+    if not kept_lines or _closes_cycle(hierarchy, usual, kept_lines):
         return None
     partner = {node: int(row_of[other]) for node, other in pair.small_of.items()}
-    return StackSurplus(usual, Surplus(member, tuple(surplus), shared), partner, tuple(known), sizes)
+    return StackSurplus(usual, Surplus(member, tuple(surplus), shared), partner, tuple(kept_lines), sizes)
 
 
 def _closes_cycle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine]) -> bool:
@@ -221,14 +221,14 @@ class _MemberPair:
 
         Return the nearest with equal weights, otherwise the nearest.
         """
-        wanted, weights = self.small.type_of[small], self.small.weights[small]
+        op_type, weights = self.small.type_of[small], self.small.weights[small]
         nearest = None
         seen, todo = set(begin), deque(begin)
         while todo:
             node = todo.popleft()
             if node not in self.large.type_of or node in self.small_of:
                 continue
-            if self.large.type_of[node] == wanted:
+            if self.large.type_of[node] == op_type:
                 if not (self.by_weights and weights) or self.large.weights[node] == weights:
                     return node
                 nearest = node if nearest is None else nearest

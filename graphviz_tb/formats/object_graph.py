@@ -45,16 +45,16 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
     try:
         spans = list(_field_spans(data, OBJECT_NODES_FIELD))
         saved = [_variable(data, *span) for span in spans]
-        own = [variable.name for variable in saved]
-        names = _number_repeated_names(_disambiguate_variable_names(own, data, spans))
+        own_names = [variable.name for variable in saved]
+        names = _number_repeated_names(_disambiguate_variable_names(own_names, data, spans))
         trained = _trained_objects([variable.trainable for variable in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
         captured = {number for _, numbers in functions for number in numbers if 0 <= number < len(saved)}
-        lacking = _keeps_more(data, spans, saved, captured)
+        keeps_more = _keeps_more(data, spans, saved, captured)
     except (CutError, UnicodeDecodeError):
         return {}
     shapes = (variable.shape for variable in saved)
-    variables = list(map(CapturedVariable, names, own, shapes, trained, repeat(lacking)))
+    variables = list(map(CapturedVariable, names, own_names, shapes, trained, repeat(keeps_more)))
     return {
         function: tuple(variables[number] if 0 <= number < len(variables) else NO_VARIABLE for number in numbers)
         for function, numbers in functions

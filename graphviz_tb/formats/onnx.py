@@ -456,25 +456,27 @@ class BlockReader:
         kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
-            doubtful = numbers.may_hold_weights(value, tensor)
+            may_be_weights = numbers.may_hold_weights(value, tensor)
             self.builder.add_constant(
-                value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=doubtful
+                value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=may_be_weights
             )
             return
         if key not in self.weights:
             attributes: dict[str, Any] = {"external_data": True} if tensor.is_external else {}
             if numbers.is_folded(value, use):
                 attributes[KEEPS_MORE_ATTR] = True
-            at, shared = None, None if name else numbers.shared_table(value, tensor, use)
-            if shared is not None and shared[1]:
-                name, at, attributes["tied"] = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"]), True
-            elif shared is not None:
-                attributes[MAY_REPEAT] = shared[0]
+            place, shared = None, None if name else numbers.shared_table(value, tensor, use)
+            if shared is not None:
+                table, is_proven = shared
+                if is_proven:
+                    name, place, attributes["tied"] = table, (scope, WEIGHT_ATTRIBUTES["kernel"]), True
+                else:
+                    attributes[MAY_REPEAT] = table
             elif numbers.may_be_norm_bias(value, use) or numbers.may_be_buffer(value, use):
                 attributes[MAY_REPEAT] = ""
             name = name or self.model.weight_name(value, use)
             buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(value, use)
-            self.weights[key] = StoredWeight(name, kind, None, buffer, (), attributes, at)
+            self.weights[key] = StoredWeight(name, kind, None, buffer, (), attributes, place)
         self.builder.add_weight(key, self.weights[key])
 
     def _infer_types(self, node: NodeValue) -> None:
@@ -482,24 +484,24 @@ class BlockReader:
         bodies = self.model.uses.bodies.get(node)
         for value, kind in zip(node.outputs, _results_of_bodies(node, bodies) if bodies else (), strict=False):
             self.kinds.setdefault(value, kind)
-        known = op_def(op_type(node))
-        at = TYPING_INPUT.get(node.op_type, 0)
-        usual = self._type_of(node.inputs[at]) if at < len(node.inputs) else ""
+        definition = op_def(op_type(node))
+        slot = TYPING_INPUT.get(node.op_type, 0)
+        default = self._type_of(node.inputs[slot]) if slot < len(node.inputs) else ""
         if node.op_type == "QuantizeLinear":
-            usual = usual or "uint8"
+            default = default or "uint8"
         if node.op_type == "ConstantOfShape":
-            usual = next((attribute.t.dtype for attribute in node.attributes if attribute.t is not None), "float32")
+            default = next((attribute.t.dtype for attribute in node.attributes if attribute.t is not None), "float32")
         for number, value in enumerate(node.outputs):
-            outputs = known.outputs if known is not None else ()
+            outputs = definition.outputs if definition is not None else ()
             output = outputs[min(number, len(outputs) - 1)] if outputs else None
-            dtype = output.dtype if output is not None and output.dtype else usual
+            dtype = output.dtype if output is not None and output.dtype else default
             if output is not None and output.attr:
                 dtype = next(
                     (DTYPE_BY_NUMBER.get(each.i or 0, "") for each in node.attributes if each.name == output.attr),
-                    usual,
+                    default,
                 )
-            before = self.kinds.get(value)
-            self.kinds[value] = Value(None, dtype) if before is None else Value(before.sizes, before.dtype or dtype)
+            stated = self.kinds.get(value)
+            self.kinds[value] = Value(None, dtype) if stated is None else Value(stated.sizes, stated.dtype or dtype)
 
     def _type_of(self, value: str) -> str:
         if value in self.stored:

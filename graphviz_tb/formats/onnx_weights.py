@@ -145,7 +145,7 @@ class StoredTensorUses:
         users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
         waiting: list[GraphValue | FunctionValue] = [first]
         followed: set[str] = set()  # values whose users are recorded
-        plain: set[int] = set()  # ids of attributes without graphs; equal attributes are one object
+        without_graphs: set[int] = set()  # ids of attributes without graphs; equal attributes are one object
         while waiting:
             graph = waiting.pop()
             found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
@@ -161,8 +161,8 @@ class StoredTensorUses:
                     for slot, value in enumerate(node.inputs):
                         if value and value in followed:
                             users.setdefault(value, []).append((node, slot))
-                if not plain.issuperset(map(id, node.attributes)):
-                    plain.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
+                if not without_graphs.issuperset(map(id, node.attributes)):
+                    without_graphs.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
                     if bodies := tuple(chain.from_iterable(map(_graphs_of, node.attributes))):
                         self.bodies[node] = bodies
                         waiting += [inner for _, inner in bodies]
@@ -184,8 +184,8 @@ class StoredTensorUses:
         quantized = "float" not in dtype
         waiting, seen = [(block, value, False)], {(block, value)}
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
-            here, name, dequantized = waiting.pop(0)
-            for node, slot in self._first_users(here, name):
+            current_block, name, dequantized = waiting.pop(0)
+            for node, slot in self._first_users(current_block, name):
                 function = self.functions.get(function_key(node)) if self.functions else None
                 if function is not None:
                     if slot < len(function.inputs):
@@ -200,9 +200,9 @@ class StoredTensorUses:
                 ):
                     return WeightUse(_recorded_slot(node, value) or names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
-                    more = dequantized or node.op_type == "DequantizeLinear"
-                    self._follow(waiting, seen, (here, node.outputs[0], more))
-                elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
+                    is_dequantized = dequantized or node.op_type == "DequantizeLinear"
+                    self._follow(waiting, seen, (current_block, node.outputs[0], is_dequantized))
+                elif node.op_type in JOINING_OPS and not quantized and self._joins(current_block, node, slot, tensor):
                     joined = "bias" if node.op_type in ("Add", "Sub") else "scale"
                     return WeightUse(_recorded_slot(node, value) or joined, node)
         numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(value)  # a number of the program

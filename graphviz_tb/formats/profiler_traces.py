@@ -155,8 +155,8 @@ def run_metadata_by_step(space: XSpace, name: str = "the trace", bounded: bool =
     # Not sorted by group: groups may be missing.
     starts = sorted(_step_starts(space), key=itemgetter(0, 1))
     groups = {group: number for _, number, group in starts if group is not None}
-    step_of: dict[str, StepEvents] = {}
-    bare = UntypedOpNames()
+    events_by_tag: dict[str, StepEvents] = {}
+    op_names = UntypedOpNames()
     budget = MemoryBudget(space.ByteSize() if bounded else None, name)
     op_of_instruction = _ops_of_instructions(space, budget)
     threads: dict[int, str] = {}
@@ -172,15 +172,15 @@ def run_metadata_by_step(space: XSpace, name: str = "the trace", bounded: bool =
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else _step_at(starts, event.start)
                 _file_event(
-                    step_of.setdefault(tag, StepEvents()),
+                    events_by_tag.setdefault(tag, StepEvents()),
                     stream,
                     thread,
                     _with_instruction_op(event, op_of_instruction),
-                    bare,
+                    op_names,
                 )
-    numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
-    filled = [tag for tag in numbered if step_of[tag].host or step_of[tag].kernels]
-    return {tag: _run_metadata_of_step(step_of[tag], bare, threads, budget) for tag in filled}
+    ordered = sorted(events_by_tag, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
+    filled = [tag for tag in ordered if events_by_tag[tag].host or events_by_tag[tag].kernels]
+    return {tag: _run_metadata_of_step(events_by_tag[tag], op_names, threads, budget) for tag in filled}
 
 
 def _step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
@@ -298,22 +298,22 @@ class UntypedOpNames(dict[str, str]):
 
 
 def _run_metadata_of_step(
-    step: StepEvents, bare: UntypedOpNames, threads: Mapping[int, str], budget: MemoryBudget
+    step: StepEvents, op_names: UntypedOpNames, threads: Mapping[int, str], budget: MemoryBudget
 ) -> RunMetadata:
     """Return a step in the older profiler's form, where an op with kernels has a host entry for launching them."""
-    found = RunMetadata()
+    metadata = RunMetadata()
     # op → device its kernel ran on
     launching: dict[str, str] = {}
     for stream, kernels in step.kernels.items():
-        launching |= dict.fromkeys((bare[op] for op, _ in kernels), stream.rpartition("/")[0])
+        launching |= dict.fromkeys((op_names[op] for op, _ in kernels), stream.rpartition("/")[0])
     devices: dict[str, Any] = {}
 
     def device_entries(device: str) -> Any:
         if device not in devices:
-            devices[device] = found.step_stats.dev_stats.add(device=device)
+            devices[device] = metadata.step_stats.dev_stats.add(device=device)
         return devices[device].node_stats
 
-    times = {name: [event.start for event in found] for name, found in _sort_allocations(step.allocations).items()}
+    times = {name: [event.start for event in events] for name, events in _sort_allocations(step.allocations).items()}
     ends = _deallocation_times(step)
     for thread, event in step.host:
         name = event.op
@@ -337,7 +337,7 @@ def _run_metadata_of_step(
             budget.take(TRACE_ENTRY_BYTES + len(op) + len(event.name))
             label = COMPILED_LABEL if INSTRUCTION_STATISTIC in event.stats else event.name
             _set_entry_times(device_entries(device).add(node_name=op, timeline_label=label), event)
-    return found
+    return metadata
 
 
 def _sort_allocations(allocations: dict[str, list[ProfilerEvent]]) -> dict[str, list[ProfilerEvent]]:

@@ -206,11 +206,11 @@ class _ProgramReader:
             state = StoredWeight(name, self.variables.get(name, Value()), buffer=buffer, place=("", name))
             self.builder.add_weight(str(operator.outputs[0]), state)
             return
-        scope, own = subgraph.place_of_operator(place)
+        scope, op_name = subgraph.place_of_operator(place)
         attributes = {key: value for key, value in operator.options.items() if value != ""}
-        named = subgraph.output_name(place)
-        if ";" in named:
-            attributes["fused_ops"] = named
+        output_name = subgraph.output_name(place)
+        if ";" in output_name:
+            attributes["fused_ops"] = output_name
         quantised = [text for number in operator.outputs if (text := subgraph.storage_text(number))]
         if quantised:
             attributes["quantization"] = quantised if len(quantised) > 1 else quantised[0]
@@ -227,7 +227,7 @@ class _ProgramReader:
             tuple([_value(tensors[number]) for number in operator.outputs]),
             marshal.dumps(attributes, 2),  # equal for equal settings; takes a third of the time of `repr`
             lambda: attributes,
-            name=own,
+            name=op_name,
             functions={BODY_ATTRIBUTES.get(key, key): self._body(number) for key, number in operator.bodies.items()},
         )
 

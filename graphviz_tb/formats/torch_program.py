@@ -145,24 +145,24 @@ class ProgramReader:
 
     def _read_weights(self, specs: Sequence[Json], main: GraphReader) -> None:
         """Add parameters, buffers and constants; names with shared storage are one weight."""
-        first: dict[Any, str] = {}
+        name_by_storage: dict[Any, str] = {}
         names: dict[str, list[str]] = {}
         found: list[tuple[str, str, bool, Value, bool]] = []
         for spec in specs:
             for kind in ("parameter", "buffer", "tensor_constant"):
                 if kind not in spec:
                     continue
-                held = json_object(spec[kind])
-                value, name = json_text(json_object(held.get("arg")).get("name")), json_text(held.get(f"{kind}_name"))
+                entry = json_object(spec[kind])
+                value, name = json_text(json_object(entry.get("arg")).get("name")), json_text(entry.get(f"{kind}_name"))
                 if not value:
                     continue
                 if kind == "tensor_constant" and self._add_small_constant(value, name, main):
                     continue
-                where = self._storage(name)
-                same = first.setdefault(where, name) if where is not None else name
-                names.setdefault(same, []).append(name)
-                trainable = main.tensor_meta(value)[2] is True
-                found.append((value, same, kind != "parameter", main.value(value), trainable))
+                storage = self._storage(name)
+                first_name = name_by_storage.setdefault(storage, name) if storage is not None else name
+                names.setdefault(first_name, []).append(name)
+                _, _, requires_grad = main.tensor_meta(value)
+                found.append((value, first_name, kind != "parameter", main.value(value), requires_grad is True))
         aliases = {name: tuple(each for each in same if each != name) for name, same in names.items() if len(same) > 1}
         for value, name, buffer, shape, trainable in found:
             self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases.get(name, ()))
@@ -201,20 +201,20 @@ class ProgramReader:
             modules = self.module_calls(call.modules)
             for value in filter(None, call.inputs):
                 users.setdefault(value, []).append(modules[-1].path if modules else "")
-        idle: dict[tuple[str, Value], list[str]] = {}
+        unused: dict[tuple[str, Value], list[str]] = {}
         for value, weight in self.weights.items():
             if value not in users:
-                idle.setdefault((weight.name.rpartition(".")[0], weight.value), []).append(value)
-        made: dict[str, StoredWeight] = {}
+                unused.setdefault((weight.name.rpartition(".")[0], weight.value), []).append(value)
+        tied_weights: dict[str, StoredWeight] = {}
         order = {value: place for place, value in enumerate(self.weights)}
         for value, weight in self.weights.items():
             for path in users.get(value, ()):
-                for other in idle.pop((path, weight.value), [])[:1]:
+                for other in unused.pop((path, weight.value), [])[:1]:
                     # The weight has the first of the two names in the order of the program.
                     names = [self.weights[each].name for each in sorted({value, other}, key=order.__getitem__)]
                     tied = StoredWeight(names[0], weight.value, weight.trainable, weight.buffer, tuple(names[1:]))
-                    made[value] = made[other] = tied
-        return made
+                    tied_weights[value] = tied_weights[other] = tied
+        return tied_weights
 
     def _output_names(self, count: int) -> list[str]:
         """Return the names of the results: the keys of a dictionary, else numbers."""
@@ -320,8 +320,8 @@ class GraphReader:
         )
 
     def _read_node(self, call: ProgramNode) -> None:
-        op, given = call.op, call.outputs
-        if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
+        op, outputs = call.op, call.outputs
+        if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in outputs)):
             self.builder.left_out += 1
             return
         graphs = call.graphs
@@ -329,9 +329,9 @@ class GraphReader:
             self._open_in_place(call, graphs[0])
             return
         scope = self.builder.scope_name(self.program.module_calls(call.modules))
-        kinds = tuple(map(self.value, given))
+        kinds = tuple(map(self.value, outputs))
         if self.numbers:
-            self.made_numbers.update(name for name in given if name in self.numbers)
+            self.made_numbers.update(name for name in outputs if name in self.numbers)
         if graphs:
             self._add_call(call, scope, kinds)
             return
@@ -344,7 +344,7 @@ class GraphReader:
         def settings() -> dict[str, Any]:
             return self._attributes(op, call, inputs) if stated is None else stated
 
-        self.builder.add_op(op, scope, inputs, self._outer_names(given), kinds, form, settings, source=call.source)
+        self.builder.add_op(op, scope, inputs, self._outer_names(outputs), kinds, form, settings, source=call.source)
 
     def _outer_names(self, given: Sequence[str]) -> Sequence[str]:
         """Return the builder's names for new values, and remember them."""

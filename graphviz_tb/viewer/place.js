@@ -6978,9 +6978,9 @@ function carry_breaks(old, new_) {
   was = (() => { const out = new Map(); for (const [p, part] of py_enumerate(old.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   return [...(() => { const out = []; for (const part of new_.parts) { out.push(_carry_part_breaks(part, old, was)); } return out; })()];
 }
-function _carry_part_breaks(part, old, was) {
+function _carry_part_breaks(part, old, old_places) {
   let ranks, old_parts, old_part, starts, break_, before, after;
-  ranks = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
+  ranks = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && old_places.has(item))) { out.push(old_places.get(item)); } return out; })()); } return out; })();
   old_parts = (() => { const out = new Set(); for (const row of ranks) for (const [p, _] of row) { out.add(p); } return out; })();
   if ((old_parts.size !== 1)) {
     return [];

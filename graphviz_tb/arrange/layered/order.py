@@ -141,11 +141,11 @@ def _center_among_ends(state: RankState, item: int) -> None:
     if state.rank[item] in state.held:
         return
     for near, far in ((state.above, state.below), (state.below, state.above)):
-        own = set(near[item])
+        links = set(near[item])
         low = high = here
-        while low and own and not far[row[low - 1]] and set(near[row[low - 1]]) == own:
+        while low and links and not far[row[low - 1]] and set(near[row[low - 1]]) == links:
             low -= 1
-        while high + 1 < len(row) and own and not far[row[high + 1]] and set(near[row[high + 1]]) == own:
+        while high + 1 < len(row) and links and not far[row[high + 1]] and set(near[row[high + 1]]) == links:
             high += 1
         if low < high:
             row.insert((low + high) // 2, row.pop(here))
@@ -185,8 +185,8 @@ def order_ranks(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
         _run_sweeps(state, DOWN_UP)
         _keep_lane(state, _lane_items(part, layers), [])
         return Ranks(state.ranks, layers.chains)
-    free = [[item for item in path if state.rank[item] not in held] for path in edge_paths(state.above, state.below)]
-    paths = _affordable_paths(state, [path for path in free if path])
+    movable = [[item for item in path if state.rank[item] not in held] for path in edge_paths(state.above, state.below)]
+    paths = _affordable_paths(state, [path for path in movable if path])
     _minimize_crossings(state, part.count, paths)
     _keep_lane(state, _lane_items(part, layers), paths)
     return Ranks(state.ranks, layers.chains)
@@ -206,17 +206,17 @@ def _minimize_crossings(state: RankState, boxes: int, paths: list[list[int]]) ->
         _run_sweeps(state, sweeps)
         _reroute_paths(state, paths, passes)
         return
-    initial, tried = state.copy_ranks(), dict[tuple[tuple[int, ...], ...], list[Row]]()
-    for walked, sweeps in SWEEP_STARTS[:starts]:
-        state.set_order(_depth_first_order(state, sweeps[0]) if walked else initial)
+    initial, orders = state.copy_ranks(), dict[tuple[tuple[int, ...], ...], list[Row]]()
+    for is_depth_first, sweeps in SWEEP_STARTS[:starts]:
+        state.set_order(_depth_first_order(state, sweeps[0]) if is_depth_first else initial)
         _run_sweeps(state, sweeps)
         # Several starts often lead to the same order.
         swept = tuple(map(tuple, state.ranks))
-        if swept not in tried:
+        if swept not in orders:
             _reroute_paths(state, paths, 1)
-            tried[swept] = state.copy_ranks()
+            orders[swept] = state.copy_ranks()
     # Where two combined orders meet, paths may improve, so reroute again.
-    state.set_order(_combine_orders(state, list(tried.values())))
+    state.set_order(_combine_orders(state, list(orders.values())))
     _reroute_paths(state, paths, 2)
 
 

@@ -51,25 +51,25 @@ def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Chang
     merged into these: exchanged ops, and unmatched variables or reads next to them."""
     made: list[Change] = []
     taken: list[Change] = []
-    for frozen in (True, False):
-        exchanged = [change for change in changes if change.key == "op" and _only_freezes(m, change, frozen)]
+    for is_freezing in (True, False):
+        exchanged = [change for change in changes if change.key == "op" and _only_freezes(m, change, is_freezing)]
         pairs = [pair for change in exchanged for pair in change.edits.ops]
         units: list[Change] = []
-        is_frozen = any((m.b if frozen else m.a).op_type(pair[frozen]) in CONSTANT_OPS for pair in pairs)
+        has_constants = any((m.b if is_freezing else m.a).op_type(pair[is_freezing]) in CONSTANT_OPS for pair in pairs)
         sides = (
-            (m.a, "removed", STATE_OPS if frozen else CONSTANT_OPS),
-            (m.b, "added", CONSTANT_OPS if frozen else STATE_OPS),
+            (m.a, "removed", STATE_OPS if is_freezing else CONSTANT_OPS),
+            (m.b, "added", CONSTANT_OPS if is_freezing else STATE_OPS),
         )
         for new, (side, kind, types) in enumerate(sides):
-            known = {pair[new] for pair in pairs}
-            neighbours = [each for each in changes if each.kind == kind and _is_beside(side, each, known, types)]
-            is_frozen |= bool(neighbours) and types is CONSTANT_OPS
+            replaced = {pair[new] for pair in pairs}
+            neighbours = [each for each in changes if each.kind == kind and _is_beside(side, each, replaced, types)]
+            has_constants |= bool(neighbours) and types is CONSTANT_OPS
             units += neighbours
-        if not is_frozen:
+        if not has_constants:
             continue
         places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs})
         before, after = (shared_scope(names) for names in zip(*places, strict=True))
-        words = (VARIABLES, CONSTANTS) if frozen else (CONSTANTS, VARIABLES)
+        words = (VARIABLES, CONSTANTS) if is_freezing else (CONSTANTS, VARIABLES)
         edits = edits_of_changes([*exchanged, *units])
         made.append(Change("changed", "op", before, after, len(pairs), Setting(FREEZING, *words), edits=edits))
         taken += [*exchanged, *units]
@@ -152,8 +152,8 @@ class KnownBatch:
     def _is_folded(self, pair: tuple[int, int]) -> bool:
         """Return whether one op is a constant that the other op computes, or fills, for the known batch size."""
         sides = ((self.m.a, pair[0]), (self.m.b, pair[1]))
-        (known, constant), (other, node) = sides[::-1] if self.is_new else sides
-        definition = known.graph.node_def(constant)
+        (folded, constant), (other, node) = sides[::-1] if self.is_new else sides
+        definition = folded.graph.node_def(constant)
         if definition is None or definition.op not in CONSTANT_OPS or other.op_type(node) not in SIZE_COMPUTING_OPS:
             return False
         tensor = definition.attr["value"].tensor
@@ -204,11 +204,11 @@ def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
     """Merge rewired inputs that show a new order of layers into one change."""
     order = None
     pairs = [pair for change in changes for pair in change.edits.inputs]
-    new = _layer_order(m.layers[1], [new for _, new in pairs], m.layers[1].name)
-    old = _layer_order(m.layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layer))
+    new_order = _layer_order(m.layers[1], [new for _, new in pairs], m.layers[1].name)
+    old_order = _layer_order(m.layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layer))
     # Equal layers in another order; blocks with the same new order are described once.
-    if set(old) == set(new) and old != new:
-        blocks = _repeated_order(old, new)
+    if set(old_order) == set(new_order) and old_order != new_order:
+        blocks = _repeated_order(old_order, new_order)
         # The most frequent order: the first and the last block may have other neighbours.
         orders_of_blocks = Counter(blocks.values()).items()
         (before, after), count = max(
@@ -220,8 +220,8 @@ def merge_order_changes(m: Matching, changes: list[Change]) -> Change:
             inside = tuple(around for around, orders in blocks.items() if orders == (before, after))
             changes = sorted(changes, key=lambda change: not change.name.startswith(inside))
         else:
-            old, new = ([last_segment(name) for name in names] for names in (old, new))
-            before, after = map(tuple, without_common_ends(old, new))
+            old_order, new_order = ([last_segment(name) for name in names] for names in (old_order, new_order))
+            before, after = map(tuple, without_common_ends(old_order, new_order))
             order = LayerOrder(before, after)
     first, content = changes[0], Rewiring(located_wires(changes), order=order)
     also = other_places(changes, first)
@@ -245,18 +245,18 @@ def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[t
     {'b_0': (('norm', 'sum'), ('sum', 'norm')), 'b_1': (('norm', 'sum'), ('sum', 'norm'))}
     """
     # Blocks are scopes, tried from the outside in, else numbered parts of names.
-    for depth in (*range(1, max((name.count("/") for name in old), default=0) + 1), *NUMBERED):
+    for depth in (*range(1, max((full_name.count("/") for full_name in old), default=0) + 1), *NUMBERED):
         scopes: dict[str, tuple[list[str], list[str]]] = {}
-        for which, names in enumerate((old, new)):
-            for name in names:
-                around, below = _common_scope_cut(name, depth)
-                scopes.setdefault(around, ([], []))[which].append(below)
+        for side, names in enumerate((old, new)):
+            for full_name in names:
+                block, name_in_block = _common_scope_cut(full_name, depth)
+                scopes.setdefault(block, ([], []))[side].append(name_in_block)
         pairs = {
-            around: without_common_ends(*orders)
-            for around, orders in scopes.items()
+            block: without_common_ends(*orders)
+            for block, orders in scopes.items()
             if len(orders[0]) == len(orders[1]) > 1
         }
-        changed = {around: (tuple(before), tuple(after)) for around, (before, after) in pairs.items() if before}
+        changed = {block: (tuple(before), tuple(after)) for block, (before, after) in pairs.items() if before}
         # The outermost of several reordered scopes are the blocks.
         if len(changed) > 1:
             return changed
@@ -321,22 +321,22 @@ def split_weights_change(m: Matching, changes: Sequence[Change]) -> Change | Non
     Only one side has the weights: the new one where they were added. There, `takers` are the layers of the ops that use
     them; on the other side the same ops used the weights of the `lenders`.
     """
-    for kind, which in (("added", 1), ("removed", 0)):
+    for kind, new in (("added", 1), ("removed", 0)):
         parts = [change for change in changes if change.kind == kind]
         others = [change for change in changes if change.kind not in (kind, "rewired")]
         if all(map(_only_adds_weights, parts)) or not all(map(_only_adds_weights, others)):
             continue
-        layers, forward = m.layers[which], m.layers[which].forward
+        layers, forward = m.layers[new], m.layers[new].forward
         nodes = [node for change in parts for node in (*change.edits.added, *change.edits.removed) if forward[node]]
         if not WEIGHT_OPS.issuperset(map(layers.side.op_type, nodes)):
             continue
-        lenders = _former_lenders(m, parts, which)
+        lenders = _former_lenders(m, parts, new)
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients use the same weights: that is not sharing.
-        takes = [pair for pair in users if forward[pair[which]]]
-        takers = {layers.name_around(pair[which]) for pair in takes}
-        if lenders and takers and (len(lenders | takers) > 1 or len(takes) == len(users)):
-            (first, *also), content = _describe_sharing(m, lenders, takes, which)
+        new_uses = [pair for pair in users if forward[pair[new]]]
+        takers = {layers.name_around(pair[new]) for pair in new_uses}
+        if lenders and takers and (len(lenders | takers) > 1 or len(new_uses) == len(users)):
+            (first, *also), content = _describe_sharing(m, lenders, new_uses, new)
             ops, edits = sum(change.ops for change in parts), edits_of_changes(changes)
             return Change("changed", "op", *first, ops, content, tuple(also), edits=edits)
     return None
@@ -379,21 +379,21 @@ def _common_scope(names: Sequence[str]) -> str:
     return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
 
 
-def _former_lenders(m: Matching, changes: Sequence[Change], which: int) -> set[str]:
+def _former_lenders(m: Matching, changes: Sequence[Change], new: int) -> set[str]:
     """Return the layers whose weights the ops used on the other side, without the ops' own layers."""
-    other = m.layers[1 - which]
+    other = m.layers[1 - new]
     index = other.side.graph.index[0]
     names: set[str] = set()
     # The sources of the rewired ops on the side with shared weights; behind a read the variable.
-    links = (wire for change in changes for wire in change.links)
-    taken = {index[name] for wire in links if (name := wire.source(not which)) in index}
-    for node in taken:
+    wires = (wire for change in changes for wire in change.links)
+    old_sources = {index[name] for wire in wires if (name := wire.source(not new)) in index}
+    for node in old_sources:
         first, stop = other.side.in_start[node : node + 2]
         if first < stop and other.side.op_type(node) in READING_OPS:
             node = int(other.side.graph.source[first])
         op = other.side.op_type(node)
         gives_weights = op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in other.variables)  # no plain number
-        if gives_weights and exists((m.to_b if which else m.to_a)[node]):
+        if gives_weights and exists((m.to_b if new else m.to_a)[node]):
             names.add(other.name_around(node))
     return names
 
@@ -418,25 +418,25 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
     for old_name, new_name in pairs:
         partners[0][old_name].add(new_name)
         partners[1][new_name].add(old_name)
-    found = [_lent_weights(m, change) or change for change in changes]
-    for joined in (True, False):  # whether several modules became one
-        several = {
-            name for name, others in partners[joined].items() if len(others) > 1 and is_module(last_segment(name))
+    result = [_lent_weights(m, change) or change for change in changes]
+    for are_united in (True, False):  # whether several modules became one
+        shared_modules = {
+            name for name, others in partners[are_united].items() if len(others) > 1 and is_module(last_segment(name))
         }
-        taken, places = [], []
-        for change in found:
+        moves, places = [], []
+        for change in result:
             modules = modules_of(change.edits.nodes)
-            if change.kind == "moved" and modules and all(pair[joined] in several for pair in modules):
-                taken.append(change)
+            if change.kind == "moved" and modules and all(pair[are_united] in shared_modules for pair in modules):
+                moves.append(change)
                 places += [_without_common_end(*pair) for pair in modules if pair[0] != pair[1]]
         if places:
             first, *also = sorted(set(places), key=lambda pair: tuple(map(natural_name_key, pair)))
-            shared = f"{SHARED_PARAMETER}{first[joined]}"
-            old, new = (OWN_PARAMETER, shared) if joined else (shared, OWN_PARAMETER)
-            ops, edits = sum(change.ops for change in taken), edits_of_changes(taken)
+            shared = f"{SHARED_PARAMETER}{first[are_united]}"
+            old, new = (OWN_PARAMETER, shared) if are_united else (shared, OWN_PARAMETER)
+            ops, edits = sum(change.ops for change in moves), edits_of_changes(moves)
             made = Change("changed", "op", *first, ops, Setting("weights", old, new), tuple(also), edits=edits)
-            found = [*without_objects(found, taken), made]
-    return found
+            result = [*without_objects(result, moves), made]
+    return result
 
 
 def _lent_weights(m: Matching, change: Change) -> Change | None:

@@ -81,50 +81,50 @@ def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tu
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
     """Yield the differences of two matched nodes that count; names and inputs are compared elsewhere."""
     a, b = m.a.graph, m.b.graph
-    mine, other = a.node_def(old), b.node_def(new)
+    old_def, new_def = a.node_def(old), b.node_def(new)
     # Arguments of functions have no NodeDef, only a type.
-    if mine is None or other is None:
-        kinds = [argument_type(graph, node) for graph, node in ((a, old), (b, new))]
-        if kinds[0] != kinds[1]:
-            yield Difference("dtype", "", *kinds)
+    if old_def is None or new_def is None:
+        types = [argument_type(graph, node) for graph, node in ((a, old), (b, new))]
+        if types[0] != types[1]:
+            yield Difference("dtype", "", *types)
         return
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
-        ends = (m.a, old), (m.b, new)
-        classes = [enclosing_module_class(side.graph.name[node]) * side.has_module_scopes for side, node in ends]
-        words = classes if all(classes) and classes[0] != classes[1] else (mine.op, other.op)
-        yield Difference("op", "", *words)
-    if options.devices and mine.device != other.device:
-        yield Difference("device", "", mine.device, other.device)
-    unknown = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
-    if unknown[0] != unknown[1]:
-        yield Difference("unknown inputs", "", *unknown)
+        nodes = (m.a, old), (m.b, new)
+        classes = [enclosing_module_class(side.graph.name[node]) * side.has_module_scopes for side, node in nodes]
+        op_names = classes if all(classes) and classes[0] != classes[1] else (old_def.op, new_def.op)
+        yield Difference("op", "", *op_names)
+    if options.devices and old_def.device != new_def.device:
+        yield Difference("device", "", old_def.device, new_def.device)
+    unknown_inputs = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
+    if unknown_inputs[0] != unknown_inputs[1]:
+        yield Difference("unknown inputs", "", *unknown_inputs)
     called = _called_functions(m, old, True), _called_functions(m, new, False)
     # The dtype of a Keras layer is one of its settings.
     has_settings = old in m.a.labels.configurations and new in m.b.labels.configurations
     block = int(m.a.block[old]), int(m.b.block[new])
-    for key in sorted({*mine.attr, *other.attr}):
+    for key in sorted({*old_def.attr, *new_def.attr}):
         # Attributes without a hash in `labels.classify` make no difference.
-        if key in NOISE_ATTRIBUTES or is_seed_counter(key, (mine if key in mine.attr else other).attr):
+        if key in NOISE_ATTRIBUTES or is_seed_counter(key, (old_def if key in old_def.attr else new_def).attr):
             continue
         if (key == KERAS_CLASS and ops[0] != ops[1]) or (key == "dtype" and has_settings):
             continue
         if (key in SHAPE_ATTRIBUTES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue
         # `get`, because indexing a message adds a missing attribute.
-        sides = mine.attr.get(key), other.attr.get(key)
-        written = [(node.op, value) for node, value in zip((mine, other), sides, strict=True) if value is not None]
-        if len(written) == 1 and is_default(written[0][0], key, written[0][1]):
+        values = old_def.attr.get(key), new_def.attr.get(key)
+        present = [(op, value) for op, value in zip((old_def.op, new_def.op), values, strict=True) if value is not None]
+        if len(present) == 1 and is_default(present[0][0], key, present[0][1]):
             continue
-        if key in RECORDED_WIDTH_KEYS and None in sides and m.a.graph.has_module_scopes:
+        if key in RECORDED_WIDTH_KEYS and None in values and m.a.graph.has_module_scopes:
             continue  # only one trace has recorded shapes
-        if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
+        if key == SAVED_DTYPES and is_saver(old_def.op) and _listed_types(values[0]) == _listed_types(values[1]):
             continue
-        found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
-        for each in (_with_defaults(each, mine.op, other.op) for each in found):
-            values = each.old, each.new
+        found = _of_attribute(m, key, *values, called, options, block, bool(m.a.labels.settings[old]))
+        for each in (_with_defaults(each, old_def.op, new_def.op) for each in found):
+            both = each.old, each.new
             # An added or removed parameter of a PyTorch module is a boolean in the program: `bias=False`.
-            is_parameter = m.a.has_module_scopes and OWN_PARAMETER in values and None in values
+            is_parameter = m.a.has_module_scopes and OWN_PARAMETER in both and None in both
             yield replace(each, old=each.old is not None, new=each.new is not None) if is_parameter else each
     yield from _of_meaning(m, old, new)
 
@@ -141,19 +141,20 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
 
 def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
     """Yield the differences of a weight's shape and dtype, and of the settings of a Keras layer."""
-    mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
+    old_weight, new_weight = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
     if m.a.op_type(old) != m.b.op_type(new):
         # A variable has its shape in an attribute; a constant in its place has not.
-        mine, other = _stated_weight(m.a, old) or mine, _stated_weight(m.b, new) or other
-    if mine is not None and other is not None:
+        old_weight, new_weight = _stated_weight(m.a, old) or old_weight, _stated_weight(m.b, new) or new_weight
+    if old_weight is not None and new_weight is not None:
+        (old_type, old_shape), (new_type, new_shape) = old_weight, new_weight
         # "" if the dtype is an attribute, which is compared elsewhere.
-        if mine[0] and other[0] and mine[0] != other[0]:
-            yield Difference("dtype", "", mine[0], other[0])
-        if mine[1] != other[1]:
-            yield Difference("weight", SHAPE, mine[1], other[1])
-    before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
-    other_class = before.get("class") != after.get("class")
-    for key, *values in setting_differences(before, after) if before != after else ():
+        if old_type and new_type and old_type != new_type:
+            yield Difference("dtype", "", old_type, new_type)
+        if old_shape != new_shape:
+            yield Difference("weight", SHAPE, old_shape, new_shape)
+    old_settings, new_settings = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
+    other_class = old_settings.get("class") != new_settings.get("class")
+    for key, *values in setting_differences(old_settings, new_settings) if old_settings != new_settings else ():
         # For another class, only settings count that both classes have, as values of one type.
         if not other_class or (key != "class" and type(values[0]) is type(values[1])):
             yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
@@ -188,34 +189,33 @@ def _called_functions(m: Matching, node: int, old: bool) -> Called:
 def _of_attribute(
     m: Matching,
     key: str,
-    mine: AttrValue | None,
-    other: AttrValue | None,
+    old: AttrValue | None,
+    new: AttrValue | None,
     called: tuple[Called, Called],
     options: DiffOptions,
-    block: tuple[int, int],
-    setting: bool,
+    blocks: tuple[int, int],
+    is_setting: bool,
 ) -> Iterator[Difference]:
-    if mine is None or other is None:
-        present = mine if mine is not None else other
+    if old is None or new is None:
+        present = old if old is not None else new
         word = "dtype" if present is not None and present.WhichOneof("value") == "type" else key
-        yield Difference(
-            word, key, None if mine is None else plain_value(mine), None if other is None else plain_value(other)
-        )
+        yield Difference(word, key, *(None if value is None else plain_value(value) for value in (old, new)))
         return
-    if mine.WhichOneof("value") == other.WhichOneof("value") == "tensor":
-        yield from _of_tensors(key, mine, other, options.constants or setting, setting)
+    if old.WhichOneof("value") == new.WhichOneof("value") == "tensor":
+        yield from _of_tensors(key, old, new, options.constants or is_setting, is_setting)
         return
-    if key == COLOCATION_ATTR and _same_colocation(m, block, mine, other):
+    if key == COLOCATION_ATTR and _same_colocation(m, blocks, old, new):
         return
-    counters = [part.get(key, {}) for part in called]
-    counts = canonical_bytes(mine, m.a.functions_called), canonical_bytes(other, m.b.functions_called)
-    if counters[0].keys() == counters[1].keys() and counters[0] != counters[1]:
-        yield Difference(key, key, plain_value(mine), plain_value(other))
-    elif types := _type_in_list(mine, other):
+    old_classes, new_classes = (functions.get(key, {}) for functions in called)
+    old_bytes, old_numbers = canonical_bytes(old, m.a.functions_called)
+    new_bytes, new_numbers = canonical_bytes(new, m.b.functions_called)
+    if old_classes.keys() == new_classes.keys() and old_classes != new_classes:
+        yield Difference(key, key, plain_value(old), plain_value(new))
+    elif types := _type_in_list(old, new):
         yield Difference("dtype", key, *types)
-    elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
-        types = mine.WhichOneof("value") == other.WhichOneof("value") == "type"
-        yield Difference("dtype" if types else key, key, plain_value(mine), plain_value(other))
+    elif old_bytes != new_bytes or (options.constants and old_numbers != new_numbers):
+        are_types = old.WhichOneof("value") == new.WhichOneof("value") == "type"
+        yield Difference("dtype" if are_types else key, key, plain_value(old), plain_value(new))
 
 
 def _listed_types(value: AttrValue | None) -> list[int]:
@@ -257,14 +257,15 @@ def _written_value(tensor: TensorProto, other: TensorProto) -> Any:
     >>> _written_value(TensorProto(dtype=19, half_val=[0x3266]), TensorProto(dtype=1, float_val=[0.1]))
     0.1999512
     """
-    mine, before = tensor_numbers(tensor), tensor_numbers(other)
-    sides = [value if isinstance(value, list) else [value] for value in (mine, before)]
-    real = all(isinstance(number, int | float) for side in sides for number in side)
-    if not real or isinstance(mine, list) != isinstance(before, list) or len(sides[0]) != len(sides[1]):
-        return mine
-    precision = max(FLOAT_PRECISION.get(one.dtype, 0.0) for one in (tensor, other))
-    equal = all(isclose(one, two, rel_tol=precision, abs_tol=SMALLEST_HALF) for one, two in zip(*sides, strict=True))
-    return before if equal else mine
+    value, other_value = tensor_numbers(tensor), tensor_numbers(other)
+    lists = [numbers if isinstance(numbers, list) else [numbers] for numbers in (value, other_value)]
+    is_numeric = all(isinstance(number, int | float) for numbers in lists for number in numbers)
+    if not is_numeric or isinstance(value, list) != isinstance(other_value, list) or len(lists[0]) != len(lists[1]):
+        return value
+    precision = max(FLOAT_PRECISION.get(message.dtype, 0.0) for message in (tensor, other))
+    pairs = zip(*lists, strict=True)
+    equal = all(isclose(number, partner, rel_tol=precision, abs_tol=SMALLEST_HALF) for number, partner in pairs)
+    return other_value if equal else value
 
 
 def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other: AttrValue) -> bool:
@@ -311,9 +312,9 @@ def computes_only_sizes(m: Matching, change: Change) -> bool:
         op = m.b.op_type(edits.inputs[0][1])
         takes_sizes = all(wire.slot is not None and is_size_input(op, wire.slot) for wire in change.links)
         return takes_sizes or all(_sizing_nodes(m.b, node) for _, node in edits.inputs)
-    asked = change.kind in ("added", "removed") or change.key == "op"
+    is_op_change = change.kind in ("added", "removed") or change.key == "op"
     return (
-        asked
+        is_op_change
         and bool(old or new)
         and all(_sizing_nodes(m.a, node) for node in old)
         and all(_sizing_nodes(m.b, node) for node in new)

@@ -69,25 +69,25 @@ def layer_division(
     # The axes before the last two are the batch and the sequence.
     around = len(old) - 2
     pairs = enumerate(zip(old, new, strict=False))
-    other = [place for place, pair in pairs if pair[0] != pair[1] and not (place < around and pair in sizes)]
+    places = [place for place, pair in pairs if pair[0] != pair[1] and not (place < around and pair in sizes)]
     if (
         len(old) != len(new)
-        or not other
-        or not all(isinstance(value[place], int) for value in (old, new) for place in other)
+        or not places
+        or not all(isinstance(value[place], int) for value in (old, new) for place in places)
     ):
         return None
-    first = other[0]
+    first = places[0]
     pair = old[first], new[first]
     # The last two axes are the channels: their product is unchanged.
-    split = len(other) == 2 and other[1] == first + 1 and pair[0] * old[first + 1] == pair[1] * new[first + 1]
+    is_split = len(places) == 2 and places[1] == first + 1 and pair[0] * old[first + 1] == pair[1] * new[first + 1]
     if min(pair) <= 0:
         return None
-    if split and layers.class_of(layers.layer_of_node(user)) == GROUPED_OPS:
+    if is_split and layers.class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
     # If the width changed too, or not at all, the number of heads is the last axis but one.
     is_last = first == around >= 2 and pair not in sizes
-    if (split or is_last) and _leads_to_product(layers, user):
-        batch = _merged_batch(layers.side, user, new) if split else 1
+    if (is_split or is_last) and _leads_to_product(layers, user):
+        batch = _merged_batch(layers.side, user, new) if is_split else 1
         return (NUM_HEADS, pair[0] // batch, pair[1] // batch) if not pair[0] % batch else None
     return None
 
@@ -173,7 +173,9 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
     # Groups divide the input channels evenly, and exactly one side has a call.
     if called_before == called_now or max(old, new) % min(old, new):
         return None
-    return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
+    if called_now:
+        return (1, old // new) if new < old else None
+    return (new // old, 1) if old < new else None
 
 
 def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:

@@ -94,27 +94,27 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     folded = [(change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
     items = [make_item(m, change, follows, witnesses.is_size) for change, follows in folded]
     # The layers in which the model changed: differences derived from them follow.
-    near = frozenset(layer for item in items if item.forward for layer in item.layers)
-    whole, items = _split_whole_changes(m, items)
+    changed_layers = frozenset(layer for item in items if item.forward for layer in item.layers)
+    graph_changes, items = _split_whole_changes(m, items)
     scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
     items = [item for item in items if item.change not in scaling]
     exchanged = _layers_of_other_class(m, items)
-    apart, derived, items = _explain_training(m, items, witnesses, exchanged)
-    derived += scaling
-    trained = witnesses.training_edits if derived or apart or m.b.graph.is_exported else ()
-    trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, items, exchanged)
-    causes, others = _name_causes(m, own, others)
-    causes, others = _attach_outputs(m, causes, others, whole)
-    causes += [*trained, *apart]
-    causes, behind, derived = _with_a_cause(m, causes, behind, derived, witnesses)
+    outer_changes, outer_followers, items = _explain_training(m, items, witnesses, exchanged)
+    outer_followers += scaling
+    training = witnesses.training_edits if outer_followers or outer_changes or m.b.graph.is_exported else ()
+    training = (*training, *changes_beside_optimizer(training, witnesses.parts)) if training else ()
+    model_edits, followers = _edits_of_model(m, items, exchanged)
+    causes, others = _name_causes(m, model_edits, others)
+    causes, others = _attach_outputs(m, causes, others, graph_changes)
+    causes += [*training, *outer_changes]
+    causes, followers, outer_followers = _with_a_cause(m, causes, followers, outer_followers, witnesses)
     # Names that TensorFlow chose inside changed layers are consequences, if there is a cause.
     if causes:
-        names = _inner_names(m, others, items, near, bool(trained))
-        behind += names
+        names = _inner_names(m, others, items, changed_layers, bool(training))
+        followers += names
         others = without_objects(others, names)
     causes = merge_by_number(merge_at_places(m, with_layer_calls(m.layers, causes)))
-    return [*others, *attach_consequences(m, causes, [*behind, *derived])]
+    return [*others, *attach_consequences(m, causes, [*followers, *outer_followers])]
 
 
 def _explain_training(
@@ -143,22 +143,22 @@ def _inner_names(
 def _with_a_cause(
     m: Matching,
     causes: list[Change],
-    behind: list[Change],
-    derived: list[Change],
+    followers: list[Change],
+    training_followers: list[Change],
     witnesses: Witnesses,
 ) -> tuple[list[Change], list[Change], list[Change]]:
     """Return the causes, and the consequences in the model and outside of it. Without any cause, a consequence becomes
     the cause, so that no difference is lost."""
-    if not causes and behind:
-        whole = split_weights_change(m, behind)
+    if not causes and followers:
+        whole = split_weights_change(m, followers)
         # The same difference elsewhere is the same edit.
-        first = group_by_wording(behind)[0]
-        causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
-    if derived and not causes:
-        main = _main_derived_part(derived)
-        main_change = _name_training_part(compose_change(m, main), witnesses)
-        causes, derived = [main_change], without_objects(derived, main)
-    return causes, behind, derived
+        largest = group_by_wording(followers)[0]
+        causes, followers = ([whole], []) if whole else ([merge_changes(largest)], without_objects(followers, largest))
+    if training_followers and not causes:
+        main_part = _main_derived_part(training_followers)
+        main_change = _name_training_part(compose_change(m, main_part), witnesses)
+        causes, training_followers = [main_change], without_objects(training_followers, main_part)
+    return causes, followers, training_followers
 
 
 def _split_whole_changes(m: Matching, items: list[Item]) -> tuple[list[Change], list[Item]]:
@@ -179,24 +179,24 @@ def _attach_outputs(
     """Attach added and removed outputs, among `others`, to the change of the layer that makes them, whose severity
     becomes "signature". Return all causes, with those of the `whole` graph and the remaining outputs, and the other
     changes."""
-    owner = {
+    cause_by_node = {
         name: number
         for number, cause in enumerate(causes)
         for side, nodes in ((m.b, cause.edits.added), (m.a, cause.edits.removed))
         for name in (side.graph.name[node] for node in nodes)
     }
-    made, left = list(causes), []
+    with_outputs, remaining = list(causes), []
     outputs = [change for change in others if change.ports]
     for change in outputs:
         # Only added and removed outputs: others have a name on both sides.
         names = [port.old or port.new or "" for port in change.ports if None in (port.old, port.new)]
-        number = owner.get(names[0], -1) if names else -1
-        if number < 0 or len(names) < len(change.ports) or not owner.keys() >= set(names):
-            left.append(change)
+        number = cause_by_node.get(names[0], -1) if names else -1
+        if number < 0 or len(names) < len(change.ports) or not cause_by_node.keys() >= set(names):
+            remaining.append(change)
             continue
-        behind = sort_by_severity([*made[number].consequences, change])
-        made[number] = replace(made[number], severity=change.severity, consequences=behind)
-    return [*made, *whole, *left], without_objects(others, outputs)
+        behind = sort_by_severity([*with_outputs[number].consequences, change])
+        with_outputs[number] = replace(with_outputs[number], severity=change.severity, consequences=behind)
+    return [*with_outputs, *whole, *remaining], without_objects(others, outputs)
 
 
 def _edits_outside_model(
@@ -258,16 +258,16 @@ def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) ->
 
 def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesses) -> list[list[Item]]:
     """Group the edits outside of the model: connected ones, those of one layer, and those with the same wording."""
-    numbers = [number for number, item in enumerate(roots) if item.change.kind == "changed"]
-    of_layers = [(numbers[one], numbers[two]) for one, two in pairs_by_layer([roots[number] for number in numbers])]
+    changed = [number for number, item in enumerate(roots) if item.change.kind == "changed"]
+    layer_pairs = [(changed[one], changed[two]) for one, two in pairs_by_layer([roots[number] for number in changed])]
     pairs = [
-        *of_layers,
+        *layer_pairs,
         *pairs_by_chain(m, roots),
         *pairs_by_replacement(m, roots),
         *pairs_at_one_op(roots),
         *pairs_by_handover(m, roots),
     ]
-    first: dict[tuple[bool, int], int] = {}
+    first_in_body: dict[tuple[bool, int], int] = {}
     for number, item in enumerate(roots):
         for new, nodes in ((False, item.change.edits.removed), (True, item.change.edits.added)):
             bodies = witnesses.bodies[new]
@@ -275,10 +275,14 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
             computing = (node for node in nodes if not bodies.is_plumbing(node))
             # All ops that compute the learning rate are one schedule.
             keys = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in computing)
-            pairs += [(first.setdefault(body, number), number) for body in keys]
+            pairs += [(first_in_body.setdefault(body, number), number) for body in keys]
     # Updates of weights and updates of their averages are separate edits.
-    trained, other = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
-    pairs = [(one, two) for one, two in pairs if not ((trained[one] and other[two]) or (other[one] and trained[two]))]
+    of_weights, of_averages = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
+    pairs = [
+        (one, two)
+        for one, two in pairs
+        if not ((of_weights[one] and of_averages[two]) or (of_averages[one] and of_weights[two]))
+    ]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
 
 
@@ -299,44 +303,44 @@ def _split_from_model(
 ) -> tuple[list[list[Item]], set[int]]:
     """Return the edits outside of the model, and the ids of the items that belong to the model, because they use an
     addition or removal there."""
-    apart: list[list[Item]] = []
-    attached: set[int] = set()
-    wired = (
+    training_edits: list[list[Item]] = []
+    model_ids: set[int] = set()
+    inputs_by_kind = (
         {pair for item in items if item.forward and item.change.kind == kind for pair in item.change.edits.inputs}
         for kind in ("added", "removed")
     )
-    pairs = dict(zip(("added", "removed"), wired, strict=True))
+    rewired = dict(zip(("added", "removed"), inputs_by_kind, strict=True))
     for group in groups:
         kinds = {item.change.kind for item in group}
         # Kinds of the model's additions and removals that rewire the same ops.
-        beside = {
+        rewiring_kinds = {
             kind
-            for kind in pairs
+            for kind in rewired
             for item in group
-            if item.change.kind == "rewired" and not pairs[kind].isdisjoint(item.change.edits.inputs)
+            if item.change.kind == "rewired" and not rewired[kind].isdisjoint(item.change.edits.inputs)
         }
-        if len(beside) == 1 and kinds <= {*beside, "rewired"}:
-            attached.update(map(id, group))
+        if len(rewiring_kinds) == 1 and kinds <= {*rewiring_kinds, "rewired"}:
+            model_ids.update(map(id, group))
             continue
         if kinds not in ({"added"}, {"removed"}):
-            apart.append(group)
+            training_edits.append(group)
             continue
         new = kinds == {"added"}
-        whole = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
-        before, with_model = _inputs_outside_model(m, whole, new, witnesses)
+        nodes = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
+        outside, with_model = _inputs_outside_model(m, nodes, new, witnesses)
         # A group that also writes variables which the model does not add is an edit of the training.
-        writes = (node for node in sorted(whole) if m.layers[new].side.graph.meaning.writes[node])
-        free = (
-            [node for node in writes if not _inputs_outside_model(m, {node}, new, witnesses)[1]] if with_model else []
+        writing = (node for node in sorted(nodes) if m.layers[new].side.graph.meaning.writes[node])
+        writes_outside = (
+            [node for node in writing if not _inputs_outside_model(m, {node}, new, witnesses)[1]] if with_model else []
         )
-        if with_model and not (free and witnesses.parts[new].part_of(free, True)):
-            attached.update(map(id, group))
-            attached.update(
-                id(item) for item in following if not before.isdisjoint(item.change.edits.unmatched_nodes(new))
+        if with_model and not (writes_outside and witnesses.parts[new].part_of(writes_outside, True)):
+            model_ids.update(map(id, group))
+            model_ids.update(
+                id(item) for item in following if not outside.isdisjoint(item.change.edits.unmatched_nodes(new))
             )
         else:
-            apart.append(group)
-    return apart, attached
+            training_edits.append(group)
+    return training_edits, model_ids
 
 
 def _inputs_outside_model(
@@ -360,20 +364,20 @@ def _edits_of_model(
 ) -> tuple[list[list[Item]], list[Change]]:
     """Return the edits of the model, as groups of items, and the changes that follow from others. Weights that layers
     began or ceased to share are one edit."""
-    own: list[list[Item]] = []
-    shared: list[Item] = []
+    edits: list[list[Item]] = []
+    sharing: list[Item] = []
     following: list[Change] = []
     found = group_into_edits(m, [item for item in items if item.forward], exchanged)
     groups = [part for group in found for part in split_exchange(m, group)]
     for group in (part for whole in groups for part in _split_bodies(m, whole)):
         members = [item.change for item in group]
         if split_weights_change(m, members):
-            shared += group
+            sharing += group
         elif not all(item.follows for item in group):
-            own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
+            edits += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
         else:
             following += members
-    return [*own, *([shared] if shared else [])], following
+    return [*edits, *([sharing] if sharing else [])], following
 
 
 def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
@@ -383,15 +387,15 @@ def _split_bodies(m: Matching, group: list[Item]) -> list[list[Item]]:
     rest = without_objects(group, bodies)
     if not bodies or len(group) == 1:
         return [group]
-    at_call = [item.change for item in rest]
-    reported = _words_of([*at_call, *([compose_change(m, at_call)] if rest else [])])
+    call_changes = [item.change for item in rest]
+    wordings = _words_of([*call_changes, *([compose_change(m, call_changes)] if rest else [])])
     body_edits = [
         [one for one in item.change.inside if one.key != "dtype" and not isinstance(one.content, FunctionSignature)]
         for item in bodies
     ]
-    apart = [item for item, inside in zip(bodies, body_edits, strict=True) if not _words_of(inside) <= reported]
-    kept = without_objects(group, apart)
-    return [*([kept] if kept else []), *([item] for item in apart)]
+    separate = [item for item, inside in zip(bodies, body_edits, strict=True) if not _words_of(inside) <= wordings]
+    joint = without_objects(group, separate)
+    return [*([joint] if joint else []), *([item] for item in separate)]
 
 
 def _is_edited(inside: Sequence[Change]) -> bool:
@@ -432,28 +436,28 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     settings = [item for item in group if item.change.kind == "changed" and not item.follows]
     if kinds == {"added", "removed"} and not _are_neighbours(m, group):
         return [[item for item in group if item.change.kind == kind] for kind in ("added", "removed")]
-    one_way = ("added" in kinds) != ("removed" in kinds)
+    is_one_way = ("added" in kinds) != ("removed" in kinds)
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
     changes = [item.change for item in group]
     # Weights of recurrent layers have sizes for all gates: these follow from the class of the layer.
-    gated = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
-    joined = dilation_change(m, changes) or activation_change(m, changes) or counts_weights(m, settings, units)
-    if not (one_way or in_place) or not settings or joined or (in_place and gated):
+    has_gates = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
+    is_one_change = dilation_change(m, changes) or activation_change(m, changes) or counts_weights(m, settings, units)
+    if not (is_one_way or in_place) or not settings or is_one_change or (in_place and has_gates):
         return [group]
     # An op of another type belongs to the ops added or removed next to it: one replacement.
-    taken = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}
+    nodes = {new: {node for unit in units for node in unit.change.edits.unmatched_nodes(new)} for new in (False, True)}
     settings = [
         item
         for item in settings
         if all(
-            taken[new].isdisjoint([*side.sources(pair[new]), *side.users(pair[new])])
+            nodes[new].isdisjoint([*side.sources(pair[new]), *side.users(pair[new])])
             for pair in item.change.edits.ops
             for new, side in ((False, m.a), (True, m.b))
         )
     ]
-    loud = [item for item in units if not item.follows]
-    return [without_objects(group, settings), settings] if loud and settings else [group]
+    edits = [item for item in units if not item.follows]
+    return [without_objects(group, settings), settings] if edits and settings else [group]
 
 
 def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
@@ -503,21 +507,21 @@ def _name_causes(
     """Return one change for each group of items, and the other changes that remain: the rename of a replaced scope is
     part of the replacement."""
     causes = []
-    named: set[Change] = set()
+    used_names: set[Change] = set()
     renames = ScopeRenames(m, others)
     for group in groups:
-        led, behind = _split_consequences(m, group)
-        change = compose_change(m, [item.change for item in led])
+        edit, followers = _split_consequences(m, group)
+        change = compose_change(m, [item.change for item in edit])
         change = bias_change(m, change) or change
-        if behind:
-            change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
+        if followers:
+            change = replace(change, consequences=sort_by_severity([*change.consequences, *followers]))
         name = renames.rename_around([item.change for item in group]) or renames.rename_of_change(change)
         if name and change.key != "weights":  # sharing of weights says more than a new name
             change = scope_replacement(name, change, _exchanged_classes(m.layers, change))
         causes.append(name_loss_part(m.layers, change))
-        named.update([name] if name else [])
+        used_names.update([name] if name else [])
     # Renames of which all scopes are reported as replacements are dropped.
-    dropped = [name for name in named if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
+    dropped = [name for name in used_names if not name.edits.nodes and renames.said.issuperset(name.edits.scopes)]
     for number, names in _names_behind(m, causes, others).items():
         cause = causes[number]
         causes[number] = replace(cause, consequences=sort_by_severity([*cause.consequences, *names]))
@@ -561,23 +565,23 @@ def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[s
 def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
     """Split a group into the edit and its consequences: sizes of weights behind a new layer, additional arguments of a
     call, an additional term in a sum of losses."""
-    own = [item for item in group if not item.follows]
-    came = any(item.change.kind in ("added", "removed", "function-changed") for item in own)
-    behind = [
+    edit = [item for item in group if not item.follows]
+    has_units = any(item.change.kind in ("added", "removed", "function-changed") for item in edit)
+    followers = [
         item
         for item in group
         if item.follows
-        and own
+        and edit
         and (setting := item.change.setting)
         # Sizes of weights and numbers of inputs follow from additions and removals; lists of types from any edit.
-        and ((came and (setting.weights or setting.key in COUNT_ATTRIBUTES)) or _is_type_list(item.change))
+        and ((has_units and (setting.weights or setting.key in COUNT_ATTRIBUTES)) or _is_type_list(item.change))
     ]
-    if any(is_loss_scope(m, item.change) for item in own):
+    if any(is_loss_scope(m, item.change) for item in edit):
         # Ops that only forward or sum a loss.
         inner = [item for item in group if item.change.severity != "signature"]
-        reported = [item for item in inner if item.follows or computes_metrics(m, item.change)]
-        behind += without_objects(reported, behind)
-    return without_objects(group, behind), [item.change for item in behind]
+        loss_followers = [item for item in inner if item.follows or computes_metrics(m, item.change)]
+        followers += without_objects(loss_followers, followers)
+    return without_objects(group, followers), [item.change for item in followers]
 
 
 def _is_type_list(change: Change) -> bool:

@@ -92,10 +92,10 @@ def compare_matched(m: Matching, options: DiffOptions) -> tuple[Change, ...]:
     # Functions first: a changed body is a change of the main graph.
     main = by_block.pop(0, [])
     blocks: ChangesByBlock = defaultdict(list)
-    for block, inside in by_block.items():
-        blocks[block] = explain_changes(m, inside, witnesses)
-    for block, changed in function_signatures(m).items():
-        blocks[block] += changed
+    for block, found in by_block.items():
+        blocks[block] = explain_changes(m, found, witnesses)
+    for block, signature_changes in function_signatures(m).items():
+        blocks[block] += signature_changes
     bodies = _function_changes(m, blocks)
     main += [(change, False) for change in bodies]
     main += [(change, False) for change in whole_function_changes(m)]
@@ -128,28 +128,28 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
     weights: list[Atom] = []
     settings: list[Atom] = []
     batches = _batch_sizes(m, differing)
-    worded: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
-    for mine, other in differing:
-        found = list(differences_once(m, mine, other, options))
+    wording_by_id: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
+    for old_node, new_node in differing:
+        of_pair = list(differences_once(m, old_node, new_node, options))
         # If the op type changed, only attributes that both types have are compared.
-        if any(difference.key == "op" for difference in found):
-            found = [each for each in found if each.key == "op" or None not in (each.old, each.new)]
-        found = [_divided_difference(m, witnesses, (mine, other), difference) for difference in found]
-        for difference in (_word_batch_size(m, other, difference, batches) for difference in found):
-            if is_weight(m, other, difference):
-                weights.append((mine, other, difference))
-            elif difference.key == "value" and m.b.labels.settings[other]:
-                settings.append((mine, other, difference))
+        if any(difference.key == "op" for difference in of_pair):
+            of_pair = [each for each in of_pair if each.key == "op" or None not in (each.old, each.new)]
+        of_pair = [_divided_difference(m, witnesses, (old_node, new_node), difference) for difference in of_pair]
+        for difference in (_word_batch_size(m, new_node, difference, batches) for difference in of_pair):
+            if is_weight(m, new_node, difference):
+                weights.append((old_node, new_node, difference))
+            elif difference.key == "value" and m.b.labels.settings[new_node]:
+                settings.append((old_node, new_node, difference))
             else:
                 # The key is a text, since values may be lists and objects.
-                if id(difference) not in worded:
+                if id(difference) not in wording_by_id:
                     text = fingerprint([difference.key, difference.old, difference.new])
-                    worded[id(difference)] = difference, text
-                wording = worded[id(difference)][1]
-                forward = m.layers[1].forward[other]
-                layer = m.layers[1].layer_of_node(other) if forward else None
-                proven = not forward and witnesses.value_follows(mine, other, difference)
-                groups[int(m.b.block[other]), wording, layer, proven].append((mine, other, difference))
+                    wording_by_id[id(difference)] = difference, text
+                wording = wording_by_id[id(difference)][1]
+                forward = m.layers[1].forward[new_node]
+                layer = m.layers[1].layer_of_node(new_node) if forward else None
+                proven = not forward and witnesses.value_follows(old_node, new_node, difference)
+                groups[int(m.b.block[new_node]), wording, layer, proven].append((old_node, new_node, difference))
     for (block, _, layer, proven), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
         if layer is None:
@@ -231,13 +231,13 @@ def _attribute_change(m: Matching, members: list[Atom]) -> Change:
         {(_setting_place(before, old, divided), _setting_place(after, new, divided)) for old, new, _ in members}
     )
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
-    named = () if attributes == [first.key] else tuple(attributes)
-    content = Setting("weights" if is_tying(first) else first.key, first.old, first.new, attributes=named)
+    other_names = () if attributes == [first.key] else tuple(attributes)  # if the key is no attribute
+    content = Setting("weights" if is_tying(first) else first.key, first.old, first.new, attributes=other_names)
     pairs = tuple(dict.fromkeys((old, new) for old, new, _ in members))
     edits = (
         NodeEdits(ops=pairs)
         if first.key == "op"
-        else NodeEdits(attributes=tuple((old, new, which.attribute or which.key) for old, new, which in members))
+        else NodeEdits(attributes=tuple((old, new, each.attribute or each.key) for old, new, each in members))
     )
     severity = _severity(m, first, [new for _, new in pairs])
     return Change("changed", severity, *places[0], len(pairs), content, tuple(places[1:]), edits=edits)
@@ -300,25 +300,25 @@ def _feeds_graph(side: GraphColumns, node: int) -> bool:
 def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
     """Return one change for each function with a changed body; functions with equal changes are merged."""
     groups: dict[str, list[tuple[tuple[int, int], tuple[Change, ...]]]] = defaultdict(list)
-    pairs = {other + 1: (mine, other) for mine, other in m.functions.items()}
+    pairs = {new + 1: (old, new) for old, new in m.functions.items()}
     for block, changes in sorted(blocks.items()):
         if changes:
-            inside = sort_by_severity(changes)
+            body_changes = sort_by_severity(changes)
             # All changes of a body as text: functions with equal texts are one change.
-            groups[fingerprint([change.to_json() for change in inside])].append((pairs[block], inside))
-    alike_changes = []
+            groups[fingerprint([change.to_json() for change in body_changes])].append((pairs[block], body_changes))
+    made = []
     for members in groups.values():
-        inside = members[0][1]
-        places = [(m.a.graph.functions[mine].name, m.b.graph.functions[other].name) for (mine, other), _ in members]
-        severity = min((change.severity for change in inside), key=SEVERITIES.index)
+        body_changes = members[0][1]
+        places = [(m.a.graph.functions[old].name, m.b.graph.functions[new].name) for (old, new), _ in members]
+        severity = min((change.severity for change in body_changes), key=SEVERITIES.index)
         inner_edits = [change.all_edits() for _, alike in members for change in alike]
         written = tuple(pair for pair, _ in members if is_other_output(m, *pair))
         edits = concat_node_edits([*inner_edits, NodeEdits(functions=written)])
         base = base_name(places[0][1])
-        ops = sum(change.ops for change in inside) * len(members)
+        ops = sum(change.ops for change in body_changes) * len(members)
         content, also = FunctionBody(base), tuple(places[1:])
-        alike_changes.append(Change("function-changed", severity, *places[0], ops, content, also, inside, edits=edits))
-    return alike_changes
+        made.append(Change("function-changed", severity, *places[0], ops, content, also, body_changes, edits=edits))
+    return made
 
 
 def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
@@ -330,21 +330,19 @@ def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
         if change.kind in ("renamed", "moved")
         for pair in change.edits.scopes
     }
-    behind: dict[int, list[Change]] = defaultdict(list)
-    left = []
+    bodies_by_rename: dict[int, list[Change]] = defaultdict(list)
+    others = []
     for number, (change, _) in enumerate(found):
-        inside = change.inside if change.kind == "function-changed" else ()
-        only_names = inside and all(inner.kind in ("renamed", "moved") for inner in inside)
+        body_changes = change.inside if change.kind == "function-changed" else ()
+        only_names = body_changes and all(inner.kind in ("renamed", "moved") for inner in body_changes)
         pair = next((pair for pair in renames if only_names and _follow_rename(m, change, pair)), None)
         if pair is None:
-            left.append(number)
+            others.append(number)
         else:
-            behind[renames[pair]].append(change)
+            bodies_by_rename[renames[pair]].append(change)
     return [
-        (replace(found[number][0], consequences=(*found[number][0].consequences, *behind[number])), found[number][1])
-        if behind[number]
-        else found[number]
-        for number in left
+        (replace(change, consequences=(*change.consequences, *bodies_by_rename[number])), follows)
+        for number, (change, follows) in ((number, found[number]) for number in others)
     ]
 
 
@@ -361,14 +359,14 @@ def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
 
 def whole_function_changes(m: Matching) -> list[Change]:
     """Return one change for each added or removed function."""
-    taken = set(m.functions.values())
+    new_functions = set(m.functions.values())
     changes = []
-    for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
+    for new, side, matched_functions in ((False, m.a, set(m.functions)), (True, m.b, new_functions)):
         # Freezing leaves functions that nothing calls, in a graph without variables.
-        frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
+        is_frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
         called = set(side.calls[2].tolist())
         for index, function in enumerate(side.graph.functions):
-            if index in kept or (frozen and index not in called):
+            if index in matched_functions or (is_frozen and index not in called):
                 continue
             nodes = shown_ops(side, side.body(index))
             content = Unit(True, count_op_types(side, nodes), function=base_name(function.name))

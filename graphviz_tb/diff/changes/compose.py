@@ -97,16 +97,16 @@ def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return _chain_change(m, ordered, "removed", severity)
     # Whole functions count as additions and removals, not as replaced ops.
-    nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
-    if {"added", "removed"} <= kinds and nodes:
+    has_both = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
+    if {"added", "removed"} <= kinds and has_both:
         return _exchange_change(m, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
     if activation := activation_change(m, ordered):
         return activation
     # One op was replaced, with further additions or removals.
-    units = any(change.edits.added or change.edits.removed for change in ordered)
-    if units and (any(change.edits.ops for change in ordered) or _is_other_convolution(m.layers, ordered)):
+    has_units = any(change.edits.added or change.edits.removed for change in ordered)
+    if has_units and (any(change.edits.ops for change in ordered) or _is_other_convolution(m.layers, ordered)):
         return _exchange_change(m, ordered, severity)
     if kinds == {"rewired"}:
         return merge_order_changes(m, ordered)
@@ -120,26 +120,26 @@ def _chain_change(m: Matching, changes: list[Change], kind: ChangeKind, severity
     units = [(change, change.unit) for change in parts if change.unit]
     first, unit = next((pair for pair in units if pair[1].scope), units[0])
     nodes = [node for item in parts for node in (*item.edits.added, *item.edits.removed)]
-    shown = shown_ops(side, nodes)
+    shown_nodes = shown_ops(side, nodes)
     inside = {side.graph.name[node] for node in nodes}
     links = located_wires([*parts, *(change for change in changes if change.kind == "rewired")])
     # Wires between the parts of the chain are not reported.
-    around = [
+    outer_wires = [
         wire
         for wire in sorted_wires(links)
         if wire.node and (wire.node.new if kind == "added" else wire.node.old) not in inside
     ]
-    named = [change.name for change in parts if not is_quiet_part(side, change)]
+    names = [change.name for change in parts if not is_quiet_part(side, change)]
     content = Unit(
         unit.scope,
-        count_op_types(side, shown),
-        tuple(around) if links else None,
+        count_op_types(side, shown_nodes),
+        tuple(outer_wires) if links else None,
         unit.equal,
-        tuple(named) if len(named) > 1 else (),
+        tuple(names) if len(names) > 1 else (),
         _layers_of_read_weights(m.layers[kind == "added"], nodes),
     )
     edits = edits_of_changes(changes)
-    return Change(kind, severity, first.old, first.new, len(shown), content, first.also, edits=edits)
+    return Change(kind, severity, first.old, first.new, len(shown_nodes), content, first.also, edits=edits)
 
 
 def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, ...]:
@@ -159,37 +159,37 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
 def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> Change:
     """Return the replacement of ops or layers by others as one change."""
     edits = edits_of_changes(changes)
-    kept = edits.ops if edits.ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
-    went = [*edits.removed, *(old for old, _ in kept)]
-    came = [*edits.added, *(new for _, new in kept)]
-    words = _describe_nodes(m.layers[0], went), _describe_nodes(m.layers[1], came)
+    node_pairs = edits.ops if edits.ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
+    old_nodes = [*edits.removed, *(old for old, _ in node_pairs)]
+    new_nodes = [*edits.added, *(new for _, new in node_pairs)]
+    words = _describe_nodes(m.layers[0], old_nodes), _describe_nodes(m.layers[1], new_nodes)
     # If one word describes both, as for Gelu written in other ops, the op types are listed.
     if words[0] == words[1]:
-        words = _main_op_types(m.layers[0], went), _main_op_types(m.layers[1], came)
+        words = _main_op_types(m.layers[0], old_nodes), _main_op_types(m.layers[1], new_nodes)
     beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
     counts = group_counts(m.layers, changes)
-    old, new = _main_layer(m.layers[0], went), _main_layer(m.layers[1], came)
+    old, new = _main_layer(m.layers[0], old_nodes), _main_layer(m.layers[1], new_nodes)
     # The new layer may be a scope in the partner of the old one.
     if exists(new) and exists(old) and 0 < m.layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
-    kinds = _exchanged_classes_of(m.layers, old, new, (went, came))
-    if all(kind in GATE_COUNTS for kind in kinds or words):
-        beside = _without_gates(beside, kinds or words)
-    behind: list[Change] = []
-    if kinds and all(CONVOLUTION in kind for kind in kinds):
+    classes = _exchanged_classes_of(m.layers, old, new, (old_nodes, new_nodes))
+    if all(kind in GATE_COUNTS for kind in classes or words):
+        beside = _without_gates(beside, classes or words)
+    paddings: list[Change] = []
+    if classes and all(CONVOLUTION in kind for kind in classes):
         beside = tuple(part for part in beside if part.key not in KERNEL_KEYS)  # the weights are listed instead
         # The padding follows from the kernel: 1×1 needs none.
-        behind = [change for change in changes if change.key == "padding"]
+        paddings = [change for change in changes if change.key == "padding"]
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
-    content = Setting("op", *(kinds or words), beside=beside, weights=weights)
+    content = Setting("op", *(classes or words), beside=beside, weights=weights)
     content = Setting("groups", *counts) if counts else content
-    content = _with_other_settings(m, (went, came), content)
-    names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(went) + len(came)
+    content = _with_other_settings(m, (old_nodes, new_nodes), content)
+    names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(old_nodes) + len(new_nodes)
     final: Severity = "attribute" if counts else severity
-    edits = edits_of_changes(without_objects(changes, behind))
-    return Change("changed", final, *names, ops, content, edits=edits, consequences=tuple(behind))
+    edits = edits_of_changes(without_objects(changes, paddings))
+    return Change("changed", final, *names, ops, content, edits=edits, consequences=tuple(paddings))
 
 
 def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
@@ -207,20 +207,20 @@ def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Chang
 def _with_other_settings(m: Matching, nodes: tuple[Sequence[int], Sequence[int]], content: Setting) -> Setting:
     """Return an exchange of a single op with the settings that both ops have and that differ; for equal op types, the
     first of these settings in place of the exchange."""
-    loud = [
-        [node for node in some if side.side.op_type(node) not in QUIET_OPS]
-        for side, some in zip(m.layers, nodes, strict=True)
+    computing = [
+        [node for node in ops if side.side.op_type(node) not in QUIET_OPS]
+        for side, ops in zip(m.layers, nodes, strict=True)
     ]
-    if [len(some) for some in loud] != [1, 1]:
+    if [len(ops) for ops in computing] != [1, 1]:
         return content
-    same = content.old == content.new
-    name = m.b.graph.name[loud[1][0]]
+    is_same_op = content.old == content.new
+    name = m.b.graph.name[computing[1][0]]
     parts = tuple(
         SettingPart(name, each.key, each.old, each.new)
-        for each in differences(m, loud[0][0], loud[1][0], DiffOptions())
-        if each.attribute and (same or type(each.old) is type(each.new))
+        for each in differences(m, computing[0][0], computing[1][0], DiffOptions())
+        if each.attribute and (is_same_op or type(each.old) is type(each.new))
     )
-    if same and parts:
+    if is_same_op and parts:
         return Setting(parts[0].key, parts[0].old, parts[0].new, beside=parts[1:])
     return replace(content, beside=(*content.beside, *(part for part in parts if part not in content.beside)))
 
@@ -274,20 +274,20 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
     # Filters that would leave no op are skipped.
     model = [node for node in model if not layers.for_gradients[node]] or model
-    loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET_OPS] or model
-    if graph.has_module_scopes and (kind := _whole_module_class(side, loud)):
+    computing = [node for node in model if graph.op_types[graph.op[node]] not in QUIET_OPS] or model
+    if graph.has_module_scopes and (kind := _whole_module_class(side, computing)):
         return kind
-    types = frozenset(_op_word(side, node) for node in loud)
+    types = frozenset(_op_word(side, node) for node in computing)
     # Users with inputs from these ops only, such as the product at the end of Silu, belong to the activation.
-    inside = {end for node in loud for end in (node, *side.data_sources(node))}
-    users = {user for node in loud for user in side.data_users(node)} - set(loud)
-    closing = {_op_word(side, user) for user in users if inside.issuperset(side.data_sources(user))}
-    if word := COMPOSED_ACTIVATIONS.get(types | closing) or COMPOSED_ACTIVATIONS.get(types):
+    inside = {end for node in computing for end in (node, *side.data_sources(node))}
+    users = {user for node in computing for user in side.data_users(node)} - set(computing)
+    closing_types = {_op_word(side, user) for user in users if inside.issuperset(side.data_sources(user))}
+    if word := COMPOSED_ACTIVATIONS.get(types | closing_types) or COMPOSED_ACTIVATIONS.get(types):
         return word
     if len(types) == 1:
         return next(iter(types))
     # All ops are in one scope inside the layer.
-    rows = {int(side.scopes.of_node[node]) for node in loud}
+    rows = {int(side.scopes.of_node[node]) for node in computing}
     if (
         len(rows) == 1
         and not graph.layers
@@ -296,7 +296,7 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
         and (not graph.has_module_scopes or set(side.scopes.nodes(row).tolist()) <= set(nodes))
     ):
         return str(side.scopes.leaf[row])
-    return _inner_scope_word(layers, loud) or _main_op_types(layers, loud)
+    return _inner_scope_word(layers, computing) or _main_op_types(layers, computing)
 
 
 def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
@@ -361,19 +361,19 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
 def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
     """Return the change of an op whose activation became a separate op behind it, or the reverse; None for other
     changes."""
-    fused = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
+    fusions = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
     units = [change for change in changes if change.kind in ("added", "removed")]
-    if not len(fused) == len(units) == 1 or len(changes) > 2:
+    if not len(fusions) == len(units) == 1 or len(changes) > 2:
         return None
-    (change,), (unit,) = fused, units
-    new, nodes = unit.kind == "added", unit.edits.added or unit.edits.removed
-    side, owners = (m.a, m.b)[new], {pair[new] for pair in change.edits.attributes}
+    (change,), (unit,) = fusions, units
+    is_new, nodes = unit.kind == "added", unit.edits.added or unit.edits.removed
+    side, owners = (m.a, m.b)[is_new], {pair[is_new] for pair in change.edits.attributes}
     if len(nodes) != 1 or not owners.issuperset(side.data_sources(nodes[0])):
         return None
     setting, word = change.setting, ACTIVATION_WORDS.get(plain_op_name(equal_op(side.op_type(nodes[0]))))
-    if word is None or setting is None or (setting.new if new else setting.old) is not None:
+    if word is None or setting is None or (setting.new if is_new else setting.old) is not None:
         return None
-    content = replace(setting, new=word) if new else replace(setting, old=word)
+    content = replace(setting, new=word) if is_new else replace(setting, old=word)
     return replace(change, content=content, ops=change.ops + unit.ops, edits=edits_of_changes([change, unit]))
 
 
@@ -412,16 +412,16 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
 def _is_derived_setting(first: Change, other: Change) -> bool:
     """Return whether a setting follows from another difference, since it has its old and new numbers; the scale of a
     dropout follows from its rate."""
-    main, size = first.setting, other.setting
+    main, derived = first.setting, other.setting
     if (first.key, other.key) == ("rate", "scale") or (main and other.key in main.attributes):
         return True
-    if size is None:
+    if derived is None:
         return False
-    before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
+    before, after = (value if isinstance(value, list) else [value] for value in (derived.old, derived.new))
     # `3×3` is [3, 3].
     if main and (main.old, main.new) == tuple("×".join(map(str, sizes)) for sizes in (before, after)):
         return True
-    if not size.constant:
+    if not derived.constant:
         return False
     old, new = (str(main.old), str(main.new)) if main else ("", "")
     # The lists differ in that number only.
@@ -432,27 +432,27 @@ def bias_change(m: Matching, change: Change) -> Change | None:
     """Return the change of a layer that only gained or lost its bias; None for any other change."""
     if change.kind not in ("added", "removed") or change.also or change.function is not None:
         return None
-    new = change.kind == "added"
-    owner, nodes = m.layers[new], change.edits.added or change.edits.removed
-    graph = owner.side.graph
-    loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
-    if len(loud) != 1 or graph.op_types[graph.op[loud[0]]] not in BIAS_OPS:
+    is_new = change.kind == "added"
+    layers, nodes = m.layers[is_new], change.edits.added or change.edits.removed
+    graph = layers.side.graph
+    computing = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
+    if len(computing) != 1 or graph.op_types[graph.op[computing[0]]] not in BIAS_OPS:
         return None
-    sources = owner.side.data_sources(loud[0])
+    sources = layers.side.data_sources(computing[0])
     inside = set(nodes)
     weights = [source for source in sources if source in inside]
     products = [source for source in sources if graph.op_types[graph.op[source]] in PRODUCT_OPS]
-    layer = owner.layer_of_node(loud[0])
-    partner = int((m.scope_to_a if new else m.scope_to_b)[layer]) if exists(layer) else -1
+    layer = layers.layer_of_node(computing[0])
+    partner = int((m.scope_to_a if is_new else m.scope_to_b)[layer]) if exists(layer) else -1
     if len(sources) != 2 or len(weights) != 1 or len(products) != 1 or not exists(partner):
         return None
-    known = graph.meaning.weights.get(weights[0])
-    if known is None or known.shape is None or len(known.shape) != 1 or owner.layer_of_node(products[0]) != layer:
+    weight = graph.meaning.weights.get(weights[0])
+    if weight is None or weight.shape is None or len(weight.shape) != 1 or layers.layer_of_node(products[0]) != layer:
         return None
-    rows = (partner, layer) if new else (layer, partner)
+    rows = (partner, layer) if is_new else (layer, partner)
     names = m.layers[0].name(rows[0]), m.layers[1].name(rows[1])
-    content, behind = Setting("use_bias", not new, new), change.consequences
-    return Change("changed", "attribute", *names, change.ops, content, edits=change.edits, consequences=behind)
+    content, consequences = Setting("use_bias", not is_new, is_new), change.consequences
+    return Change("changed", "attribute", *names, change.ops, content, edits=change.edits, consequences=consequences)
 
 
 def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Change]) -> list[Change]:
@@ -464,29 +464,29 @@ def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Chan
     """
     if not causes:
         return list(behind)
-    attached: dict[int, list[Change]] = defaultdict(list)
-    cause_of: dict[str, int] = {}
-    beside = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
-    order = sorted(range(len(causes)), key=lambda number: causes[number].key in beside)
-    for number in order:
+    by_cause: dict[int, list[Change]] = defaultdict(list)
+    cause_by_leaf: dict[str, int] = {}
+    followers = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
+    numbers = sorted(range(len(causes)), key=lambda number: causes[number].key in followers)
+    for number in numbers:
         for name in (name for place in causes[number].places for name in place if name):
-            cause_of.setdefault("/".join(name.split("/")[-2:]), number)
+            cause_by_leaf.setdefault("/".join(name.split("/")[-2:]), number)
     # The longest names first, then the first causes.
-    leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
-    most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
-    leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
-    widths: dict[tuple[str, str], list[int]] = defaultdict(list)
+    leaves = sorted(cause_by_leaf, key=lambda leaf: (-len(leaf), cause_by_leaf[leaf]))
+    max_letters = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
+    leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), max_letters)]
+    causes_by_sizes: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, cause in enumerate(causes):
-        for pair in {(str(part.old), str(part.new)) for part in (cause.setting.as_parts if cause.setting else ())}:
-            widths[pair].append(number)
-    resizing = next((number for number in order if _may_resize(m, causes[number])), order[0])
+        for sizes in {(str(part.old), str(part.new)) for part in (cause.setting.as_parts if cause.setting else ())}:
+            causes_by_sizes[sizes].append(number)
+    resizing = next((number for number in numbers if _may_resize(m, causes[number])), numbers[0])
     for change in behind:
-        sized = next((widths[pair] for pair in _sizes(change) if pair in widths), [])
+        causes_of_size = next((causes_by_sizes[sizes] for sizes in _sizes(change) if sizes in causes_by_sizes), [])
         leaf = next((leaf for leaf in leaves if leaf in change.name), "")
-        first = sized[0] if sized else resizing if change.setting else order[0]
-        attached[first if len(sized) == 1 else cause_of.get(leaf, first)].append(change)
+        default = causes_of_size[0] if causes_of_size else resizing if change.setting else numbers[0]
+        by_cause[default if len(causes_of_size) == 1 else cause_by_leaf.get(leaf, default)].append(change)
     return [
-        replace(change, consequences=sort_by_severity([*change.consequences, *attached[number]]))
+        replace(change, consequences=sort_by_severity([*change.consequences, *by_cause[number]]))
         for number, change in enumerate(causes)
     ]
 

@@ -71,15 +71,15 @@ def make_item(m: Matching, change: Change, follows: bool, is_size: Callable[[Any
         follows = _only_other_outputs(m, change)
     # Ops that read sizes are added or removed as sizes become known; another op type or input there is an edit.
     follows = follows or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
-    forward = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
-    if forward and change.kind in ("added", "removed"):
+    in_model = bool(m.layers[1].forward[list(new)].any() or m.layers[0].forward[list(old)].any())
+    if in_model and change.kind in ("added", "removed"):
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, change))
         # Exporters also write a weight out, as many times as there are examples.
         follows = follows and (m.b.graph.is_exported or not _exchanges_weight(m, change))
-    mine = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
-    near = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
-    sized = change.setting is not None and all(is_size(part.old, part.new) for part in change.setting.as_parts)
-    return Item(change, follows, forward, mine, near, sized)
+    layers = frozenset([*(_layer_key(m, node, True) for node in new), *(_layer_key(m, node, False) for node in old)])
+    rewired_layers = frozenset(_rewired_layers(m, change)) if change.kind == "rewired" else frozenset()
+    is_resized = change.setting is not None and all(is_size(part.old, part.new) for part in change.setting.as_parts)
+    return Item(change, follows, in_model, layers, rewired_layers, is_resized)
 
 
 def is_plumbing(change: Change) -> bool:
@@ -168,14 +168,14 @@ def _only_other_outputs(m: Matching, change: Change) -> bool:
     if any(wire.control or not exists(wire.before) or not exists(wire.after) for wire in wires):
         return False
     sides = (m.a, [wire.before for wire in wires]), (m.b, [wire.after for wire in wires])
-    taken, other = (sorted(side.graph.keys[key] for key in side.graph.key[edges]) for side, edges in sides)
+    old_outputs, new_outputs = (sorted(side.graph.keys[key] for key in side.graph.key[edges]) for side, edges in sides)
     ends = {(int(m.a.graph.source[wire.before]), int(m.b.graph.source[wire.after])) for wire in wires}
     # The same outputs in another order are an edit.
-    if taken == other or any(int(m.to_b[old]) != new for old, new in ends):
+    if old_outputs == new_outputs or any(int(m.to_b[old]) != new for old, new in ends):
         return False
     for old, new in ends:  # an unchanged op with as many used outputs does not explain it
-        used = [{*side.graph.key[side.out_edges(node)].tolist()} for side, node in ((m.a, old), (m.b, new))]
-        if m.a.node_label[old] == m.b.node_label[new] and len(used[0]) == len(used[1]):
+        used_outputs = [{*side.graph.key[side.out_edges(node)].tolist()} for side, node in ((m.a, old), (m.b, new))]
+        if m.a.node_label[old] == m.b.node_label[new] and len(used_outputs[0]) == len(used_outputs[1]):
             return False
     return True
 
@@ -235,18 +235,18 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         _pairs_by_activation(m, items),
     )
     of_exchange = {number for number, item in enumerate(items) if item.layers and item.layers <= exchanged}
-    elsewhere = {
+    other_units = {
         number
         for number, item in enumerate(items)
         if item.change.unit and item.layers.isdisjoint(exchanged) and all(exists(row) for _, row in item.layers)
     }
-    ends = of_exchange, elsewhere
+    separate = of_exchange, other_units
     pairs = [
-        (one, two)
-        for one, two in chain.from_iterable(rules)
-        if not any(one in ends[side] and two in ends[1 - side] for side in (0, 1))
+        (first, second)
+        for first, second in chain.from_iterable(rules)
+        if not any(first in separate[side] and second in separate[1 - side] for side in (0, 1))
     ]
-    pairs = [(one, two) for one, two in [*pairs, *_pairs_by_order(items)] if (one in loose) == (two in loose)]
+    pairs = [pair for pair in [*pairs, *_pairs_by_order(items)] if (pair[0] in loose) == (pair[1] in loose)]
     return [[items[number] for number in group] for group in weak_components(len(items), pairs)]
 
 
@@ -374,21 +374,24 @@ def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
 def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
     """Split a group with several exchanges into these; split the exchange of a module, an activation or a reduction
     from additions and removals in the layers before or behind it."""
-    went, came = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
-    places = [{(_loud_ends(m, [item]), _loud_ends(m, [item], True)): item for item in some} for some in (went, came)]
-    beside = [[old, places[1][ends]] for ends, old in places[0].items() if ends[1] and ends in places[1]]
-    if 2 * len(beside) == len(group):
-        return beside
+    removals, additions = ([item for item in group if item.change.kind == kind] for kind in ("removed", "added"))
+    # The items by their neighbours before and behind: an exchange has the same ones on both sides.
+    old_by_ends, new_by_ends = (
+        {(_loud_ends(m, [item]), _loud_ends(m, [item], True)): item for item in some} for some in (removals, additions)
+    )
+    exchanges = [[old, new_by_ends[ends]] for ends, old in old_by_ends.items() if ends[1] and ends in new_by_ends]
+    if 2 * len(exchanges) == len(group):
+        return exchanges
     kinds = _is_activation, lambda ops: len(ops) == 1 and is_reduction(ops[0])
-    ways = [(_items_of_kind(m.a, went, kind), _items_of_kind(m.b, came, kind)) for kind in kinds]
-    for old, new in (_items_of_module(m, went, came), *ways):
+    pairs_by_kind = [(_items_of_kind(m.a, removals, kind), _items_of_kind(m.b, additions, kind)) for kind in kinds]
+    for old, new in (_items_of_module(m, removals, additions), *pairs_by_kind):
         rest = without_objects(group, [*old, *new])
         exchanged, others = (frozenset().union(*(item.layers for item in part)) for part in ([*old, *new], rest))
-        is_alone = all(is_plumbing(item.change) for item in rest) or not exchanged.isdisjoint(others)
+        is_whole = all(is_plumbing(item.change) for item in rest) or not exchanged.isdisjoint(others)
         if (
             old
             and new
-            and not is_alone
+            and not is_whole
             and any(_loud_ends(m, old, users) == _loud_ends(m, new, users) for users in (False, True))
         ):
             return [[*old, *new], rest]
@@ -475,22 +478,22 @@ def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
 def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Pair the additions that make an op a gated unit: the layer on the op's new input, and the product of the op with
     its old input."""
-    for side, kind, came in ((m.b, "added", True), (m.a, "removed", False)):
+    for side, kind, is_added in ((m.b, "added", True), (m.a, "removed", False)):
         name = side.graph.name
-        parts = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
+        units = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
         # By op and its former input: the addition in front of the op.
-        entered = {
-            (wire.node.new if came else wire.node.old, wire.source(not came)): number
-            for number, change in parts
+        unit_in_front = {
+            (wire.node.new if is_added else wire.node.old, wire.source(not is_added)): number
+            for number, change in units
             for wire in change.links
-            if wire.slot is not None and wire.node and wire.source(not came)
+            if wire.slot is not None and wire.node and wire.source(not is_added)
         }
-        for number, change in parts:
+        for number, change in units:
             for node in change.edits.added or change.edits.removed:
                 sources = [name[source] for source in side.sources(node)]
                 for pair in ((user, other) for user in sources for other in sources if len(sources) == GATE_INPUTS):
-                    if entered.get(pair, number) != number:
-                        yield entered[pair], number
+                    if unit_in_front.get(pair, number) != number:
+                        yield unit_in_front[pair], number
 
 
 def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -557,9 +560,9 @@ def is_inner_name(
     for old, new in change.edits.nodes:
         # A result of an exported program is named after the op that computes it, which may have changed.
         before, after = m.a.data_sources(old), m.b.data_sources(new)
-        same = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
-        named = m.a.op_type(old) in RESULT_OPS and not (same and m.a.op_type(before[0]) == m.b.op_type(after[0]))
-        plumbing = named or m.a.op_type(old) in PLUMBING
-        if m.layers[0].forward[old] and not plumbing and _layer_key(m, new, True) not in near:
+        is_same_source = len(before) == len(after) == 1 and int(m.to_b[before[0]]) == after[0]
+        keeps_op = is_same_source and m.a.op_type(before[0]) == m.b.op_type(after[0])
+        is_unnamed = m.a.op_type(old) in PLUMBING or (m.a.op_type(old) in RESULT_OPS and not keeps_op)
+        if m.layers[0].forward[old] and not is_unnamed and _layer_key(m, new, True) not in near:
             return False
     return True

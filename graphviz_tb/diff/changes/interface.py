@@ -53,20 +53,20 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
     Dtypes and the nodes behind results are compared; names of arguments are not.
     """
     blocks: dict[int, list[Change]] = defaultdict(list)
-    for mine, other in sorted(m.functions.items()):
-        before, after = m.a.graph.functions[mine], m.b.graph.functions[other]
-        types = zip(_port_types(m.a, mine), _port_types(m.b, other), strict=True)
+    for old_id, new_id in sorted(m.functions.items()):
+        before, after = m.a.graph.functions[old_id], m.b.graph.functions[new_id]
+        types = zip(_port_types(m.a, old_id), _port_types(m.b, new_id), strict=True)
         arguments, results = (Sides(*pair) if pair[0] != pair[1] else None for pair in types)
         returned = None
         ends = list(zip(before.returns, after.returns, strict=False))
         # Results come from matched nodes, or from replacements, whose outputs may have other names.
         same = len(before.returns) == len(after.returns) and all(_is_same_result(m, *old, *new) for old, new in ends)
         if not (arguments or results or same):
-            returned = Sides(_returned_tensors(m.a, mine), _returned_tensors(m.b, other))
+            returned = Sides(_returned_tensors(m.a, old_id), _returned_tensors(m.b, new_id))
         if arguments or results or returned:
-            content, edits = FunctionSignature(arguments, results, returned), NodeEdits(functions=((mine, other),))
+            content, edits = FunctionSignature(arguments, results, returned), NodeEdits(functions=((old_id, new_id),))
             names = before.name, after.name
-            blocks[other + 1].append(Change("signature-changed", "signature", *names, 0, content, edits=edits))
+            blocks[new_id + 1].append(Change("signature-changed", "signature", *names, 0, content, edits=edits))
     return blocks
 
 
@@ -101,41 +101,41 @@ def _returned_tensors(side: GraphColumns, function: int) -> list[str]:
 
 def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) -> list[Change]:
     """Return the added, removed and changed signatures of saved models: their keys, dtypes, shapes and tensors."""
-    there = {signature.name: signature for signature in new}
-    here = {signature.name: signature for signature in old}
+    new_by_name = {signature.name: signature for signature in new}
+    old_by_name = {signature.name: signature for signature in old}
     changes = []
-    alike: dict[tuple[SignaturePort, ...], list[str]] = defaultdict(list)
-    for name in sorted({*here, *there}):
-        before, after = here.get(name), there.get(name)
+    names_by_ports: dict[tuple[SignaturePort, ...], list[str]] = defaultdict(list)
+    for name in sorted({*old_by_name, *new_by_name}):
+        before, after = old_by_name.get(name), new_by_name.get(name)
         if before is None or after is None:
-            known = before or after or Signature(name, "", (), ())
-            content = WholeSignature(tuple(spec.key for spec in (*known.inputs, *known.outputs)))
+            present = before or after or Signature(name, "", (), ())
+            content = WholeSignature(tuple(spec.key for spec in (*present.inputs, *present.outputs)))
             changes.append(unmatched_change(before is None, "signature", [name], 0, content, NodeEdits()))
             continue
         ports = *_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)
         if ports:
             # Signatures that differ in the same way are one change.
-            alike[ports].append(name)
-    for ports, (name, *others) in alike.items():
+            names_by_ports[ports].append(name)
+    for ports, (name, *others) in names_by_ports.items():
         also = tuple((other, other) for other in others)
         changes.append(Change("signature-changed", "signature", name, name, len(ports), Ports(ports), also))
     return changes
 
 
 def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[SignaturePort]:
-    here, there = {spec.key: spec for spec in old}, _match_counted_tensors(m, old, new)
+    old_specs, new_specs = {spec.key: spec for spec in old}, _match_counted_tensors(m, old, new)
     ports = []
-    for key in sorted({*here, *there}):
-        mine, other = here.get(key), there.get(key)
-        before, after = _spec(mine), _spec(other)
+    for key in sorted({*old_specs, *new_specs}):
+        old_spec, new_spec = old_specs.get(key), new_specs.get(key)
+        before, after = _spec(old_spec), _spec(new_spec)
         # Equal type and shape: the change may be another tensor.
         if (
             before == after
-            and mine is not None
-            and other is not None
-            and not _is_same_tensor(m, mine.tensor, other.tensor)
+            and old_spec is not None
+            and new_spec is not None
+            and not _is_same_tensor(m, old_spec.tensor, new_spec.tensor)
         ):
-            before, after = mine.tensor, other.tensor
+            before, after = old_spec.tensor, new_spec.tensor
         if before != after:
             ports.append(SignaturePort(side, key, before, after))
     return ports
@@ -144,25 +144,25 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
 def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
     """Return the new tensors by key. A renumbered tensor (`keras_tensor_9`), and one whose node was renamed, has the
     key of its old counterpart."""
-    here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
+    old_keys, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
     numbered = [[spec for spec in specs if spec.key.isdecimal()] for specs in (old, new)]
     if len(numbered[0]) == len(numbered[1]):  # numbers are no names: they have an order
         by_key = {key: spec for key, spec in by_key.items() if not key.isdecimal()}
         by_key |= {mine.key: other for mine, other in zip(*numbered, strict=True)}
-    nodes = {m.b.index.get((0, spec.key), -2): spec.key for spec in new if spec.key not in here}
+    nodes = {m.b.index.get((0, spec.key), -2): spec.key for spec in new if spec.key not in old_keys}
     for spec in old:
         node = m.a.index.get((0, spec.key), -1)
         if spec.key not in by_key and exists(node) and int(m.to_b[node]) in nodes:
             by_key[spec.key] = by_key.pop(nodes.pop(int(m.to_b[node])))
     # Removed keys of the old signature, by their text without the number.
-    gone: dict[str, list[str]] = defaultdict(list)
+    removed_keys: dict[str, list[str]] = defaultdict(list)
     for spec in old:
         if spec.key not in by_key:
-            gone[_without_counter(spec.key)].append(spec.key)
+            removed_keys[_without_counter(spec.key)].append(spec.key)
     for spec in new:
-        if spec.key not in here and spec.key in by_key and gone[_without_counter(spec.key)]:
+        if spec.key not in old_keys and spec.key in by_key and removed_keys[_without_counter(spec.key)]:
             # In the order of the signature: the first new key is the first removed one.
-            by_key[gone[_without_counter(spec.key)].pop(0)] = by_key.pop(spec.key)
+            by_key[removed_keys[_without_counter(spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
 
 
@@ -258,17 +258,15 @@ def inferred_output_changes(m: Matching) -> list[Change]:
 
     For files without signatures. A size that is unknown on one side makes no difference.
     """
-    changed = [
-        outputs
-        for outputs in (_keras_results(m) if m.a.graph.layers else _op_results(m))
-        if _differ(outputs[1], outputs[3])
-    ]
+    results = _keras_results(m) if m.a.graph.layers else _op_results(m)
+    changed = [(old, before, new, after) for old, before, new, after in results if _differ(before, after)]
     if not changed:
         return []
     ports = tuple(
-        SignaturePort("output", new, _tensor_words(outputs), _tensor_words(now)) for _, outputs, new, now in changed
+        SignaturePort("output", new, _tensor_words(before), _tensor_words(after)) for _, before, new, after in changed
     )
-    return [Change("signature-changed", "signature", changed[0][0], changed[0][2], len(ports), Ports(ports))]
+    old_name, _, new_name, _ = changed[0]
+    return [Change("signature-changed", "signature", old_name, new_name, len(ports), Ports(ports))]
 
 
 def _differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
@@ -379,9 +377,9 @@ def with_signatures(changes: Sequence[Change], interface: Sequence[Change]) -> t
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
     # Changed inputs, or another set of outputs, are the cause; changes of the graph's inputs and results follow.
     if not all(port.side == "output" and port.old and port.new for port in signature.ports):
-        behind = [*inputs, *(item for item in changes if _is_result_of(item, signature))]
+        followers = [*inputs, *(item for item in changes if _is_result_of(item, signature))]
         return sort_by_severity(
-            [*without_objects(others, behind), replace(signature, consequences=sort_by_severity(behind))]
+            [*without_objects(others, followers), replace(signature, consequences=sort_by_severity(followers))]
         )
     cause = inputs[0] if inputs else _cause_of_outputs(signature, changes) or _cause_of_sizes(signature, changes)
     if cause is None:

@@ -77,20 +77,20 @@ def _changed_names(m: Matching, scope: bool, old: Ints | Longs, new: Ints) -> It
     # Moved: the enclosing scope is not matched with that of the partner.
     moved = m.scope_to_b[before] != after
     for at in np.flatnonzero(moved).tolist():
-        row, other = int(before[at]), int(after[at])
-        partner = int(m.scope_to_b[row])
-        is_named = (b.name[partner] if exists(partner) else a.name[row]) == b.name[other]
-        moved[at] = not (is_named and (scope or a.block[row] == 0 == b.block[other]))
+        old_scope, new_scope = int(before[at]), int(after[at])
+        partner = int(m.scope_to_b[old_scope])
+        is_named = (b.name[partner] if exists(partner) else a.name[old_scope]) == b.name[new_scope]
+        moved[at] = not (is_named and (scope or a.block[old_scope] == 0 == b.block[new_scope]))
     # If only a scope further out has another name, only that scope is reported.
     if scope:
         differ = (a.leaf_hash[old] != b.leaf_hash[new]) | moved
     else:
         differ = ((a.node_leaf_hash[old] != b.node_leaf_hash[new]) | moved) & ~is_left_behind(m.a)[old]
     for at in np.flatnonzero(differ).tolist():
-        mine, other = int(old[at]), int(new[at])
+        one, other = int(old[at]), int(new[at])  # scopes, or nodes
         around = int(before[at]), int(after[at])
-        both = names[0][mine], names[1][other]
-        yield NameChange(mine, other, scope, bool(moved[at]), int(blocks[other]), both, around)
+        both_names = names[0][one], names[1][other]
+        yield NameChange(one, other, scope, bool(moved[at]), int(blocks[other]), both_names, around)
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
@@ -146,17 +146,17 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
         for key, members in groups.items()
     }
     merged: NamesByEdit = {}
-    taken: set[EditKey] = set()
+    joined: set[EditKey] = set()
     work = Meter(MAX_EXCHANGED_LETTERS)
     for place, first in enumerate(order):
-        if first in taken:
+        if first in joined:
             continue
         old, new = _exchanged_segments(*uncounted[first][0])
         alike: list[EditKey] = []
         if old and work.left > 0:
             work.take(COMPARISON_COST * (len(order) - place))
             for key in order[place + 1 :]:
-                if key in taken or key[0] == "number" or key[1] != first[1]:
+                if key in joined or key[0] == "number" or key[1] != first[1]:
                     continue
                 for before, after in uncounted[key]:
                     work.take(len(old) * len(before))
@@ -164,7 +164,7 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
                         break
                 else:
                     alike.append(key)
-        taken.update(alike)
+        joined.update(alike)
         members = [renamed for key in (first, *alike) for renamed in groups[key]]
         merged[("renamed", first[1], old, new) if alike else first] = members
     return merged
@@ -187,7 +187,7 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     their numbers are an edit. Names of captured variables and traced values are counters only.
     """
     groups: dict[tuple[bool, int, str], list[NameChange]] = defaultdict(list)
-    anew: set[NameChange] = set()
+    recounted: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for renamed in names:
         (base, _), (new_base, _) = renamed.counters
@@ -202,16 +202,16 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
             # Constants are identified by their user.
             or (counted and not renamed.scope and m.a.op_type(renamed.old) in CONSTANT_OPS)
         ):
-            anew.add(renamed)
+            recounted.add(renamed)
         elif counted:
             groups[renamed.scope, renamed.around[0], base].append(renamed)
-    known: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
+    numbers_by_scope: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
-        if (scope, row) not in known:
-            known[scope, row] = _numbers(m, scope, row)
-        if _keep_order(known[scope, row][word]):
-            anew |= set(members)
-    return anew
+        if (scope, row) not in numbers_by_scope:
+            numbers_by_scope[scope, row] = _numbers(m, scope, row)
+        if _keep_order(numbers_by_scope[scope, row][word]):
+            recounted |= set(members)
+    return recounted
 
 
 def _keep_order(numbers: Iterable[tuple[NameNumbers, NameNumbers]]) -> bool:
@@ -406,8 +406,8 @@ class ScopeRenames:
 
     def rename_around(self, group: Sequence[Change]) -> Change | None:
         """Return the first rename of a scope that contains most of an edit, and is mostly replaced by it."""
-        came_or_went = any(change.kind in ("added", "removed") or change.edits.ops for change in group)
-        if not self.by_names or not came_or_went:
+        is_replacing = any(change.kind in ("added", "removed") or change.edits.ops for change in group)
+        if not self.by_names or not is_replacing:
             return None
         gone, fresh = (
             np.array(sorted(set().union(*part)), np.int32)

@@ -83,9 +83,9 @@ class NodeQuantities:
         if alone:
             return self.differing_sums(*self.nodes_of_change(change))
         (old_inside, new_inside, sums), (old, new) = self.in_layers(change), self.edited_nodes(change)
-        more = self.sums(_ids_outside(old, old_inside), _ids_outside(new, new_inside))
+        outside = self.sums(_ids_outside(old, old_inside), _ids_outside(new, new_inside))
         pairs = {
-            word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
+            word: (min(MAX_QUANTITY, before + outside[word][0]), min(MAX_QUANTITY, after + outside[word][1]))
             for word, (before, after) in sums.items()
         }
         # Sums of other changes in these layers do not count here.
@@ -271,18 +271,18 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     graphs = [side.side.graph for side in layers]
     if all(graph.layers for graph in graphs):
         stored = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
-        unseen = Counter(layer.class_name for layer in graphs[1].layers.values() if layer.custom)
+        custom_classes = Counter(layer.class_name for layer in graphs[1].layers.values() if layer.custom)
         computed = (
-            f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(unseen.items())
+            f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(custom_classes.items())
         )
         return (*(key for key in COMPILE_SETTINGS if key not in stored), *computed)
     if all(map(is_traced, graphs)):
         return (WEIGHT_SHAPES, NUMBER_TYPES)
-    trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
-    stated = () if all(training_of(side).is_stated for side in layers) else (WHICH_TRAINED,)
-    is_inference = all(graph.meaning.weights for graph in graphs) and not trained
-    inference = (*INFERENCE_ONLY, *stated) if is_inference else ()
-    rate = (RATE,) if trained and all(map(keeps_rate_in_variable, layers)) else ()
+    has_gradients = any(graph.meaning.flow().gradient.any() for graph in graphs)
+    unstated = () if all(training_of(side).is_stated for side in layers) else (WHICH_TRAINED,)
+    is_inference = all(graph.meaning.weights for graph in graphs) and not has_gradients
+    inference = (*INFERENCE_ONLY, *unstated) if is_inference else ()
+    rate = (RATE,) if has_gradients and all(map(keeps_rate_in_variable, layers)) else ()
     unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
     return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))
 
@@ -316,12 +316,12 @@ def _adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     pairs = set()
     for node in nodes:
         definition = side.graph.node_def(node)
-        stated = [definition.attr[key].type for key in CAST_TYPES if definition and key in definition.attr]
+        stated_types = [definition.attr[key].type for key in CAST_TYPES if definition and key in definition.attr]
         # Casts of other frameworks state no types; their tensors have them.
-        if len(stated) < len(CAST_TYPES) and not has_framework(side.op_type(node)):
+        if len(stated_types) < len(CAST_TYPES) and not has_framework(side.op_type(node)):
             return "", ""
-        found = (types(side.data_sources(node)[0])("0").dtype, types(node)("0").dtype)
-        pairs.add(frozenset(map(dtype_label, stated) if stated else found))
+        tensor_types = (types(side.data_sources(node)[0])("0").dtype, types(node)("0").dtype)
+        pairs.add(frozenset(map(dtype_label, stated_types) if stated_types else tensor_types))
     one, *others = sorted(pairs.pop()) if len(pairs) == 1 else [""]
     return (one, others[0]) if others else ("", "")
 
@@ -348,52 +348,52 @@ def _number_type_change(changes: list[Change]) -> Change:
 
 def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
     """Return one change for each pair of dtypes with the casts between them, and the changes merged into these."""
-    typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    by_types: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in changes:
         # A function in which only one dtype differs belongs to that change.
         inside = [inner for inner in change.inside if inner.kind != "signature-changed"]
         pairs = {_type_pair(each) if is_precision(each) else None for each in inside or (change,)}
         if len(pairs) == 1 and (pair := pairs.pop()):
-            typed[pair].append(change)
-    taken = [change for members in typed.values() for change in members]
-    for change in without_objects(changes, taken) if typed else ():
+            by_types[pair].append(change)
+    merged = [change for members in by_types.values() for change in members]
+    for change in without_objects(changes, merged) if by_types else ():
         pair = _adds_casts(m, change)
-        which = pair if pair in typed else pair[::-1]
-        if which in typed:
-            typed[which].append(change)
-            taken.append(change)
-    return [_number_type_change(members) for members in typed.values()], taken
+        types = pair if pair in by_types else pair[::-1]
+        if types in by_types:
+            by_types[types].append(change)
+            merged.append(change)
+    return [_number_type_change(members) for members in by_types.values()], merged
 
 
 def quantising_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
     """Return one change for all quantised numbers, one for all that are no longer quantised, and the changes merged
     into these: scales, dtypes of the same weights, and casts."""
-    made, taken = [], []
-    for new in (True, False):
-        scaled = [
-            (str(setting.new if new else setting.old), change)
+    made, merged = [], []
+    for is_new in (True, False):
+        scale_changes = [
+            (str(setting.new if is_new else setting.old), change)
             for change in changes
             if change.key == "quantization"
             and (setting := change.setting)
-            and (setting.old, setting.new)[not new] is None
+            and (setting.old, setting.new)[not is_new] is None
         ]
-        if len(scaled) < 2:
+        if len(scale_changes) < 2:
             continue
-        nodes = {(old, other) for _, change in scaled for old, other, _ in change.edits.attributes}
-        parts = [
+        nodes = {(old, other) for _, change in scale_changes for old, other, _ in change.edits.attributes}
+        members = [
             change
             for change in changes
             if change.key == "dtype" and nodes.issuperset((old, other) for old, other, _ in change.edits.attributes)
         ]
-        kind = "added" if new else "removed"
+        kind = "added" if is_new else "removed"
         casts = [change for change in changes if change.kind == kind and any(_adds_casts(m, change))]
-        parts += [*(change for _, change in scaled), *casts]
-        around = shared_scope([name for _, change in scaled for _, name in change.places if name])
+        members += [*(change for _, change in scale_changes), *casts]
+        scope = shared_scope([name for _, change in scale_changes for _, name in change.places if name])
         # The most frequent dtype: biases have a wider one.
-        word = Counter(text.strip("[' ").partition(",")[0] for text, _ in scaled).most_common(1)[0][0]
+        dtype = Counter(text.strip("[' ").partition(",")[0] for text, _ in scale_changes).most_common(1)[0][0]
         count = sum(change.ops for change in casts)
-        content = Setting("quantization", None if new else word, word if new else None, casts=count)
-        ops = sum(change.ops for change in parts)
-        made.append(Change("changed", "attribute", around, around, ops, content, edits=edits_of_changes(parts)))
-        taken += parts
-    return made, taken
+        content = Setting("quantization", None if is_new else dtype, dtype if is_new else None, casts=count)
+        ops = sum(change.ops for change in members)
+        made.append(Change("changed", "attribute", scope, scope, ops, content, edits=edits_of_changes(members)))
+        merged += members
+    return made, merged

@@ -266,20 +266,20 @@ def merge_changes(members: Sequence[Change]) -> Change:
 def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     """Sort the parts of a chain by data flow, then by name; parts with only constants and reads come last."""
     # The part of each node; for each part, unsorted parts that feed it (`ahead`), and parts that it feeds (`behind`).
-    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
+    owner = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
     ahead: list[set[int]] = [set() for _ in parts]
     behind: list[set[int]] = [set() for _ in parts]
-    for node, number in of.items():
+    for node, number in owner.items():
         for source in side.sources(node):
-            if of.get(source, number) != number:
-                ahead[number].add(of[source])
-                behind[of[source]].add(number)
+            if owner.get(source, number) != number:
+                ahead[number].add(owner[source])
+                behind[owner[source]].add(number)
     ranks = [(is_quiet_part(side, part), part.name, number) for number, part in enumerate(parts)]
     ready = [rank for rank in ranks if not ahead[rank[-1]]]
     heapify(ready)
     ordered: dict[int, bool] = {}  # part → whether it is quiet
     # In a cycle no part is ready: continue with the first remaining part by name.
-    for otherwise in (*sorted(ranks), None):
+    for fallback in (*sorted(ranks), None):
         while ready:
             quiet, _, number = heappop(ready)
             if number in ordered:
@@ -289,8 +289,8 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
                 ahead[follower].discard(number)
                 if not ahead[follower]:
                     heappush(ready, ranks[follower])
-        if otherwise is not None:
-            ready.append(otherwise)
+        if fallback is not None:
+            ready.append(fallback)
     return [parts[number] for number in sorted(ordered, key=ordered.__getitem__)]
 
 

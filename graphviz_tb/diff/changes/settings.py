@@ -80,23 +80,24 @@ def weight_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) -> 
 def _layer_weight_change(
     layers: tuple[Layers, Layers], layer: int, members: list[Atom], settings: Callable[..., WeightSettings]
 ) -> tuple[Change, bool]:
-    # A kernel may be that of another op now, whose axes have another order.
-    ends = zip(layers, zip(*((old, new) for old, new, _ in members), strict=True), strict=True)
-    taken = [
-        [_product_type(side.side.graph, side.first_user(each, SHAPE_PLUMBING)) for each in own] for side, own in ends
+    # The kernel may now belong to another op, whose axes have another order.
+    weights_by_side = zip(layers, zip(*((old, new) for old, new, _ in members), strict=True), strict=True)
+    user_types = [
+        [_product_type(side.side.graph, side.first_user(weight, SHAPE_PLUMBING)) for weight in weights]
+        for side, weights in weights_by_side
     ]
-    (before, ops), used = (tuple(_telling_ops(own)) for own in taken), taken[1]
+    old_ops, new_ops = (tuple(_telling_ops(types)) for types in user_types)
     shapes = sorted(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
     # In exported programs the gates of a recurrent layer are rows of its weights.
-    gated = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in used)
-    pairs = tuple((_in_columns(old), _in_columns(new)) if gated else (old, new) for old, new in shapes)
-    (score, key, old, new), further = settings((before, ops), pairs)
-    names = layers[0].name_around(members[0][0]), layers[1].name(layer)
+    has_gates = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in user_types[1])
+    written_shapes = tuple((_in_columns(old), _in_columns(new)) if has_gates else (old, new) for old, new in shapes)
+    (score, key, old, new), further = settings((old_ops, new_ops), written_shapes)
+    places = layers[0].name_around(members[0][0]), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
-    beside = tuple(SettingPart(names[1], *each) for each in further)
+    beside = tuple(SettingPart(places[1], *each) for each in further)
     content = Setting(key, old, new, weights=weights, beside=beside)
     edits = NodeEdits(
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
@@ -104,7 +105,7 @@ def _layer_weight_change(
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
     follows = score == FOLLOWING_SCORE and not _is_other_row_count(layers, members)
-    return Change("changed", severity, *names, nodes, content, edits=edits), follows
+    return Change("changed", severity, *places, nodes, content, edits=edits), follows
 
 
 def _is_other_row_count(layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> bool:
@@ -125,8 +126,8 @@ def _has_equal_inputs(layers: tuple[Layers, Layers], users: tuple[int, int]) -> 
     has such an input."""
     inputs: list[list[Shape]] = []
     for side, user in zip((each.side for each in layers), users, strict=True):
-        variable = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
-        data = [each for each in variable if side.graph.meaning.origin[each] < 0]
+        not_constant = (each for each in side.data_sources(user) if side.op_type(each) not in CONSTANT_OPS)
+        data = [each for each in not_constant if side.graph.meaning.origin[each] < 0]
         inputs.append([side.tensors.tensors_of_node(each)("0").shape for each in data[:1]])
     known = all(shape and None not in shape[1:] for shapes in inputs for shape in shapes)
     return known and inputs[0] == inputs[1]
@@ -134,10 +135,10 @@ def _has_equal_inputs(layers: tuple[Layers, Layers], users: tuple[int, int]) -> 
 
 def _weight_settings(ops: BothOps, shapes: Sequence[tuple[str, str]]) -> WeightSettings:
     """Return the setting with the greatest score among all weights of a layer, and its other settings."""
-    heads, words = _attention_settings(shapes), [_weight_words(ops[1], *pair, ops[0]) for pair in shapes]
-    first = max([*(phrases[0] for phrases in words), *heads, *_recurrent_settings(shapes)])
-    further = [*heads, *(phrase for _, *others in words for phrase in others)]
-    return first, list(dict.fromkeys(phrase[1:] for phrase in further if phrase[1] != first[1]))
+    heads, by_weight = _attention_settings(shapes), [_weight_words(ops[1], *pair, ops[0]) for pair in shapes]
+    first = max([*(settings[0] for settings in by_weight), *heads, *_recurrent_settings(shapes)])
+    further = [*heads, *(setting for _, *others in by_weight for setting in others)]
+    return first, list(dict.fromkeys(setting[1:] for setting in further if setting[1] != first[1]))
 
 
 def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
@@ -147,15 +148,15 @@ def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     >>> _attention_settings([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), _attention_settings([("3×3×16", "5×5×16")])
     ([(4, 'num_heads', '4', '2')], [])
     """
-    known = {
+    new_axes = {
         tuple(old.split("×")): tuple(new.split("×")) for old, new in shapes if old.count("×") == new.count("×") == 2
     }
-    phrases: list[ValueChange] = []
-    for old, new in known.items():
-        if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
-            phrases += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
-            phrases += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
-    return phrases
+    settings: list[ValueChange] = []
+    for old, new in new_axes.items():
+        if new_axes.get((*old[1:], old[0])) == (*new[1:], new[0]):
+            settings += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
+            settings += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+    return settings
 
 
 def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
@@ -168,14 +169,14 @@ def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     >>> _recurrent_settings([("16×96", "16×128"), ("32×96", "32×128")])  # three gates of 32, and four
     [(5, 'op', 'GRU', 'LSTM')]
     """
-    known = [
+    shape_pairs = [
         (tuple(map(int, old.split("×"))), tuple(map(int, new.split("×"))))
         for old, new in shapes
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
-    kind, units = infer_recurrent_layer(old for old, _ in known)
-    now = (infer_recurrent_layer((new, new)) for old, new in known if old[0] == units)
-    new_kind, new_units = next(filter(all, now), ("", 0))
+    kind, units = infer_recurrent_layer(old for old, _ in shape_pairs)
+    new_layers = (infer_recurrent_layer((new, new)) for old, new in shape_pairs if old[0] == units)
+    new_kind, new_units = next(filter(all, new_layers), ("", 0))
     if not kind or not new_kind or (kind, units) == (new_kind, new_units):
         return []
     if kind == new_kind:
@@ -254,17 +255,17 @@ def _weight_words(ops: Sequence[str], old: str, new: str, ops_before: Sequence[s
     before, after = _kernel_axes(ops_before or ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
         return [(1, "weight", old, new)]
-    words: list[ValueChange] = []
+    settings: list[ValueChange] = []
     is_kernel = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
     if is_kernel and len(before) >= 3:
-        words = [(3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])), (2, "filters", before[-1], after[-1])]
+        settings = [(3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])), (2, "filters", before[-1], after[-1])]
     elif len(before) == 2:
         is_table = any(op in EMBEDDING_OPS for op in ops)
-        words = [(2, "output_dim" if is_table else "units", before[1], after[1])]
-        words += [(2, "input_dim", before[0], after[0])] if is_table else []
+        settings = [(2, "output_dim" if is_table else "units", before[1], after[1])]
+        settings += [(2, "input_dim", before[0], after[0])] if is_table else []
     # Another number of inputs, or of channels of a vector, may follow from another layer.
     is_telling = before[-1] != after[-1] and not {*before[:-1], *after[:-1]} <= {"1"}
-    return [word for word in words if word[2] != word[3]] or [(int(is_telling), "weight", old, new)]
+    return [setting for setting in settings if setting[2] != setting[3]] or [(int(is_telling), "weight", old, new)]
 
 
 # Names of settings that are constants in programs: by scope, op type, input, and an op that uses the result.
@@ -292,51 +293,51 @@ def setting_changes(m: Matching, atoms: Sequence[Atom], witnesses: Witnesses) ->
     """Return one change for each (setting, old, new) in each layer, and one in all derived ops: its block, the change,
     and whether it may only follow from another change."""
     groups: dict[tuple[object, ...], list[tuple[Atom, int, int, bool]]] = defaultdict(list)
-    for atom in atoms:
-        user, slot = _constant_user(m.layers[1], atom[1])
-        word = _setting_term(m, atom[1], user, slot)
-        op = m.b.op_type(user)
-        whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
-        size = word != UNITS and (is_size_input(op, slot) or (whole and op in SIZE_ARITHMETIC_OPS))
-        users = _constant_user(m.layers[0], atom[0])[0], user
-        taken = witnesses.incoming_sizes(users, atom[:2]) if size and m.layers[1].forward[user] else frozenset()
-        is_forward = m.layers[1].forward[user]
-        taker, shapes = _shape_of_atom(m, users, atom)
-        if is_forward and (divided := layer_division(m.layers[1], taker, *shapes, taken)):
-            if taker == user or divided[1:] == (atom[2].old, atom[2].new):
+    for old_node, new_node, found in atoms:
+        user, slot = _constant_user(m.layers[1], new_node)
+        word = _setting_term(m, new_node, user, slot)
+        op, is_forward = m.b.op_type(user), m.layers[1].forward[user]
+        is_whole = _is_whole(found.old) and _is_whole(found.new)
+        is_size = word != UNITS and (is_size_input(op, slot) or (is_whole and op in SIZE_ARITHMETIC_OPS))
+        users = _constant_user(m.layers[0], old_node)[0], user
+        sizes = witnesses.incoming_sizes(users, (old_node, new_node)) if is_size and is_forward else frozenset()
+        shape_user, shapes = _shape_of_difference(m, users, found)
+        difference = found
+        if is_forward and (divided := layer_division(m.layers[1], shape_user, *shapes, sizes)):
+            if shape_user == user or divided[1:] == (found.old, found.new):
                 word, before, after = divided
-                atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
+                difference = replace(found, old=before, new=after)
             else:  # the quotient of the divided axis
-                taken |= {(atom[2].old, atom[2].new)}
-        layer = m.layers[1].layer_of_node(user) if m.layers[1].forward[user] else None
+                sizes |= {(found.old, found.new)}
+        layer, follows = m.layers[1].layer_of_node(user) if is_forward else None, False
         if layer is None:
-            size = witnesses.value_follows(*atom)
-        elif word in DIVISION_KEYS:
-            size = False
-        elif size:
-            size = witnesses.is_size(atom[2].old, atom[2].new, taken)
-            found = None if size else shaped_width(m.layers[1], user, atom[2].old, atom[2].new)
-            if found and witnesses.is_size(atom[2].old, atom[2].new, taken | {found[1:]}):
-                word, atom = found[0], (*atom[:2], replace(atom[2], old=str(found[1]), new=str(found[2])))
-        values = repr((atom[2].old, atom[2].new))
-        key = (int(m.b.block[atom[1]]), COUNTER_AT_END.sub("", word), values, layer, size)
-        groups[key].append((atom, user, slot, size))
+            follows = witnesses.value_follows(old_node, new_node, difference)
+        elif is_size and word not in DIVISION_KEYS:
+            old, new = difference.old, difference.new
+            follows = witnesses.is_size(old, new, sizes)
+            width = None if follows else shaped_width(m.layers[1], user, old, new)
+            if width and witnesses.is_size(old, new, sizes | {width[1:]}):
+                # The rest of the shape follows from known sizes: only the width is a setting.
+                word, difference = width[0], replace(difference, old=str(width[1]), new=str(width[2]))
+        values = repr((difference.old, difference.new))
+        key = (int(m.b.block[new_node]), COUNTER_AT_END.sub("", word), values, layer, follows)
+        groups[key].append(((old_node, new_node, difference), user, slot, follows))
     return [
         (
             int(m.b.block[members[0][0][1]]),
             _setting_change(m.layers, str(key[1]), members),
-            all(size for *_, size in members),
+            all(follows for *_, follows in members),
         )
         for key, members in groups.items()
     ]
 
 
-def _shape_of_atom(m: Matching, users: tuple[int, int], atom: Atom) -> tuple[int, tuple[Any, Any]]:
+def _shape_of_difference(m: Matching, users: tuple[int, int], found: Difference) -> tuple[int, tuple[Any, Any]]:
     """Return the new op that uses the shape which a constant is, or is an element of, and the old and the new shape; -1
     for computed sizes."""
     takers = set(m.b.data_users(users[1])) if m.b.op_type(users[1]) == "Pack" else set()
     if len(takers) != 1:
-        return users[1], (atom[2].old, atom[2].new)
+        return users[1], (found.old, found.new)
     old, new = (
         [-1 if (size := side.constant_numbers(source)) is None else size for source in side.data_sources(user)]
         for side, user in zip((m.a, m.b), users, strict=True)
@@ -426,8 +427,8 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     """Merge changes of numbers that are in the same blocks and changed by related factors, each into the first."""
     groups: dict[int, list[Change]] = {}
     leaders: list[tuple[int, frozenset[str], float]] = []
-    widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
-    all_widths: dict[tuple[str, str], int] = {}  # also widths of merged changes
+    first_by_width: dict[tuple[str, str], int] = {}  # the first change of each old and new width
+    group_by_width: dict[tuple[str, str], int] = {}  # also widths of merged changes
     numbers = [
         (number, change, change.setting, factor)
         for number, change in enumerate(causes)
@@ -441,22 +442,22 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         blocks, names = _blocks_around(change), frozenset(_place_names(change))
         # A number of heads is at the attention itself, or at its queries, keys and values.
         blocks = names if setting.key == "num_heads" and len(blocks) in (0, len(names)) else blocks
-        around_all = (
+        leaders_around = (
             first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)
         )
-        leader = next(around_all, None)
+        leader = next(leaders_around, None)
         if leader is None and common and _is_related(factor, common):
             leader = model_width
-        ends = str(_single_value(setting.old)), str(_single_value(setting.new))
+        width = str(_single_value(setting.old)), str(_single_value(setting.new))
         if setting.key in INPUT_SIZE_KEYS:
-            groups.get(all_widths.get(ends, -1), []).append(change)
+            groups.get(group_by_width.get(width, -1), []).append(change)
             continue
         if leader is None and setting.key in WIDTH_KEYS:
             # One width may have several names: `output_dim` of an embedding, and `units` of a layer that is added to
             # it.
-            leader = widths.get(ends)
+            leader = first_by_width.get(width)
         if setting.key in WIDTH_KEYS:
-            all_widths.setdefault(ends, number if leader is None else leader)
+            group_by_width.setdefault(width, number if leader is None else leader)
         if leader is not None:
             groups[leader].append(change)
             continue
@@ -464,12 +465,12 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         if common and _is_related(factor, common) and model_width is None:
             model_width = number
         if setting.key in WIDTH_KEYS:
-            widths[ends] = number
+            first_by_width[width] = number
         if blocks:
             leaders.append((number, blocks, factor))
     merged = {id(change) for members in groups.values() for change in members[1:]}
-    made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
-    return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
+    united = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
+    return [change for change, before in zip(united, causes, strict=True) if id(before) not in merged]
 
 
 def _factor(change: Change, setting: Setting) -> float:

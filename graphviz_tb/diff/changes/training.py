@@ -115,12 +115,12 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         if not gradient_inputs[node] and not accumulates:
             continue
         writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
-        stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
+        clearing = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
         # An assignment of a constant clears a sum, and is no update.
         updates = distinct_values(np.concatenate(writes))
-        updates = updates[~np.isin(updates, graph.target[stored])]
-        around = shared_scope([graph.name[written] for written in updates.tolist()])
-        scope = around.rpartition("/")[0] if around == graph.name[node] else around
+        updates = updates[~np.isin(updates, graph.target[clearing])]
+        scope_of_updates = shared_scope([graph.name[update] for update in updates.tolist()])
+        scope = scope_of_updates.rpartition("/")[0] if scope_of_updates == graph.name[node] else scope_of_updates
         if word := base_name(last_segment(scope)):
             scaling = _loss_scaling(side, node)
             # To accumulate gradients, each branch writes a variable for each gradient.
@@ -133,24 +133,24 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
 def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     """Return the ops that multiply a loss by a variable of a call, if the call first tests whether gradients are
     finite; else none."""
-    graph, taken = side.graph, side.data_sources(call)
+    graph, call_inputs = side.graph, side.data_sources(call)
     data, gradient = ~graph.control, graph.meaning.flow().gradient
-    finite = graph.nodes_of_types(FINITE_OPS.__contains__)
-    finite[graph.target[data & ~gradient[graph.source]]] = False
-    if not taken or not reachable_mask(finite, graph.source[data], graph.target[data])[taken[0]]:
+    tests = graph.nodes_of_types(FINITE_OPS.__contains__)
+    tests[graph.target[data & ~gradient[graph.source]]] = False
+    if not call_inputs or not reachable_mask(tests, graph.source[data], graph.target[data])[call_inputs[0]]:
         return frozenset()
     found: set[int] = set()
-    for read in (user for handle in taken for user in side.data_users(handle)):
+    for read in (user for handle in call_inputs for user in side.data_users(handle)):
         users = side.data_users(read)
         is_read = side.op_type(read) in VARIABLE_READ_OPS
         # The scaled loss has only gradients as users.
-        scaled = [user for user in users if not gradient[user]]
-        ends = (end for user in scaled for end in side.data_users(user))
+        scalings = [user for user in users if not gradient[user]]
+        scaled_users = (end for user in scalings for end in side.data_users(user))
         if (
             is_read
-            and scaled
+            and scalings
             and all(side.op_type(user) in MULTIPLY_OPS for user in users)
-            and all(gradient[end] for end in ends)
+            and all(gradient[end] for end in scaled_users)
         ):
             found |= {read, *users, *side.data_sources(read)}
     return frozenset(found)
@@ -168,10 +168,10 @@ def training_changes(m: Matching) -> list[Change]:
     changes = []
     pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
     # Of several optimizers those that were replaced; if there are such on one side only, the one with the most updates.
-    words = [[word for word in mine if word not in other] for mine, other in pairs]
+    words = [[optimizer for optimizer in own if optimizer not in other] for own, other in pairs]
     words = words if all(words) else [list(each.optimizers[:1]) for each in (old, new)]
     if all(words) and words[0] != words[1]:
-        names = [word.removesuffix(f" {IN_BRANCH}") for word, *_ in words]
+        names = [optimizer.removesuffix(f" {IN_BRANCH}") for optimizer, *_ in words]
         content = Setting("optimizer", ", ".join(sorted(words[0])), ", ".join(sorted(words[1])))
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
@@ -183,14 +183,14 @@ def training_changes(m: Matching) -> list[Change]:
         return changes
     # A variable without gradient because nothing uses its result is not frozen.
     sides = zip(m.layers, (old, new), strict=True)
-    feeds = [each.side.graph.meaning.flow().forward | training.is_stated for each, training in sides]
-    others = [pair for pair in otherwise_trained(m, old, new) if feeds[0][pair[0]] and feeds[1][pair[1]]]
-    for word in (False, True):
-        differences = [pair for pair in others if (pair[1] in new.trained) == word]
-        named = ((m.layers[0].name_around(mine), m.layers[1].name_around(other)) for mine, other in differences)
-        places = sorted(set(named))
+    counted = [each.side.graph.meaning.flow().forward | training.is_stated for each, training in sides]
+    others = [pair for pair in otherwise_trained(m, old, new) if counted[0][pair[0]] and counted[1][pair[1]]]
+    for trainable in (False, True):
+        differences = [pair for pair in others if (pair[1] in new.trained) == trainable]
+        layer_names = ((m.layers[0].name_around(mine), m.layers[1].name_around(other)) for mine, other in differences)
+        places = sorted(set(layer_names))
         if places:
-            content, also = Setting("trainable", not word, word), tuple(places[1:])
+            content, also = Setting("trainable", not trainable, trainable), tuple(places[1:])
             changes.append(Change("changed", "attribute", *places[0], len(differences), content, also))
     return changes
 

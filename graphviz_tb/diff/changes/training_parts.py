@@ -69,21 +69,21 @@ class TrainingParts:
         work: Bools = self.before | self.behind | self.updates
         data = ~graph.control
         origin = graph.meaning.origin
-        kept = work.copy()
+        mask = work.copy()
         # Variables outside of the model that these nodes use.
-        ends = graph.source[data & work[graph.target]]
-        ends = np.concatenate((ends, origin[ends]))
-        kept[ends[ends >= 0]] = True
+        used = graph.source[data & work[graph.target]]
+        used = np.concatenate((used, origin[used]))
+        mask[used[used >= 0]] = True
         # Ops that initialise or restore these variables; counters of steps belong to any optimizer.
         variables = [
-            node for node in self.bodies.uses if kept[node] and outside[node] and not is_integer_update(self.side, node)
+            node for node in self.bodies.uses if mask[node] and outside[node] and not is_integer_update(self.side, node)
         ]
         writes = np.isin(self.bodies.layers.written_variables, variables) & outside
-        kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
+        mask |= writes | nodes_only_before(self.bodies.layers, outside, mask | writes)
         groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
-        kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
-        kept &= outside
-        return kept
+        mask |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
+        mask &= outside
+        return mask
 
     def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
         """Return the part of the training that added or removed ops compute, "" for none. `has_other`: the other graph
@@ -92,23 +92,23 @@ class TrainingParts:
         types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
         if self.updates[list(nodes)].any():
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
-        leading = [node for node in nodes if self.before[node]]
-        if not leading:
-            written = self._written_by(nodes)
-            if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
+        before_updates = [node for node in nodes if self.before[node]]
+        if not before_updates:
+            variables = self._written_by(nodes)
+            if not variables or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
             # Ops from weights to weights bound or decay them; ops from weights to other variables average them.
-            if not written <= self.training.trained:
+            if not variables <= self.training.trained:
                 return AVERAGES
             bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
             return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
-        if self._take_weights(leading):
-            norms = [node for node in leading if graph.op_types[graph.op[node]] in NORM_OPS]
+        if self._take_weights(before_updates):
+            norms = [node for node in before_updates if graph.op_types[graph.op[node]] in NORM_OPS]
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
-        if self.behind[leading].any():
-            clips = {self._clips[node] for node in leading if node in self._clips}
+        if self.behind[before_updates].any():
+            clips = {self._clips[node] for node in before_updates if node in self._clips}
             return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(list(nodes))
-        if self._feed_rate(leading):
+        if self._feed_rate(before_updates):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
 
@@ -220,19 +220,19 @@ class TrainingParts:
         """Return which nodes compute the learning rate: those that lead to this input of an update; if updates have
         none, the nodes before updates that no gradient reaches, outside of the optimizer's scopes."""
         graph, scopes = self.side.graph, self.side.scopes
-        free: Bools = self.before & ~self.behind & ~self.updates
+        candidates: Bools = self.before & ~self.behind & ~self.updates
         rates = np.zeros(len(graph), bool)
         for node in self.training.updates:
             for edge in self.side.in_edges(node).tolist():
                 if setting_input_name(self.side.op_type(node), int(graph.slot[edge])) == RATE_INPUT:
                     rates[graph.source[edge]] = True
         if rates.any():
-            data = ~graph.control & free[graph.source] & free[graph.target]
-            return reachable_mask(rates, graph.target[data], graph.source[data]) & free
+            data = ~graph.control & candidates[graph.source] & candidates[graph.target]
+            return reachable_mask(rates, graph.target[data], graph.source[data]) & candidates
         updates = list(self.training.updates)
         optimizer = shared_scope([graph.name[node] for node in updates])
         excluded = {scopes.name[row] for row in scopes.of_node[updates].tolist()} | {"", optimizer}
-        computing = (node for node in np.flatnonzero(free).tolist() if not self.bodies.is_plumbing(node))
+        computing = (node for node in np.flatnonzero(candidates).tolist() if not self.bodies.is_plumbing(node))
         rates[[node for node in computing if self._scope(node) not in excluded]] = True
         return rates
 
@@ -268,7 +268,7 @@ class TrainingParts:
         """Return the number of gradients, up to 2, that an op depends on, whether it depends on variables, and the op
         types in between."""
         graph, seen, todo = self.side.graph, {node}, [node]
-        gradients, stored, types = 0, False, set[str]()
+        gradients, reads_variables, types = 0, False, set[str]()
         while todo and gradients <= 1:
             for source in self.side.data_sources(todo.pop()):
                 if source in seen:
@@ -279,9 +279,9 @@ class TrainingParts:
                 elif self.bodies.outside[source]:
                     op = graph.op_types[graph.op[source]]
                     types.add(op)
-                    stored |= op in VARIABLE_READ_OPS or graph.meaning.origin[source] >= 0
+                    reads_variables |= op in VARIABLE_READ_OPS or graph.meaning.origin[source] >= 0
                     todo.append(source)
-        return gradients, stored, types
+        return gradients, reads_variables, types
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
         """Return whether ops depend on trained weights other than through gradients."""
@@ -383,9 +383,9 @@ def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
     data = ~graph.control
     start = np.zeros(len(graph), bool)
     start[list(nodes)] = True
-    behind = reachable_mask(start, graph.source[data], graph.target[data]) & layers.forward
-    weighs = layers.forward[graph.target] & (graph.meaning.origin[graph.source] >= 0) & data
+    reached = reachable_mask(start, graph.source[data], graph.target[data]) & layers.forward
+    weight_edges = layers.forward[graph.target] & (graph.meaning.origin[graph.source] >= 0) & data
     weighed = np.zeros(len(graph), bool)
-    weighed[graph.target[weighs]] = True
-    made = reachable_mask(weighed, graph.source[data], graph.target[data])
-    return bool((behind & (part == Part.LOSS)).any()) and not (made & start).any() and not (weighed & behind).any()
+    weighed[graph.target[weight_edges]] = True
+    derived = reachable_mask(weighed, graph.source[data], graph.target[data])
+    return bool((reached & (part == Part.LOSS)).any()) and not (derived & start).any() and not (weighed & reached).any()

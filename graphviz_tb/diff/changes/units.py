@@ -238,11 +238,12 @@ def _aligned_wires(
         m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
     changed, position = [], (0, 0)
     for stop in [*(pairs or ()), (len(before), len(after))]:
-        mine, other = before[position[0] : stop[0]], after[position[1] : stop[1]]
-        for place in range(max(len(mine), len(other))):
-            gone = mine[place][1] if place < len(mine) else -1
-            come = other[place][1] if place < len(other) else -1
-            changed.append(Rewire(old, new, (position[1] if exists(come) else position[0]) + place, gone, come, False))
+        old_wires, new_wires = before[position[0] : stop[0]], after[position[1] : stop[1]]
+        for place in range(max(len(old_wires), len(new_wires))):
+            lost = old_wires[place][1] if place < len(old_wires) else -1
+            gained = new_wires[place][1] if place < len(new_wires) else -1
+            slot = place + (position[1] if exists(gained) else position[0])
+            changed.append(Rewire(old, new, slot, lost, gained, False))
         position = stop[0] + 1, stop[1] + 1
     return changed
 

@@ -183,11 +183,12 @@ class Witnesses:
         fresh |= free & self.optimizing[new]
         # Nodes outside that are connected with a fresh node, or with its gradients.
         start = fresh | (free & bodies.gradient)
-        ends = np.concatenate((graph.source, graph.target)), np.concatenate((graph.target, graph.source))
-        inside = (outside | start)[ends[0]] & outside[ends[1]]
-        touching = reachable_mask(start, ends[0][inside], ends[1][inside]) & outside
+        # Every edge in both directions.
+        sources, targets = np.concatenate((graph.source, graph.target)), np.concatenate((graph.target, graph.source))
+        inside = (outside | start)[sources] & outside[targets]
+        connected = reachable_mask(start, sources[inside], targets[inside]) & outside
         kept = self.kept_bodies
-        found: Bools = touching & np.fromiter((int(body) in kept for body in bodies.of), bool, len(graph))
+        found: Bools = connected & np.fromiter((int(body) in kept for body in bodies.of), bool, len(graph))
         known = fresh | (found & graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.HANDLE)))
         known |= self._slots(new, outside)
         # Writes of known variables, and nodes that only lead to these.
@@ -409,11 +410,11 @@ class Witnesses:
             )
         ):
             return True
-        collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
-        between = collected and all(bodies[side].gradient[node] for side, node in ends)
+        is_collected = len(ends) == 2 or takes_any_number(m.b, wire.new)
+        joins_gradients = is_collected and all(bodies[side].gradient[node] for side, node in ends)
         # The size of a gradient may wait only for another gradient.
         waits = wire.control and all(self._is_gradient(node, side) for side, node in ends)
-        is_consequence = bool(bodies[1].gradient[wire.new]) or between
+        is_consequence = bool(bodies[1].gradient[wire.new]) or joins_gradients
         return self.is_other_model and (is_consequence or (self._is_gradient(wire.new) and (waits or not wire.control)))
 
 

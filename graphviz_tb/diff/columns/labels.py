@@ -75,7 +75,7 @@ def _setting_constants(graph: Graph) -> Bools:
     has_variables = not (VARIABLE_OPS | VARIABLE_READ_OPS).isdisjoint(graph.op_types)
     weights = () if has_variables else graph.meaning.weights
     most_floats = MAX_SETTING_NUMBERS if has_variables else MAX_SETTING_FLOATS
-    counted = np.zeros(len(graph), bool)
+    is_setting = np.zeros(len(graph), bool)
     nodes = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__))
     learned, cast, seeds = _learned_cast_and_seed_nodes(graph)
     for node in nodes.tolist():
@@ -85,10 +85,10 @@ def _setting_constants(graph: Graph) -> Bools:
         tensor = definition.attr["value"].tensor
         dims = [dim.size for dim in tensor.tensor_shape.dim]
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
-        floating = tensor.dtype in FLOAT_NUMBERS
-        if tensor.dtype != STRING_DTYPE_NUMBER and count <= (most_floats if floating else MAX_SETTING_NUMBERS):
-            counted[node] = not (floating and (learned[node] or len(dims) > 1 or (cast[node] and dims)))
-    return counted
+        is_float = tensor.dtype in FLOAT_NUMBERS
+        if tensor.dtype != STRING_DTYPE_NUMBER and count <= (most_floats if is_float else MAX_SETTING_NUMBERS):
+            is_setting[node] = not (is_float and (learned[node] or len(dims) > 1 or (cast[node] and dims)))
+    return is_setting
 
 
 def _learned_cast_and_seed_nodes(graph: Graph) -> tuple[Bools, Bools, Bools]:
@@ -143,7 +143,7 @@ def plain_configuration(layer: Layer) -> dict[str, Any]:
     }
 
 
-def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def setting_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield each setting that differs, with its name, old and new value.
 
     Objects of equal classes are compared by their settings; for objects of different classes, the classes and common
@@ -158,24 +158,24 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
     [('loss scaling', False, True), ('optimizer.learning_rate', 0.1, 0.2)]
     """
     # Objects to compare: the dotted prefix of their settings, and the settings of both sides.
-    waiting = [("", mine, other)]
+    waiting = [("", before, after)]
     while waiting:
-        before, mine, other = waiting.pop()
-        for key in sorted(_setting_keys(mine, before) | _setting_keys(other, before)):
-            old, new = _unpack_tuple(mine.get(key)), _unpack_tuple(other.get(key))
+        prefix, before, after = waiting.pop()
+        for key in sorted(_setting_keys(before, prefix) | _setting_keys(after, prefix)):
+            old, new = _unpack_tuple(before.get(key)), _unpack_tuple(after.get(key))
             inner = _scaled_optimizer(old), _scaled_optimizer(new)
             if (inner[0] is None) != (inner[1] is None):
                 yield LOSS_SCALING, inner[0] is not None, inner[1] is not None
                 old, new = inner[0] or old, inner[1] or new
             if old == new or plain_setting(old) == plain_setting(new):
                 continue
-            if key == CALLS_KEY and not before:
+            if key == CALLS_KEY and not prefix:
                 yield from _call_differences(old or (), new or ())
             elif (parts := _parts(old, new)) is not None:
-                waiting.append((f"{before}{key}.", *parts))
+                waiting.append((f"{prefix}{key}.", *parts))
             else:
-                yield f"{before}{key}", _value_or_class(old, new), _value_or_class(new, old)
-                waiting.append((f"{before}{key}.", *_common_settings(old, new)))
+                yield f"{prefix}{key}", _value_or_class(old, new), _value_or_class(new, old)
+                waiting.append((f"{prefix}{key}.", *_common_settings(old, new)))
 
 
 def _scaled_optimizer(value: Any) -> Any:
@@ -213,12 +213,12 @@ def _call_differences(
     if len(old) != len(new):
         return
     found: dict[str, list[tuple[str, Any, Any]]] = defaultdict(list)
-    for number, (mine, other) in enumerate(zip(old, new, strict=True), 1):
-        taken = mine.get(TENSOR_ARGUMENTS, ()), other.get(TENSOR_ARGUMENTS, ())
-        if len(taken[0]) == len(taken[1]) and taken[0] != taken[1]:
-            found[repr(taken)].append((f"call {number}: tensor arguments", *taken))
+    for number, (old_call, new_call) in enumerate(zip(old, new, strict=True), 1):
+        tensors = old_call.get(TENSOR_ARGUMENTS, ()), new_call.get(TENSOR_ARGUMENTS, ())
+        if len(tensors[0]) == len(tensors[1]) and tensors[0] != tensors[1]:
+            found[repr(tensors)].append((f"call {number}: tensor arguments", *tensors))
         for key, *pair in setting_differences(
-            {"argument": argument_values(mine)}, {"argument": argument_values(other)}
+            {"argument": argument_values(old_call)}, {"argument": argument_values(new_call)}
         ):
             word = key.replace("argument.", "argument ", 1)
             found[repr((word, *pair))].append((f"call {number}: {word}", *pair))
@@ -388,18 +388,18 @@ def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) 
     devices = word_hashes(graph.devices)[graph.device]
     table = np.array(list(_node_class_hashes(graph, library, known)), np.uint64).reshape(-1, 4)
     core, shapes, colocation, constants = (np.ascontiguousarray(table[:, number]) for number in range(4))
-    counted, learned, layers = _setting_constants(graph), _weight_types(graph), _layer_configurations(graph)
+    is_setting, weights, layers = _setting_constants(graph), _weight_types(graph), _layer_configurations(graph)
     core = combine_hashes(
-        core, np.where(counted, constants, 0), _hash_by_node(len(graph), learned), _hash_by_node(len(graph), layers)
+        core, np.where(is_setting, constants, 0), _hash_by_node(len(graph), weights), _hash_by_node(len(graph), layers)
     )
     # Settings are in `core`, and no ignored constants.
-    constants[counted] = 0
+    constants[is_setting] = 0
     op, core, shapes, colocation, constants, devices = map(
         freeze_array, (op, core, shapes, colocation, constants, devices)
     )
     classes = {"shapes": shapes, "colocation": colocation, "constants": constants, "devices": devices}
     own = combine_hashes(op, core, *(column for word, column in classes.items() if getattr(options, word)))
-    return Labels(op, core, **classes, own=own, settings=counted, weights=learned, configurations=layers)
+    return Labels(op, core, **classes, own=own, settings=is_setting, weights=weights, configurations=layers)
 
 
 def _node_class_hashes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
@@ -442,8 +442,8 @@ def _hash_classes(op: str, attrs: Any, library: Collection[str]) -> tuple[int, i
             continue
         value = attrs[key]
         if key in SHAPE_ATTRIBUTES or key == COLOCATION_ATTR:
-            into = others["shapes" if key in SHAPE_ATTRIBUTES else "colocation"]
-            into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
+            attributes = others["shapes" if key in SHAPE_ATTRIBUTES else "colocation"]
+            attributes.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
             continue
         if is_default(op, key, value):
             continue

@@ -147,23 +147,23 @@ class Layers:
         side, scopes = self.side, self.side.scopes
         holds = scopes.counts_below(side.graph.nodes_of_types(_is_main_op)) > 0
         parent = scopes.parent
-        inner = np.fromiter((bool(INNER_SCOPE.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
+        is_inner = np.fromiter((bool(INNER_SCOPE.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
         # A scope with two children that contain main ops is a block; with one such child, it may be a layer.
-        children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
-        made = children >= 2
+        children = np.bincount(parent[holds & ~is_inner & exists(parent)], minlength=len(scopes))
+        is_block = children >= 2
         if side.has_module_scopes:
-            made = _holds_modules(side)
+            is_block = _holds_modules(side)
         elif side.graph.layers:  # every node of a conceptual graph is a layer
-            made[:] = True
+            is_block[:] = True
         # An attention is one layer, whatever its children.
-        made[_attention_rows(side)] = False
+        is_block[_attention_rows(side)] = False
         for row in range(len(scopes) - 1, -1, -1):  # scopes around a block consist of layers too
-            if made[row] and exists(parent[row]):
-                made[parent[row]] = True
+            if is_block[row] and exists(parent[row]):
+                is_block[parent[row]] = True
         layer_of = np.full(len(scopes), -1, np.int32)
         for row in range(len(scopes)):
             around = int(parent[row])
-            if exists(around) and not made[row]:
+            if exists(around) and not is_block[row]:
                 # Parents come first in preorder: the outermost such scope is the layer of all below it.
                 layer_of[row] = layer_of[around] if exists(layer_of[around]) else row
         return layer_of

@@ -106,30 +106,30 @@ def _alike_in_gaps(
     m: Matching, mine: Sequence[Member], others: Sequence[Member], pairs: list[tuple[int, int]], likely: dict[int, int]
 ) -> list[tuple[int, int]]:
     """Return further pairs between aligned members, in ascending order, that have most of their ops in common."""
-    more: list[tuple[int, int]] = []
+    found: list[tuple[int, int]] = []
     bags = cache(partial(_count_ops, m.a)), cache(partial(_count_ops, m.b))
     for (a0, a1), (b0, b1) in gaps_between(pairs, (0, len(mine)), (0, len(others))):
         # Equal counts: no member was added or removed, so each changed in place.
         if a1 - a0 == b1 - b0:
-            wanted = {number: b0 + number - a0 for number in range(a0, a1)}
+            partners = {number: b0 + number - a0 for number in range(a0, a1)}
         elif (a1 - a0) * (b1 - b0) <= MAX_ALIGNED_PAIRS:
-            wanted = None
+            partners = None
         else:
-            wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}
+            partners = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}
             m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
         shares = {
             (i, j): _common_share(m, bags, mine[i].id, others[j].id, likely.get(i) == j)
             for i in range(a0, a1)
-            for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
+            for j in (range(b0, b1) if partners is None else [partners[i]] if i in partners else [])
         }
-        more += heaviest_ascending(
+        found += heaviest_ascending(
             {
                 pair: share + 0.001 * (likely.get(pair[0]) == pair[1])
                 for pair, share in shares.items()
                 if share >= MIN_FUNCTION_SHARE
             }
         )
-    return more
+    return found
 
 
 def heaviest_ascending(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:

@@ -67,10 +67,10 @@ class FreeScopes:
         for share, first in self.known[run]:
             if share < best[0]:
                 break
-            named = self.last_free(self.named.get((first, leaf), []))
-            row = self.last_free(self.left[first]) if named is None else named
+            named_row = self.last_free(self.named.get((first, leaf), []))
+            row = self.last_free(self.left[first]) if named_row is None else named_row
             if row is not None:
-                best = max(best, (share, named is not None, int(depth[row]), -row))
+                best = max(best, (share, named_row is not None, int(depth[row]), -row))
         return -best[3] if best[0] else None
 
     def is_around_inner(self, old: int, new: int, made: Mapping[int, int]) -> bool:
@@ -199,24 +199,24 @@ def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other:
 def match_followers(m: Matching) -> Findings:
     """Match the remaining nodes of a scope with nodes of equal name and op in the scope where their siblings went."""
     # Free nodes by new scope, cached: the nodes of thousands of scopes may have moved there.
-    known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
+    free_by_scope: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
     for old, new in _ways_between_scopes(m):
-        if new not in known:
+        if new not in free_by_scope:
             rows = [row for row in m.b.scopes.children(new) if not exists(m.scope_to_a[row])]
             free = nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
-            known[new] = free, {m.b.scopes.leaf[row]: row for row in rows}
-        there_b, inside = known[new]
+            free_by_scope[new] = free, {m.b.scopes.leaf[row]: row for row in rows}
+        there_b, inside = free_by_scope[new]
         there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
-        same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
-        alike = [(node, other) for node, other in same if m.a.labels.op[node] == m.b.labels.op[other]]
-        yield node_pairs(alike, Reason.NAME)
-        made = []
+        same_name = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
+        same_op = [(node, other) for node, other in same_name if m.a.labels.op[node] == m.b.labels.op[other]]
+        yield node_pairs(same_op, Reason.NAME)
+        scopes = []
         for row in m.a.scopes.children(old):
             other = inside.get(m.a.scopes.leaf[row], -1)
             if exists(other) and m.free_scopes(row, other):
-                made.append((row, other))
-        yield scope_pairs(made, Reason.NAME)
-        yield from match_from_roots(m, made)
+                scopes.append((row, other))
+        yield scope_pairs(scopes, Reason.NAME)
+        yield from match_from_roots(m, scopes)
 
 
 def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
@@ -225,19 +225,19 @@ def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
     old, new = m.matched_pairs()
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
     # The scopes around matched nodes and scopes on either side; `away` where these are no partners.
-    start = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
-    stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
-    away = (m.scope_to_b[start] != stop) & exists(stop)
-    pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
-    free = _has_free_children(m)
+    old_scopes = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
+    new_scopes = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
+    moved = (m.scope_to_b[old_scopes] != new_scopes) & exists(new_scopes)
+    pairs, counts = np.unique(np.stack((old_scopes[moved], new_scopes[moved])), axis=1, return_counts=True)
+    has_free = _has_free_children(m)
     ways: list[tuple[int, int]] = []
     places: Counter[int] = Counter()
     for number in np.argsort(-counts, kind="stable").tolist():
-        mine, other = int(pairs[0, number]), int(pairs[1, number])
+        old_scope, new_scope = int(pairs[0, number]), int(pairs[1, number])
         # Most children first, so that the limit only drops pairs with few of them.
-        if free[mine] and places[mine] < MAX_FOLLOWED_PLACES:
-            places[mine] += 1
-            ways.append((mine, other))
+        if has_free[old_scope] and places[old_scope] < MAX_FOLLOWED_PLACES:
+            places[old_scope] += 1
+            ways.append((old_scope, new_scope))
     return ways
 
 

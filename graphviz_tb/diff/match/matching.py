@@ -312,24 +312,24 @@ class Matching:
         """Remember which numbers shifted, and which members cannot be distinguished from their neighbours."""
         words, mine, others = aligned.words, aligned.mine, aligned.others
         # Members were added or removed; without that, a new number is a deliberate rename.
-        caused = len(aligned.pairs) < max(len(mine), len(others))
+        has_unmatched = len(aligned.pairs) < max(len(mine), len(others))
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
         # Keep the first series of these words, unless members of this one were added or removed: better evidence.
-        known = self.shifts.setdefault(words, moved)
-        if caused and any(known.get(number) != new for number, new in moved.items()):
-            known.update(moved)
+        shifts = self.shifts.setdefault(words, moved)
+        if has_unmatched and any(shifts.get(number) != new for number, new in moved.items()):
+            shifts.update(moved)
         # Updated, not recomputed: there may be thousands of series of these words.
-        if known is moved or moved.keys() <= known.keys():
+        if shifts is moved or moved.keys() <= shifts.keys():
             self.tops[words] = max(self.tops.get(words, -1), max(moved, default=-1))
-        shifted = self.renumbered_scopes if aligned.scopes else self.renumbered
-        shifted.update({mine[i].id: caused for i, j in aligned.pairs if mine[i].number != others[j].number})
+        renumbered = self.renumbered_scopes if aligned.scopes else self.renumbered
+        renumbered.update({mine[i].id: has_unmatched for i, j in aligned.pairs if mine[i].number != others[j].number})
         if not aligned.scopes:
             return
         # An earlier series of these words already decided which members were added.
         if words not in self.decided:
             self.equals.update({("old", True, row): count for row, count in aligned.gone.items()})
             self.equals.update({("new", True, row): count for row, count in aligned.come.items()})
-        if caused and not aligned.gone and not aligned.come:
+        if has_unmatched and not aligned.gone and not aligned.come:
             self.decided.add(words)
 
     def exchange(self, exchanged: Exchanged) -> None:
@@ -401,16 +401,16 @@ def align_members(
     gaps = [((0, len(first_a)), (0, len(first_b)))]
     pairs: list[tuple[int, int]] = []
     for hashes_a, hashes_b in tiers:
-        rest = []
+        remaining = []
         for (a0, a1), (b0, b1) in gaps:
-            near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            aligned = align_once(m, hashes_a[a0:a1], hashes_b[b0:b1], near)
+            likely_in_gap = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
+            aligned = align_once(m, hashes_a[a0:a1], hashes_b[b0:b1], likely_in_gap)
             if aligned is None:
                 return None
             inner = [(a0 + i, b0 + j) for i, j in aligned]
             pairs += inner
-            rest += gaps_between(inner, (a0, a1), (b0, b1))
-        gaps = rest
+            remaining += gaps_between(inner, (a0, a1), (b0, b1))
+        gaps = remaining
     return sorted(pairs)
 
 
@@ -431,8 +431,8 @@ def align_once(
         if any(count[mine[-1 - stop]] != 1 for count in counts):
             break
         stop += 1
-    moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
-    pairs = m.longest_common(mine[start : len(mine) - stop], other[start : len(other) - stop], moved)
+    likely_inside = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
+    pairs = m.longest_common(mine[start : len(mine) - stop], other[start : len(other) - stop], likely_inside)
     if pairs is None:
         return None
     ends = [(len(mine) - place, len(other) - place) for place in range(stop, 0, -1)]

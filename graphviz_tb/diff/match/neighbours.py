@@ -91,30 +91,30 @@ def _match_around(m: Matching) -> Findings:
     A node is matched if it is the only one with its op type (first: and its attributes) at its place next to a matched
     node, on both sides.
     """
-    free = min(map(len, m.nodes_without_partner()))
-    beside: list[FreePlaces] = []
+    unmatched_count = min(map(len, m.nodes_without_partner()))
+    places: list[FreePlaces] = []
     for _ in range(MAX_MATCH_SPREAD):
-        if not free:
+        if not unmatched_count:
             return
         # With attributes first; by op type alone only when that finds no more pairs.
-        if not beside:
-            beside.append(FreePlaces(m, m.a.node_label, m.b.node_label))
-        moved: list[tuple[int, int]] = []
-        for each in beside:
+        if not places:
+            places.append(FreePlaces(m, m.a.node_label, m.b.node_label))
+        found: list[tuple[int, int]] = []
+        for each in places:
             old, new = each.lone_pairs()
             keep = _in_one_part(m, old, new)
-            if moved := _unambiguous(old[keep].tolist(), new[keep].tolist()):
+            if found := _unambiguous(old[keep].tolist(), new[keep].tolist()):
                 break
-        if not moved and len(beside) == 1:
-            beside.append(FreePlaces(m, m.a.labels.op, m.b.labels.op))
+        if not found and len(places) == 1:
+            places.append(FreePlaces(m, m.a.labels.op, m.b.labels.op))
             continue
-        if not moved:
+        if not found:
             return
-        found = node_pairs(moved, Reason.SPREAD)
-        yield found
-        free -= len(moved)
-        for each in beside:
-            each.take(found.old, found.new)
+        result = node_pairs(found, Reason.SPREAD)
+        yield result
+        unmatched_count -= len(found)
+        for each in places:
+            each.take(result.old, result.new)
     m.note("spread-limit", f"matches were spread over {MAX_MATCH_SPREAD} steps and no further")
 
 
@@ -143,14 +143,14 @@ def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]
     votes: dict[tuple[int, int], int] = {}
     for pair in zip(old, new, strict=True):
         votes[pair] = votes.get(pair, 0) + 1
-    taken_a: set[int] = set()
-    taken_b: set[int] = set()
+    matched_old: set[int] = set()
+    matched_new: set[int] = set()
     matched = []
-    for mine, other in sorted(votes, key=lambda pair: (-votes[pair], pair)):
-        if mine not in taken_a and other not in taken_b:
-            matched.append((mine, other))
-            taken_a.add(mine)
-            taken_b.add(other)
+    for old_node, new_node in sorted(votes, key=lambda pair: (-votes[pair], pair)):
+        if old_node not in matched_old and new_node not in matched_new:
+            matched.append((old_node, new_node))
+            matched_old.add(old_node)
+            matched_new.add(new_node)
     return matched
 
 
@@ -159,10 +159,10 @@ def match_constants(m: Matching) -> Findings:
 
     Requires that most ops are matched. A constant is matched with the one at the same input of its user's partner.
     """
-    there = _single_uses(m.b)
+    new_uses = _single_uses(m.b)
     pairs = []
     for (user, slot), node in _single_uses(m.a).items():
-        other = there.get((int(m.to_b[user]), slot), -1)
+        other = new_uses.get((int(m.to_b[user]), slot), -1)
         if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
     yield from rematch(m, pairs, Reason.SPREAD)
@@ -289,18 +289,18 @@ def match_keras_layers(m: Matching) -> Findings:
     # All names and wires are equal: layers changed in place, and later steps match them by name.
     if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
         return
-    if (same := _match_given_names(m)) is not None:
-        yield node_pairs(same, Reason.NAME)
+    if (equal_pairs := _match_given_names(m)) is not None:
+        yield node_pairs(equal_pairs, Reason.NAME)
         return
-    tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
-    named = _given_names(m.a, m.b), _given_names(m.b, m.a)
-    ways = [named, *((mine.tolist(), other.tolist()) for mine, other in tiers)]
-    same = _match_equal_pasts(m)
-    for mine, other in ways:
-        for old, new in same:  # these match nothing else, in whatever order the file has them
+    label_tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
+    name_tier = _given_names(m.a, m.b), _given_names(m.b, m.a)
+    tiers = [name_tier, *((mine.tolist(), other.tolist()) for mine, other in label_tiers)]
+    equal_pairs = _match_equal_pasts(m)
+    for mine, other in tiers:
+        for old, new in equal_pairs:  # these match nothing else, in whatever order the file has them
             mine[old] = other[new] = ("same", old)
-    pairs = align_members(m, ways, _likely_layers(m))
-    yield node_pairs(sorted({*same, *(pairs or [])}), Reason.SERIES)
+    pairs = align_members(m, tiers, _likely_layers(m))
+    yield node_pairs(sorted({*equal_pairs, *(pairs or [])}), Reason.SERIES)
 
 
 def _match_equal_pasts(m: Matching) -> list[tuple[int, int]]:
@@ -324,15 +324,15 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     One model must have all layers of the other, with equal names and settings. If layers were added or removed, a
     person must have named the rewired ones.
     """
-    there = m.b.graph.index[0]
-    pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
+    new_index = m.b.graph.index[0]
+    pairs = [(node, new_index[name]) for node, name in enumerate(m.a.graph.name) if name in new_index]
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
         return None
-    moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
+    rewired = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
     # In a series with an addition or removal, numbers are not names.
     unmatched = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
     series = {without_digits(name) for name in unmatched}
-    for old in moved if unmatched else ():
+    for old in rewired if unmatched else ():
         # By default, Keras names a layer after its class, as `dense_1`.
         stem = m.a.scopes.node_leaf[old].rstrip("0123456789_").replace("_", "")
         kind = str(m.a.labels.configurations.get(old, {}).get("class", ""))
@@ -356,16 +356,15 @@ def _likely_layers(m: Matching) -> dict[int, int]:
 
     Numbers in names count the layers of a whole program: if less than half of the names are equal, they mean nothing.
     """
-    there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
-    same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}
-    if 2 * len(same) < min(len(m.a), len(m.b)):
-        same = {
-            position: place for position, place in same.items() if split_number(m.a.scopes.node_leaf[position]) is None
-        }
+    in_new = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
+    pairs = {position: in_new[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in in_new}
+    if 2 * len(pairs) < min(len(m.a), len(m.b)):
+        leaves = m.a.scopes.node_leaf
+        pairs = {position: place for position, place in pairs.items() if split_number(leaves[position]) is None}
     if len(m.a) == len(m.b):
-        taken = set(same.values())
-        same |= {position: position for position in range(len(m.a)) if position not in same and position not in taken}
-    return same
+        taken = set(pairs.values())
+        pairs |= {place: place for place in range(len(m.a)) if place not in pairs and place not in taken}
+    return pairs
 
 
 def _layer_kinds(side: GraphColumns) -> Hashes:

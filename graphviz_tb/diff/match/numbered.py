@@ -242,23 +242,23 @@ def match_by_variable(m: Matching) -> Findings:
         waiting = deque(starts)
         while waiting:
             old, new = waiting.popleft()
-            for mine, other in (*_users(m, outside, old, new), *_inputs(m, outside, old, new)):
-                if mine not in to_new and other not in to_old and _is_counted(m, mine, other):
-                    to_new[mine], to_old[other] = other, mine
-                    waiting.append((mine, other))
+            for old_node, new_node in (*_users(m, outside, old, new), *_inputs(m, outside, old, new)):
+                if old_node not in to_new and new_node not in to_old and _is_counted(m, old_node, new_node):
+                    to_new[old_node], to_old[new_node] = new_node, old_node
+                    waiting.append((old_node, new_node))
     yield from rematch(m, [(old, new) for old, new in to_new.items() if int(m.to_b[old]) != new], Reason.SPREAD)
 
 
 def _other_uses(m: Matching) -> Findings:
     """Unmatch variables of different use and name, and nodes of the model that were matched with gradients, with all
     nodes and scopes below their names."""
-    mine, there = (layers.variables for layers in m.layers)
+    old_uses, new_uses = (layers.variables for layers in m.layers)
     a, b = m.a.scopes, m.b.scopes
     old = [
         node
-        for node, use in mine.items()
-        if (other := int(m.to_b[node])) in there
-        and use != there[other]
+        for node, use in old_uses.items()
+        if (other := int(m.to_b[node])) in new_uses
+        and use != new_uses[other]
         and a.node_leaf_hash[node] != b.node_leaf_hash[other]
     ]
     old += _as_gradients(m)

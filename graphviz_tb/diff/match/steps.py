@@ -120,12 +120,12 @@ def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bo
             (False, side.out_edges(node), side.graph.target),
         ):
             ends = column[edges]
-            beside = scopes.is_under(around, ends) & ~scopes.is_under(row, ends) & ~side.graph.control[edges]
-            beside &= forward[ends] if is_model else True
+            is_sibling = scopes.is_under(around, ends) & ~scopes.is_under(row, ends) & ~side.graph.control[edges]
+            is_sibling &= forward[ends] if is_model else True
             partners = m.to_b[ends] if old else ends
-            for known, edge in zip(partners[beside].tolist(), edges[beside].tolist(), strict=True):
-                if exists(known):
-                    wires.add((known, int(side.edge_hash[edge]), inward))
+            for partner, edge in zip(partners[is_sibling].tolist(), edges[is_sibling].tolist(), strict=True):
+                if exists(partner):
+                    wires.add((partner, int(side.edge_hash[edge]), inward))
     return wires
 
 
@@ -168,16 +168,17 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
     for node in np.flatnonzero(~exists(partner)).tolist():
         kinds[_kind(side, node)].append(node)
     for kind, members in kinds.items():
-        for free in members if len(members) <= MAX_ALIKE_OPS else ():
+        for unmatched in members if len(members) <= MAX_ALIKE_OPS else ():
             best = max(
-                ((_score(m, free, other, is_old) - _score(m, mine, other, is_old), -mine, other)
-                 for mine in _matched_of_kind(side, kind, partner)
-                 if (other := int(partner[mine])) not in taken),
+                ((_score(m, unmatched, other, is_old) - _score(m, matched, other, is_old), -matched, other)
+                 for matched in _matched_of_kind(side, kind, partner)
+                 if (other := int(partner[matched])) not in taken),
                 default=None,
             )  # fmt: skip
             if best is not None and best[0] > 0:
-                found.append((free, best[2]) if is_old else (best[2], free))
-                taken.add(best[2])
+                _, _, new_partner = best
+                found.append((unmatched, new_partner) if is_old else (new_partner, unmatched))
+                taken.add(new_partner)
     return found
 
 
@@ -295,17 +296,17 @@ def _match_arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
 
 def _pair_called_functions(m: Matching) -> bool:
     """Pair unmatched functions that matched calls have in equal attributes; return whether there were any."""
-    taken = set(m.functions.values())
+    paired_new = set(m.functions.values())
     # A node may call several functions, by attribute (`body`, `cond`, `then_branch`).
-    there = {(call.node, call.attr): call.function for call in m.b.graph.calls}
-    paired = False
+    new_calls = {(call.node, call.attr): call.function for call in m.b.graph.calls}
+    found = False
     for call in m.a.graph.calls:
         new = int(m.to_b[call.node])
-        other = there.get((new, call.attr), -1)
-        if exists(new) and exists(other) and call.function not in m.functions and other not in taken:
+        other = new_calls.get((new, call.attr), -1)
+        if exists(new) and exists(other) and call.function not in m.functions and other not in paired_new:
             m.functions[call.function] = other
-            taken.add(other)
-            paired = True
-    if paired:
+            paired_new.add(other)
+            found = True
+    if found:
         share_classes(m)
-    return paired
+    return found

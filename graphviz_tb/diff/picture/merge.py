@@ -259,7 +259,7 @@ def _old_places(source: MatchedGraphs) -> dict[int, Where]:
     """Return the place of each old node in the merged graph."""
     old, new, functions = source.old_side, source.new_side, source.functions
     # A removed scope must not merge with an unrelated scope of its name.
-    standing = set(new.scopes.name)
+    new_scope_names = set(new.scopes.name)
     # The names of old scopes in the merged graph; rows are in preorder, so the parent's is known.
     paths: list[str] = []
     for row, parent in enumerate(old.scopes.parent.tolist()):
@@ -271,7 +271,7 @@ def _old_places(source: MatchedGraphs) -> dict[int, Where]:
         else:
             leaf = last_segment(old.scopes.name[row])
             path = f"{paths[parent]}/{leaf}" if paths[parent] else leaf
-            paths.append(f"{path} (old)" if path in standing else path)
+            paths.append(f"{path} (old)" if path in new_scope_names else path)
     taken = set(new.node_places)
     numbers: dict[Where, int] = {}
     places: dict[int, Where] = {}
@@ -332,10 +332,10 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
     if change.kind in ("changed", "rewired"):
         words = _brief_change(change)
         # The nodes of a replacement are marked; its users are only reconnected.
-        exchanged = bool(edits.added or edits.removed)
-        for _, node in edits.inputs if exchanged else ():
+        is_replacement = bool(edits.added or edits.removed)
+        for _, node in edits.inputs if is_replacement else ():
             merged.beside.setdefault(_new_place(source, node), "reconnected")
-        node_lines = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
+        node_lines = [(node, words) for _, node in (*edits.ops, *(() if is_replacement else edits.inputs))]
         # Each further setting is at the nodes with that attribute.
         parts = {part.key: part for part in reversed(change.further_settings) if part.key != change.key}
         words_by_key = {key: _brief_setting(part) for key, part in parts.items()}
@@ -446,9 +446,7 @@ def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, 
             if exists(after):
                 merged.gained.add((where, int(source.new.slot[after])))
             if exists(before):
-                origin = names[int(source.old.source[before])]
+                _, origin = names[int(source.old.source[before])]
                 key = source.old.keys[source.old.key[before]]
                 merged.lost.add((where, len(nodes[where].input)))
-                nodes[where].input.append(
-                    f"^{origin[1]}" if wire.control else f"{origin[1]}:{key}" if key != "0" else origin[1]
-                )
+                nodes[where].input.append(f"^{origin}" if wire.control else f"{origin}:{key}" if key != "0" else origin)

@@ -251,20 +251,20 @@ def first_picture(
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
-    alike = alike_stacks(hierarchy, painter.sign, painter.words)
-    settings, layers = (alike.union(_scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
+    stacks = alike_stacks(hierarchy, painter.sign, painter.words)
+    settings, layers = (stacks.union(_scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     tried: list[RowPath] | None = None
-    for most, closed in ((MAX_BOXES_TO_CHANGES, settings), *((room, layers) for room in BOX_LIMITS)):
-        opened, left = ways_to_changes(hierarchy, painter.sign, shown, most, closed)
+    for max_boxes, closed in ((MAX_BOXES_TO_CHANGES, settings), *((limit, layers) for limit in BOX_LIMITS)):
+        opened, hidden = ways_to_changes(hierarchy, painter.sign, shown, max_boxes, closed)
         if opened == tried:
             continue
         paths = tuple(path_address(hierarchy, path) for path in opened)
         tried, drawn = opened, coloured.picture(replace(options, open=paths))
         # Names are legible if the whole sheet is fitted to a screen.
-        fitted = max(drawn.scene.width / SCREEN_PX[0], drawn.scene.height / SCREEN_PX[1])
-        if MIN_LEGIBLE_PX * fitted <= NAME_PX:
+        scale = max(drawn.scene.width / SCREEN_PX[0], drawn.scene.height / SCREEN_PX[1])
+        if MIN_LEGIBLE_PX * scale <= NAME_PX:
             break
-    return drawn, left
+    return drawn, hidden
 
 
 def _diff_title(changes: Comparison) -> str:

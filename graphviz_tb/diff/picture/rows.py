@@ -68,15 +68,15 @@ def group_signs(
     # Signs spread from ops to groups, and from functions to their calls, until no new call gets a sign.
     _sign_groups(hierarchy, signs, moved)
     calls = _calls_by_function(hierarchy)
-    fresh = [body for body in calls if signs[body]]
-    for left in reversed(range(MAX_MARKED_CALLS)):
-        called = sorted({row for body in fresh for row in calls.pop(body) if not signs[row]})
-        if not called or not left:
+    changed_bodies = [body for body in calls if signs[body]]
+    for rounds_left in reversed(range(MAX_MARKED_CALLS)):
+        called = sorted({row for body in changed_bodies for row in calls.pop(body) if not signs[row]})
+        if not called or not rounds_left:
             break
         for row in called:
             signs[row] = HOLDS_SIGN
             words.setdefault(row, "function changed")
-        fresh = [row for row in _hold_called(hierarchy, signs, called) if row in calls]
+        changed_bodies = [row for row in _hold_called(hierarchy, signs, called) if row in calls]
     _say_groups(hierarchy, signs, words, away)
     # Calls at the bound are marked, but not the groups around them.
     for row in called:
@@ -153,20 +153,20 @@ def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], 
     row_at = {place: row for row, place in enumerate(where) if place is not None}
     edited = np.zeros(len(hierarchy.name), np.int64)
     edited[[row for place in merged.edited if (row := row_at.get(place, -1)) >= 0]] = 1
-    left = _counts_below(hierarchy, edited)
-    found: dict[int, list[str]] = {}
+    other_edits = _counts_below(hierarchy, edited)
+    words_by_row: dict[int, list[str]] = {}
     for words, places in merged.places:
         of_change = np.zeros(len(edited), np.int64)
         of_change[[row for place in places if (row := row_at.get(place, -1)) >= 0]] = 1
         inside = _counts_below(hierarchy, of_change & edited)
-        some = (inside > 0) & (inside < inside[0]) & ~exists(hierarchy.node)
+        blocks = (inside > 0) & (inside < inside[0]) & ~exists(hierarchy.node)
         around_all = np.flatnonzero((inside == inside[0]) & (inside > 0) & ~exists(hierarchy.node))
-        some[around_all[-1:]] = True  # the innermost, since rows are in preorder
-        some[0] = False
-        left[some] -= inside[some]
-        for row in np.flatnonzero(some).tolist():
-            found.setdefault(row, []).append(words)
-    return {row: lines for row, lines in found.items() if left[row] <= 0}
+        blocks[around_all[-1:]] = True  # the innermost, since rows are in preorder
+        blocks[0] = False
+        other_edits[blocks] -= inside[blocks]
+        for row in np.flatnonzero(blocks).tolist():
+            words_by_row.setdefault(row, []).append(words)
+    return {row: lines for row, lines in words_by_row.items() if other_edits[row] <= 0}
 
 
 def _counts_below(hierarchy: Hierarchy, column: np.ndarray) -> np.ndarray:
@@ -242,16 +242,16 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     node_at = {place: int(hierarchy.node[row]) for row, place in enumerate(where) if place is not None}
     # Edges are found by binary search for node and slot, since a node may have a hundred thousand inputs.
     wired = np.array([(node_at[place], slot, state) for (place, slot), state in inputs.items()], np.int64)
-    low = min(int(np.min(wired[:, 1])), int(np.min(graph.slot, initial=0)))
-    width = max(int(np.max(wired[:, 1])), int(np.max(graph.slot, initial=0))) - low + 1
+    nodes, slots, new_states = wired.T
+    low = min(int(np.min(slots)), int(np.min(graph.slot, initial=0)))
+    width = max(int(np.max(slots)), int(np.max(graph.slot, initial=0))) - low + 1
     wanted, edges = (
-        node.astype(np.int64) * width + slot - low
-        for node, slot in ((wired[:, 0], wired[:, 1]), (graph.target, graph.slot))
+        node.astype(np.int64) * width + slot - low for node, slot in ((nodes, slots), (graph.target, graph.slot))
     )
     order = np.argsort(wanted)
     place = np.minimum(np.searchsorted(wanted, edges, sorter=order), len(order) - 1)
     found = wanted[order[place]] == edges
-    states[found] = wired[order[place[found]], 2]
+    states[found] = new_states[order[place[found]]]
     return states
 
 
@@ -369,7 +369,7 @@ def ways_to_changes(
     groups = GroupPaths(hierarchy)
     opened: dict[RowPath, None] = {}
     # By group and sign: the number of open groups when a row there did not fit. Until that changes, none fits.
-    full: dict[tuple[GroupPath | None, str], int] = {}
+    count_when_full: dict[tuple[GroupPath | None, str], int] = {}
     boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
     firsts = (
         (number, row, MAX_BOXES_PER_CHANGE)
@@ -379,16 +379,16 @@ def ways_to_changes(
     others = ((number, row, most) for number, rows in enumerate(shown) for row in rows[number < MAX_OPENED_CHANGES :])
     for number, row, room in chain(firsts, others):
         around = groups.innermost_group(row)
-        if full.get((around, signs[row])) == len(opened):
+        if count_when_full.get((around, signs[row])) == len(opened):
             continue
         new_groups = [group for group in _groups_around(around, signs[row], signs, closed) if group not in opened]
-        more = sum(groups.boxes(group[-1]) for group in new_groups)
+        added_boxes = sum(groups.boxes(group[-1]) for group in new_groups)
         # A row that does not fit is skipped, since a later one may fit.
-        if new_groups and opened and boxes + more > room:
-            full[around, signs[row]] = len(opened)
+        if new_groups and opened and boxes + added_boxes > room:
+            count_when_full[around, signs[row]] = len(opened)
             continue
         unseen.discard(number)
-        boxes += more
+        boxes += added_boxes
         opened.update(dict.fromkeys(new_groups))
     return list(opened), len(unseen)
 

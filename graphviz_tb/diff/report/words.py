@@ -307,8 +307,8 @@ def change_facts(change: Change) -> Iterator[str]:
     if len(wires) > MAX_WIRES:
         yield f"and {format_counted_noun(len(wires) - MAX_WIRES, 'other wire')}"
     if consequence_words(change):
-        own = _place_of_own_weights(change)
-        names = [place[1 if own is None and place[1] is not None else own or 0] or "" for place in change.also]
+        own = _place_of_own_weights(change)  # 0: the old name counts, 1: the new one, None: the new one if there is one
+        names = [(old if own == 0 or (own is None and new is None) else new) or "" for old, new in change.also]
         shown = ", ".join(names[:MAX_PLACES]) + (", …" if len(names) > MAX_PLACES else "")
         yield f"and {format_counted_noun(len(names), 'other place')}: {shown}"
 
