@@ -14,7 +14,7 @@ from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.training import (
     FLOAT_DTYPES,
     Bodies,
-    is_integer_update,
+    is_integer_op,
     nodes_only_before,
     training_of,
 )
@@ -76,7 +76,7 @@ class TrainingParts:
         kept[ends[ends >= 0]] = True
         # Ops that initialise or restore these variables; counters of steps belong to any optimizer.
         variables = [
-            node for node in self.bodies.uses if kept[node] and outside[node] and not is_integer_update(self.side, node)
+            node for node in self.bodies.uses if kept[node] and outside[node] and not is_integer_op(self.side, node)
         ]
         writes = np.isin(self.bodies.layers.written_variables, variables) & outside
         kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
@@ -274,8 +274,8 @@ class TrainingParts:
                 if source in seen:
                     continue
                 seen.add(source)
-                if self.bodies.gradient[source]:
-                    gradients += 1
+                if self.bodies.gradient[source]:  # a table's gradient comes with the numbers of its rows
+                    gradients += not is_integer_op(self.side, source, "T")
                 elif self.bodies.outside[source]:
                     op = graph.op_types[graph.op[source]]
                     types.add(op)
