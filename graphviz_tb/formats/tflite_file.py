@@ -50,6 +50,7 @@ WORDS: dict[str, Sequence[str]] = {
     "combiner": ("sum", "mean", "sqrtn"),
     "dtype": DTYPES,
 }
+DEBUG_INFO_FIELD = 6  # of a NodeDef: the nodes that it was made from
 SUBGRAPH = "subgraph"  # the kind of a field with the number of a subgraph
 
 
@@ -421,8 +422,8 @@ def _operators(tables: _TableColumns, codes: Sequence[tuple[str, bool]], file: _
         if custom and length:
             file.take(length)
             # Only the op can read these bytes; the checksum shows whether they differ.
-            own = _with_sorted_attributes(file.data[start : start + length])
-            options["custom_options"] = f"{length:,} bytes, CRC-32 {crc32(own):08x}"
+            own = _settings_of_op(file.data[start : start + length])
+            options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(own):08x}"
         for union, kinds, given in unions:
             table, fields = given[at], known.get(f"{union}.{kinds[at]}", ())
             if table is not None and fields:
@@ -430,13 +431,13 @@ def _operators(tables: _TableColumns, codes: Sequence[tuple[str, bool]], file: _
         yield LiteOperator(op, custom, inputs, outputs, options, bodies)
 
 
-def _with_sorted_attributes(own: bytes) -> bytes:
-    """Return the settings of a TensorFlow op (its type and its NodeDef) with the attributes in sorted order, which
-    varies between conversions. Other settings are returned unchanged.
+def _settings_of_op(own: bytes) -> bytes:
+    """Return the NodeDef in the settings of a TensorFlow op, with the attributes in sorted order and without notes for
+    debugging, which vary between conversions. Other settings are returned unchanged.
 
-    >>> ways = [b"\\x01X\\0\\x0b\\x12\\x01X" + both for both in (b"*\\2aa*\\2bb", b"*\\2bb*\\2aa")]
-    >>> ways[0] == _with_sorted_attributes(ways[0]) == _with_sorted_attributes(ways[1]), _with_sorted_attributes(b"a")
-    (True, b'a')
+    >>> ways = [b"\\x01X\\0\\x0e\\x12\\x01X" + both for both in (b"*\\2aa*\\2bb2\\1c", b"*\\2bb*\\2aa2\\1d")]
+    >>> {_settings_of_op(way) for way in ways}, _settings_of_op(b"a")
+    ({b'\\x12\\x01X*\\x02aa*\\x02bb'}, b'a')
     """
     op = own[1 : own[0] + 1]
     start = own.find(b"\x12%c%s" % (own[0], op), len(op)) if 0 < len(op) == own[0] < 0x80 else -1
@@ -445,7 +446,7 @@ def _with_sorted_attributes(own: bytes) -> bytes:
         with suppress(CutError):
             fields = sorted((field.number, own[field.start : field.last]) for field in wire_fields(own, start, stop))
             if fields and stop <= len(own):
-                return own[:start] + b"".join(part for _, part in fields) + own[stop:]
+                return b"".join(part for number, part in fields if number != DEBUG_INFO_FIELD)
     return own
 
 

@@ -221,3 +221,30 @@ def test_the_result_op_of_another_output_follows_from_the_signature(turned: bool
     (change,) = diff(*(pair[::-1] if turned else pair))
     assert change.kind == "signature-changed"
     assert [behind.kind for behind in change.consequences] == ["removed" if turned else "added"]
+
+
+@pytest.mark.parametrize("names", [("scores", "boxes"), ("145", "143")])  # of a tracer, or the author's
+@pytest.mark.parametrize("edit", ["", "act", "size"])
+def test_outputs_in_another_order_are_an_edit_beside_any_other(edit: str, names: tuple[str, str]) -> None:
+    """x ─▶ act ─▶ scores of 5 and boxes of 6 numbers, returned the other way round"""
+
+    def network(act: str, size: int, *order: int) -> bytes:
+        nodes = (
+            NodeValue(name="act", op_type=act, inputs=("x",), outputs=("f",)),
+            *(
+                NodeValue(name=f"head{i}", op_type="MatMul", inputs=("f", f"w{i}"), outputs=(name,))
+                for i, name in enumerate(names)
+            ),
+        )
+        sizes = size, 6
+        outputs = tuple(value(names[i], 2, sizes[i]) for i in order)
+        weights = tuple(floats(f"w{i}", 4, each) for i, each in enumerate(sizes))
+        return bytes_of(GraphValue("g", nodes, weights, inputs=(value("x", 2, 4),), outputs=outputs))
+
+    old, new = network("Relu", 5, 0, 1), network("Tanh" if edit == "act" else "Relu", 7 if edit == "size" else 5, 1, 0)
+    changes = diff(old, new)
+    order = f"{', '.join(names)} → {', '.join(names[::-1])}  in another order"
+    words = [order, *{"act": ["Relu → onnx::Tanh"], "size": ["units 5 → 7"]}.get(edit, [])]
+    text = changes.explain()
+    assert [each for each in words if each not in text] == []
+    assert len(list(changes)) == len(words)

@@ -85,3 +85,17 @@ def test_a_number_in_the_place_of_a_weight_hides_behind_no_edit_of_the_training(
     assert len(changes) == 2
     assert any(change.name == "add" for change in changes)
     assert "stddev 0.75 → 0.5" in changes.explain() if turned else "stddev 0.5 → 0.75" in changes.explain()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_largest_gradient_of_a_table_is_no_clip_of_all_gradients(turned: bool) -> None:
+    """The gradient of a table has rows and their numbers, which are two gradients of one variable."""
+    dense = ("gradients/rows Reshape x", "dense UnsortedSegmentSum noisy gradients/rows")
+    largest = ("u VarHandleOp", "u/Read ReadVariableOp u", "u/Mul Mul m/decay u/Read", "u/Max Maximum u/Mul dense",
+               "u/Assign AssignVariableOp u u/Max", "divided RealDiv dense u/Max")  # fmt: skip
+    pair = step("dense", dense), step("divided", dense + largest)
+    for each in pair:
+        next(node for node in each.node if node.name == "gradients/rows").attr["T"].type = 3
+    changes = diff(*(pair[::-1] if turned else pair))
+    assert len(changes) == 1
+    assert "clipping" not in changes.explain()

@@ -480,9 +480,12 @@ def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Chan
         for sizes in {(str(part.old), str(part.new)) for part in (cause.setting.as_parts if cause.setting else ())}:
             causes_by_sizes[sizes].append(number)
     resizing = next((number for number in numbers if _may_resize(m, causes[number])), numbers[0])
+    trained = {number for number in numbers if _is_of_training(m, causes[number])}
     for change in behind:
         causes_of_size = next((causes_by_sizes[sizes] for sizes in _sizes(change) if sizes in causes_by_sizes), [])
-        leaf = next((leaf for leaf in leaves if leaf in change.name), "")
+        # No difference of the model follows from the training.
+        unable = trained if trained and change.setting and not _is_of_training(m, change) else ()
+        leaf = next((leaf for leaf in leaves if leaf in change.name and cause_by_leaf[leaf] not in unable), "")
         default = causes_of_size[0] if causes_of_size else resizing if change.setting else numbers[0]
         by_cause[default if len(causes_of_size) == 1 else cause_by_leaf.get(leaf, default)].append(change)
     return [
@@ -492,15 +495,25 @@ def attach_consequences(m: Matching, causes: list[Change], behind: Sequence[Chan
 
 
 def _may_resize(m: Matching, change: Change) -> bool:
-    """Return whether a change may change sizes: it is neither a dtype nor only of elementwise ops."""
-    if change.key == "dtype":
-        return False
+    """Return whether a change may change sizes: it is neither a dtype, nor only of elementwise ops or of the
+    training."""
     edits = change.edits
+    if change.key == "dtype" or _is_of_training(m, change):
+        return False
     old, new = zip(*edits.ops, strict=True) if edits.ops else ((), ())
     ops = {
         side.op_type(node) for side, own in ((m.a, (*edits.removed, *old)), (m.b, (*edits.added, *new))) for node in own
     }
     return not ops or not all(is_elementwise(op) for op in ops - VALUE_PLUMBING)
+
+
+def _is_of_training(m: Matching, change: Change) -> bool:
+    """Return whether a change only concerns the training: how a Keras model is compiled has no nodes, and other nodes
+    do not lead to a result of the model."""
+    nodes = [(layers, change.edits.nodes_of(bool(new))) for new, layers in enumerate(m.layers)]
+    if not any(own for _, own in nodes):
+        return change.edits == NodeEdits()
+    return not any(layers.forward[own].any() for layers, own in nodes)
 
 
 def _sizes(change: Change) -> list[tuple[str, str]]:

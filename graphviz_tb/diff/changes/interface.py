@@ -23,7 +23,16 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import RECORDED_WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity, unmatched_change
-from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting, Sides, SignaturePort, WholeSignature
+from graphviz_tb.model.change_content import (
+    FunctionSignature,
+    LayerOrder,
+    Ports,
+    Rewiring,
+    Setting,
+    Sides,
+    SignaturePort,
+    WholeSignature,
+)
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
@@ -116,6 +125,9 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
         if ports:
             # Signatures that differ in the same way are one change.
             names_by_ports[ports].append(name)
+        if order := _other_order(m, before, after):
+            rewiring = Rewiring((), order=order)
+            changes.append(Change("rewired", "signature", name, name, len(order.old), rewiring))
     for ports, (name, *others) in names_by_ports.items():
         also = tuple((other, other) for other in others)
         changes.append(Change("signature-changed", "signature", name, name, len(ports), Ports(ports), also))
@@ -145,10 +157,18 @@ def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence
     """Return the new tensors by key. A renumbered tensor (`keras_tensor_9`), and one whose node was renamed, has the
     key of its old counterpart."""
     old_keys, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
-    numbered = [[spec for spec in specs if spec.key.isdecimal()] for specs in (old, new)]
+    counted = [[spec for spec in specs if COUNTER_OF_TRACER.search(spec.key)] for specs in (old, new)]
+    pairs = _pair_by_node(m, *counted)
+    paired = {(side, spec) for pair in pairs for side, spec in enumerate(pair)}
+    numbered = [
+        [spec for spec in specs if spec.key.isdecimal() and (side, spec) not in paired]
+        for side, specs in enumerate(counted)
+    ]
     if len(numbered[0]) == len(numbered[1]):  # numbers are no names: they have an order
-        by_key = {key: spec for key, spec in by_key.items() if not key.isdecimal()}
-        by_key |= {mine.key: other for mine, other in zip(*numbered, strict=True)}
+        pairs += zip(*numbered, strict=True)
+    for _, other in pairs:
+        by_key.pop(other.key)
+    by_key |= {mine.key: other for mine, other in pairs}
     nodes = {m.b.index.get((0, spec.key), -2): spec.key for spec in new if spec.key not in old_keys}
     for spec in old:
         node = m.a.index.get((0, spec.key), -1)
@@ -164,6 +184,35 @@ def _match_counted_tensors(m: Matching, old: Sequence[TensorSpec], new: Sequence
             # In the order of the signature: the first new key is the first removed one.
             by_key[removed_keys[_without_counter(spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
+
+
+def _pair_by_node(
+    m: Matching, old: Sequence[TensorSpec], new: Sequence[TensorSpec]
+) -> list[tuple[TensorSpec, TensorSpec]]:
+    """Return the old and new tensors that come from the same output of matched nodes."""
+    made: dict[tuple[int, str], list[TensorSpec]] = defaultdict(list)
+    for spec in reversed(new):
+        node, _, output = spec.tensor.partition(":")
+        made[m.b.index.get((0, node), -2), output].append(spec)
+    pairs = []
+    for spec in old:
+        node, _, output = spec.tensor.partition(":")
+        mine = m.a.index.get((0, node), -1)
+        if exists(mine) and (others := made.get((int(m.to_b[mine]), output))):
+            pairs.append((spec, others.pop()))
+    return pairs
+
+
+def _other_order(m: Matching, old: Signature, new: Signature) -> LayerOrder | None:
+    """Return the outputs of an exported program that have another order, by their old names; a dictionary of outputs
+    has none."""
+    if not m.b.graph.is_exported:
+        return None
+    partners = _match_counted_tensors(m, old.outputs, new.outputs)
+    place = {spec: place for place, spec in enumerate(new.outputs)}
+    before = tuple(spec.key for spec in old.outputs if spec.key in partners)
+    after = tuple(sorted(before, key=lambda key: place[partners[key]]))
+    return LayerOrder(before, after) if before != after else None
 
 
 def _without_counter(key: str) -> str:

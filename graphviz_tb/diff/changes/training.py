@@ -81,7 +81,7 @@ def training_of(layers: Layers) -> TrainedVariables:
         variable = next(iter(graph.source[side.in_edges(node)].tolist()), node)
         if (
             not layers.forward[variable]
-            or is_integer_update(side, node)
+            or is_integer_op(side, node)
             or layers.layer_of_node(variable) == layers.layer_of_node(node)
         ):
             continue
@@ -156,10 +156,11 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def is_integer_update(side: GraphColumns, node: int) -> bool:
-    """Return whether an update is of integers: counters and states of random generators are not trained."""
+def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
+    """Return whether an op is one of integers, by an attribute. Updates of integers are counters and states of random
+    generators, which are not trained."""
     definition = side.graph.node_def(node)
-    return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in INTEGER_DTYPES
+    return definition is not None and key in definition.attr and definition.attr[key].type in INTEGER_DTYPES
 
 
 def training_changes(m: Matching) -> list[Change]:

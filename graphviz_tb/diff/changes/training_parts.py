@@ -14,7 +14,7 @@ from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.training import (
     FLOAT_DTYPES,
     Bodies,
-    is_integer_update,
+    is_integer_op,
     nodes_only_before,
     training_of,
 )
@@ -76,7 +76,7 @@ class TrainingParts:
         mask[used[used >= 0]] = True
         # Ops that initialise or restore these variables; counters of steps belong to any optimizer.
         variables = [
-            node for node in self.bodies.uses if mask[node] and outside[node] and not is_integer_update(self.side, node)
+            node for node in self.bodies.uses if mask[node] and outside[node] and not is_integer_op(self.side, node)
         ]
         writes = np.isin(self.bodies.layers.written_variables, variables) & outside
         mask |= writes | nodes_only_before(self.bodies.layers, outside, mask | writes)
@@ -219,7 +219,7 @@ class TrainingParts:
     def rate_ops(self) -> Bools:
         """Return which nodes compute the learning rate: those that lead to this input of an update; if updates have
         none, the nodes before updates that no gradient reaches, outside of the optimizer's scopes."""
-        graph, scopes = self.side.graph, self.side.scopes
+        graph = self.side.graph
         candidates: Bools = self.before & ~self.behind & ~self.updates
         rates = np.zeros(len(graph), bool)
         for node in self.training.updates:
@@ -229,12 +229,15 @@ class TrainingParts:
         if rates.any():
             data = ~graph.control & candidates[graph.source] & candidates[graph.target]
             return reachable_mask(rates, graph.target[data], graph.source[data]) & candidates
-        updates = list(self.training.updates)
-        optimizer = shared_scope([graph.name[node] for node in updates])
-        excluded = {scopes.name[row] for row in scopes.of_node[updates].tolist()} | {"", optimizer}
         computing = (node for node in np.flatnonzero(candidates).tolist() if not self.bodies.is_plumbing(node))
-        rates[[node for node in computing if self._scope(node) not in excluded]] = True
+        rates[[node for node in computing if self._scope(node) not in self._own_scopes]] = True
         return rates
+
+    @cached_property
+    def _own_scopes(self) -> set[str]:
+        """The scopes of updates, that of the whole optimizer, and the root."""
+        updates = list(self.training.updates)
+        return {*map(self._scope, updates), "", shared_scope([self.side.graph.name[node] for node in updates])}
 
     def _scope(self, node: int) -> str:
         row = int(self.side.scopes.of_node[node])
@@ -248,12 +251,12 @@ class TrainingParts:
         rates = np.flatnonzero(self.rate_ops).tolist()
         loud = [node for node in rates if not self.bodies.is_plumbing(node)]
         around = Counter(scope for scope in map(self._scope, loud) if scope)
-        if not around:
+        shared = shared_scope([f"{scope}/" for scope in around.elements()])
+        if shared in self._own_scopes:  # no schedule: an optimizer computes numbers in several places
             made = filter(None, map(self.side.graph.node_def, rates))
             numbers = {str(tensor_numbers(each.attr["value"].tensor)) for each in made if each.op in CONSTANT_OPS}
             known = numbers.pop() if len(numbers) == 1 else "constant"
             return "variable" if keeps_rate_in_variable(self.bodies.layers) else known
-        shared = shared_scope([f"{scope}/" for scope in around.elements()])
         return without_counters(last_segment(shared))
 
     def setting(self, part: str) -> tuple[str, str | bool]:
@@ -274,8 +277,8 @@ class TrainingParts:
                 if source in seen:
                     continue
                 seen.add(source)
-                if self.bodies.gradient[source]:
-                    gradients += 1
+                if self.bodies.gradient[source]:  # a table's gradient comes with the numbers of its rows
+                    gradients += not is_integer_op(self.side, source, "T")
                 elif self.bodies.outside[source]:
                     op = graph.op_types[graph.op[source]]
                     types.add(op)
