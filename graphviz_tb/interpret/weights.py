@@ -432,7 +432,8 @@ def _frozen_weight_origins(
     placed = weight_slot_edges(graph) & (origin[graph.source] >= 0)
     placed &= ~_edges_multiplied_by_weight(graph, known) | known[graph.source]
     # With a read like "w/read" even a single number is a weight.
-    read_alone = {*distinct_values(graph.source[read]).tolist(), *roles}
+    named = distinct_values(graph.source[read]).tolist()
+    read_alone = {*named, *roles}
     given = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
     certain = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
     # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
@@ -448,6 +449,7 @@ def _frozen_weight_origins(
     if literal:
         tables = looked_up_tables(graph, origin)
         weights = [node for node in weights if node in read_alone or node in tables]
+    weights += [node for node in named if not _constant_sizes(graph, node) and is_stored(graph, node)]
     if reads.distinguish_weights:
         weights = [*{*weights, *reads.read.tolist()}]
     kept = np.zeros(len(graph), bool)
