@@ -598,3 +598,35 @@ def test_newer_version_has_a_notice() -> None:
     assert [each.code for each in load(graph, ir_version=99).notices] == ["newer-version"]
     (notice,) = load(graph, opsets=(Opset("", 999), Opset("org.example", 1))).notices
     assert notice.message.startswith("opset 999 of ONNX is newer")
+
+
+def test_a_kernel_that_the_exporter_computed_may_be_a_copy() -> None:
+    """`x @ w`, then `@ w.t()` or `@ w.expand(…)`: the file has both, and the second call has no parameter."""
+    for name in ("t", "expand_1"):
+        graph = GraphValue(
+            nodes=(
+                _in_module(node("MatMul", "x w", "a"), "", "", "matmul(%x, %p_w)"),
+                _in_module(node("MatMul", f"a {name}", "y"), "", "", f"matmul(%a, %{name})"),
+            ),
+            initializers=(floats("w", 3, 4), floats(name, 4, 3)),
+            inputs=(value("x", 1, 3),),
+            outputs=(value("y", 1, 3),),
+            metadata=listed("w"),
+        )
+        cost = load(graph, producer="pytorch").cost.under(0)
+        assert (cost.bound_word("parameters"), cost.parameters) == ("at most ", 24)
+
+
+@each(("numbers", "word", "count"), [((0.0,) * 4, "at least ", 12), ((0.5, 0.25, 2.0, 1.0), "about ", 16)])
+def test_a_literal_that_a_product_takes_is_a_state_or_may_be_a_weight(
+    numbers: tuple[float, ...], word: str, count: int
+) -> None:
+    literal = TensorValue("/cell/Constant_output_0", (1, 4), 1, struct.pack("<4f", *numbers))
+    graph = GraphValue(
+        nodes=(node("Gemm", "/cell/Constant_output_0 cell.weight_hh", "h"), node("Add", "h x", "y")),
+        initializers=(floats("cell.weight_hh", 4, 3), literal),
+        inputs=(value("x", 1, 3),),
+        outputs=(value("y", 1, 3),),
+    )
+    cost = load(graph, producer="pytorch").cost.under(0)
+    assert (cost.bound_word("parameters"), cost.parameters) == (word, count)
