@@ -455,7 +455,7 @@ class BlockReader:
         kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
-            doubtful = numbers.may_hold_weights(value, tensor)
+            doubtful = numbers.may_hold_weights(self.key, value, tensor)
             self.builder.add_constant(
                 value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=doubtful
             )

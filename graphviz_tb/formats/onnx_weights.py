@@ -232,6 +232,10 @@ class StoredTensorUses:
         """Return whether the exporter recorded the calls of the ops that use a value."""
         return any(has_call_record(node) for node, _ in self._first_users(None, value))
 
+    def is_operand(self, block: BlockKey, value: str) -> bool:
+        """Return whether an op computes with a value, which is not only a setting: a scale, or the limit of a clip."""
+        return any(not setting_input_name(op_type(node), slot) for node, slot in self._first_users(block, value))
+
     def is_looked_up(self, block: BlockKey, value: str) -> bool:
         """Return whether an op looks up rows of a stored tensor."""
         users = self._first_users(block, value)
@@ -354,13 +358,14 @@ class StoredNumbers:
         self.data, self.uses = data, uses
         self._meter = Meter(MAX_COMPARED_TENSOR_BYTES)
 
-    def may_hold_weights(self, value: str, tensor: TensorValue) -> bool:
-        """Return whether a constant may be computed from weights: it has a generated name, and more than two distinct
-        values (a mask has one or two)."""
+    def may_hold_weights(self, block: BlockKey, value: str, tensor: TensorValue) -> bool:
+        """Return whether a constant may be a weight, or computed from weights: it has more than two distinct values (a
+        mask has one or two), and no name in a program of PyTorch, whose named tensors are known."""
         if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or LITERAL_NAME.fullmatch(value):
             return False
         # An exporter that records calls names a computed constant after a call: `neg_1`.
-        if not is_generated_name(value) and not self.uses.is_in_calls(value):
+        is_named = self.uses.from_pytorch and not is_generated_name(value) and not self.uses.is_in_calls(value)
+        if is_named or not self.uses.is_operand(block, value):
             return False
         elements = self._elements(tensor)
         if elements is None:

@@ -630,3 +630,37 @@ def test_a_literal_that_a_product_takes_is_a_state_or_may_be_a_weight(
     )
     cost = load(graph, producer="pytorch").cost.under(0)
     assert (cost.bound_word("parameters"), cost.parameters) == (word, count)
+
+
+def test_a_tensor_of_another_producer_that_may_be_a_weight_makes_the_count_a_lower_bound() -> None:
+    """A token and positions beside a product; scales of a quantised tensor are settings."""
+    nodes = (
+        node("Concat", "cls x", "h", axis=1),
+        node("Add", "h pos", "k"),
+        node("QuantizeLinear", "k s z", "q", axis=2),
+        node("DequantizeLinear", "q s z", "d", axis=2),
+        node("MatMul", "d w", "y"),
+    )
+    quantised = floats("s", 8), TensorValue("z", (8,), 3, bytes(8))
+    words = []
+    for left_out in ((), ("cls", "pos")):
+        tensors = (floats("cls", 1, 1, 8), floats("pos", 1, 5, 8), floats("w", 8, 3), *quantised)
+        graph = GraphValue(
+            nodes=nodes,
+            initializers=tuple(each for each in tensors if each.name not in left_out),
+            inputs=(value("x", 1, 4, 8), *(value(name, 1, 5, 8) for name in left_out)),
+            outputs=(value("y", 1, 5, 3),),
+        )
+        cost = load(graph).cost.under(0)
+        words.append((cost.bound_word("parameters"), cost.parameters))
+    assert words == [("at least ", 24), ("", 24)]
+
+
+def test_peepholes_of_a_recurrent_cell_are_parameters() -> None:
+    graph = GraphValue(
+        nodes=(node("LSTM", "x w r b - - - p", "y", hidden_size=5),),
+        initializers=(floats("w", 1, 20, 4), floats("r", 1, 20, 5), floats("b", 1, 40), floats("p", 1, 15)),
+        inputs=(value("x", 7, 3, 4),),
+        outputs=(value("y", 7, 1, 3, 5),),
+    )
+    assert load(graph).cost.under(0).parameters == 20 * 9 + 40 + 15
