@@ -48,7 +48,6 @@ from graphviz_tb.formats.onnx_scopes import (
     names_in_calls,
     other_name_in_call,
     parameters_of_call,
-    parameters_of_program,
     place_of_node,
     stack_trace,
     with_module_of_kernel,
@@ -172,7 +171,7 @@ class ModelReader:
     def _note_missing_parameters(self) -> None:
         """Mark weights of ops whose recorded calls have parameters that are missing from the file."""
         graph = self.model.graph
-        listed = parameters_of_program(graph) if graph is not None else {}
+        listed = self.uses.listed
         known = (
             {name_form_in_calls(name) for name in self.builder.weight_names()}
             if self.call_parameters or listed
@@ -456,7 +455,7 @@ class BlockReader:
         kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
-            may_be_weights = numbers.may_hold_weights(value, tensor)
+            may_be_weights = numbers.may_hold_weights(self.key, value, tensor)
             self.builder.add_constant(
                 value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=may_be_weights
             )
@@ -472,7 +471,7 @@ class BlockReader:
                     name, place, attributes["tied"] = table, (scope, WEIGHT_ATTRIBUTES["kernel"]), True
                 else:
                     attributes[MAY_REPEAT] = table
-            elif numbers.may_be_norm_bias(value, use) or numbers.may_be_buffer(value, use):
+            elif numbers.may_count_too_much(value, use):
                 attributes[MAY_REPEAT] = ""
             name = name or self.model.weight_name(value, use)
             buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(value, use)

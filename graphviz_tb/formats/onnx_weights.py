@@ -27,7 +27,9 @@ from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     has_call_record,
     is_generated_name,
+    name_form_in_calls,
     parameters_of_call,
+    parameters_of_program,
     stored_kind,
 )
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
@@ -44,6 +46,7 @@ CARRIERS = frozenset({
 })  # fmt: skip
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
 COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
+LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
 NEVER_WEIGHTS = frozenset(("", "string", "bool", "int64", "uint64"))  # types
 PACKED_KERNEL = "packed_kernel"
@@ -130,6 +133,7 @@ class StoredTensorUses:
 
     def __init__(self, model: ModelValue) -> None:
         self.from_pytorch = model.producer == "pytorch"
+        self.listed = parameters_of_program(model.graph) if model.graph is not None else {}
         self.functions = {(each.domain, each.name, each.overload): each for each in model.functions}
         self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
         self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
@@ -228,6 +232,10 @@ class StoredTensorUses:
         """Return whether the exporter recorded the calls of the ops that use a value."""
         return any(has_call_record(node) for node, _ in self._first_users(None, value))
 
+    def is_operand(self, block: BlockKey, value: str) -> bool:
+        """Return whether an op computes with a value, which is not only a setting: a scale, or the limit of a clip."""
+        return any(not setting_input_name(op_type(node), slot) for node, slot in self._first_users(block, value))
+
     def is_looked_up(self, block: BlockKey, value: str) -> bool:
         """Return whether an op looks up rows of a stored tensor."""
         users = self._first_users(block, value)
@@ -316,7 +324,10 @@ def _recorded_slot(node: NodeValue, value: str) -> str:
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     """Return whether a vector with a generated name has no effect on a normalised value: a scale of ones, or an offset
-    of zeros."""
+    of zeros; or whether a literal repeats one number, like an initial state of zeros."""
+    if LITERAL_NAME.fullmatch(value):
+        content, size = tensor.content() or b"", element_size(tensor.dtype)
+        return len(content) > size and content == content[:size] * (len(content) // size)
     form = NEUTRAL_FORMS.get(slot)
     content = tensor.content() if form is not None and is_generated_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))
@@ -331,9 +342,9 @@ def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
 #   may_hold_weights   wpe.weight ─▶ onnx::Add_900              computed from weights or from literals         at least
 #   shared_table       wte.weight [V, D] ─▶ MatMul_955 [D, V]   a copy; exactly if equal values prove it       at most
 #   may_be_buffer      pos ─▶ Add, without recorded calls       a parameter, or a table that was computed      at most
+#   is_computed        w ─▶ t ─▶ MatMul, not in a call          computed, maybe from weights that are kept     at most
 #   may_lack_unused    head.weight ─▶ no output                 dropped; only newer exporters list parameters  at least
 
-LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
 PARAMETER_NAMES = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias"))
 MIN_WEIGHT_ELEMENTS = 2
 ROWS_COMPARED_AT_ONCE = 1024
@@ -347,13 +358,14 @@ class StoredNumbers:
         self.data, self.uses = data, uses
         self._meter = Meter(MAX_COMPARED_TENSOR_BYTES)
 
-    def may_hold_weights(self, value: str, tensor: TensorValue) -> bool:
-        """Return whether a constant may be computed from weights: it has a generated name, and more than two distinct
-        values (a mask has one or two)."""
+    def may_hold_weights(self, block: BlockKey, value: str, tensor: TensorValue) -> bool:
+        """Return whether a constant may be a weight, or computed from weights: it has more than two distinct values (a
+        mask has one or two), and no name in a program of PyTorch, whose named tensors are known."""
         if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or LITERAL_NAME.fullmatch(value):
             return False
         # An exporter that records calls names a computed constant after a call: `neg_1`.
-        if not is_generated_name(value) and not self.uses.is_in_calls(value):
+        is_named = self.uses.from_pytorch and not is_generated_name(value) and not self.uses.is_in_calls(value)
+        if is_named or not self.uses.is_operand(block, value):
             return False
         elements = self._elements(tensor)
         if elements is None:
@@ -389,6 +401,21 @@ class StoredNumbers:
         is_weight_input = use.slot in weight_input_names(op_type(use.node)).values()
         is_named_by_pytorch = self.uses.from_pytorch and not is_generated_name(value)
         return not use.slot or (is_named_by_pytorch and not is_weight_input)
+
+    def may_count_too_much(self, value: str, use: WeightUse) -> bool:
+        """Return whether a stored tensor may be no parameter of the program."""
+        return any(doubt(value, use) for doubt in (self.may_be_norm_bias, self.may_be_buffer, self.is_computed))
+
+    def is_computed(self, value: str, use: WeightUse) -> bool:
+        """Return whether an exporter computed a stored tensor, maybe from weights that the file has as well: it is a
+        literal, or has the name of a call (`t`), and the recorded call of its user has no such parameter."""
+        if LITERAL_NAME.fullmatch(value):
+            return True
+        if not self.uses.listed or not has_call_record(use.node) or "." in value:
+            return False
+        if is_generated_name(value):
+            return not parameters_of_call(use.node)
+        return name_form_in_calls(value) not in self.uses.listed and not stored_kind(use.node, value)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the name of a lookup's table that a product uses as a second copy, possibly transposed, and whether

@@ -33,7 +33,7 @@ from graphviz_tb.limits import MAX_PROGRAM_CONSTANT_BYTES
 from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
 from graphviz_tb.model.tensors import NON_INTEGER_DTYPES
-from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.roles import ASSIGN_OPS, Role, has_role
 from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.bounds import check_listed_nodes
@@ -44,6 +44,7 @@ FLEX = "Flex"  # prefix of the type of an op that TensorFlow runs
 FORMAT_NAME = "TensorFlow Lite"
 DEFAULT_SIGNATURE = "serving_default"
 HANDLE_OP, READ_OP, ASSIGN_OP = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"
+INITIALISER = "init_subgraph_index"  # the subgraph that runs once, before the first call
 KERNEL_WORDS = ("kernel", "embeddings")
 # The last segments in the names of an op, if these are not its type.
 NAMES_OF_OPS = {
@@ -65,7 +66,7 @@ BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "then_subgraph_index": "then_branch",
     "else_subgraph_index": "else_branch",
     "subgraph": "f",
-    "init_subgraph_index": "f",
+    INITIALISER: "f",
     "decomposition_subgraph_index": "f",
 }
 OperatorInput = tuple[LiteOperator, int]  # an operator and the position of an input
@@ -118,6 +119,7 @@ class _ProgramReader:
         self.model, self.name, self.signature = model, name, signature
         self.builder = ProgramBuilder()
         self.variables = _variables(model)
+        self.changed: frozenset[str] = frozenset()  # variables that the program assigns
         self.bodies: dict[int, str] = {}  # subgraph ─▶ name of its function
         self.waiting: list[int] = []  # these subgraphs, in the order in which they are read
         self.weights: dict[tuple[int, int], StoredWeight] = {}  # range of bytes in the file ─▶ its first weight
@@ -126,6 +128,7 @@ class _ProgramReader:
         first = self.signature.subgraph if self.signature else 0
         if first >= len(self.model.subgraphs):
             raise self._damage_error(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")
+        self.changed = _changed_variables(self.model, first)
         self._add_subgraph(self.model.subgraphs[first])
         for number in self.waiting:  # grows while bodies call others
             self.builder.body = self.bodies[number]
@@ -202,8 +205,11 @@ class _ProgramReader:
         tensors = subgraph.graph.tensors
         if operator.op == HANDLE_OP and operator.outputs:
             name = str(operator.options.get("shared_name") or tensors[operator.outputs[0]].name)
-            buffer = not subgraph.is_read_as_weight(operator.outputs[0])
-            state = StoredWeight(name, self.variables.get(name, Value()), buffer=buffer, place=("", name))
+            value = self.variables.get(name, Value())
+            # A variable that never changes is a weight, whatever reads it.
+            kept = name not in self.changed and value.dtype in NON_INTEGER_DTYPES
+            buffer = not kept and not subgraph.is_read_as_weight(operator.outputs[0])
+            state = StoredWeight(name, value, buffer=buffer, place=("", name))
             self.builder.add_weight(str(operator.outputs[0]), state)
             return
         scope, op_name = subgraph.place_of_operator(place)
@@ -336,9 +342,11 @@ class _SubgraphNames:
         weights, stored once."""
         name, used = self.graph.tensors[number].name, self._final_use(number)
         made = NAME_OF_RESULT.fullmatch(name) is not None
-        is_bias = used is not None and _weight_word(self.graph.operators[used[0]], used[1]) == "bias"
-        if is_bias and (made or FOLDED_NORM.search(name)):
-            return {KEEPS_MORE_ATTR: True, MAY_REPEAT: ""}
+        operator = self.graph.operators[used[0]] if used is not None else None
+        if operator is not None and used is not None and _weight_word(operator, used[1]) == "bias":
+            is_named_after_op = name.rpartition("/")[2].lower().startswith(_words_of_op(operator.op))
+            if made or is_named_after_op or FOLDED_NORM.search(name):
+                return {KEEPS_MORE_ATTR: True, MAY_REPEAT: ""}
         return {KEEPS_MORE_ATTR: True} if made and len(self.uses.get(number, ())) > 1 else {}
 
     def is_read_as_weight(self, handle: int) -> bool:
@@ -384,9 +392,13 @@ def _best_part(parts: Sequence[str], op: str) -> str:
     >>> _best_part(["bn/batchnorm/add", "conv/convolution", "bn/batchnorm/sub"], "CONV_2D")
     'conv/convolution'
     """
-    words = NAMES_OF_OPS.get(op, (op.partition("_")[0].lower(),)) if op else ()
-    fitting = [part for part in parts if words and part.rpartition("/")[2].lower().startswith(words)]
+    fitting = [part for part in parts if op and part.rpartition("/")[2].lower().startswith(_words_of_op(op))]
     return (fitting or list(parts) or [""])[-1]
+
+
+def _words_of_op(op: str) -> tuple[str, ...]:
+    """Return the words with which the names of an op begin."""
+    return NAMES_OF_OPS.get(op, (op.partition("_")[0].lower(),))
 
 
 def _split_name(name: str) -> tuple[str, str]:
@@ -440,13 +452,34 @@ def _variables(model: LiteModel) -> dict[str, Value]:
     """Return shape and type of each variable, from a value that is read from it or written to it."""
     found: dict[str, Value] = {}
     for graph in model.subgraphs:
-        handles = {
-            operator.outputs[0]: str(operator.options.get("shared_name", ""))
-            for operator in graph.operators
-            if operator.op == HANDLE_OP and operator.outputs
-        }
+        handles = _handles(graph)
         for operator in graph.operators:
             taken = operator.inputs if operator.op == ASSIGN_OP else (*operator.inputs, *operator.outputs)
             if operator.op in (READ_OP, ASSIGN_OP) and len(taken) == 2 and 0 <= taken[1] < len(graph.tensors):
                 found.setdefault(handles.get(taken[0], ""), _value(graph.tensors[taken[1]]))
     return found
+
+
+def _handles(graph: LiteSubgraph) -> dict[int, str]:
+    """Return the names of the variables of a subgraph, by the tensors of their handles."""
+    return {
+        operator.outputs[0]: str(operator.options.get("shared_name") or graph.tensors[operator.outputs[0]].name)
+        for operator in graph.operators
+        if operator.op == HANDLE_OP and operator.outputs and 0 <= operator.outputs[0] < len(graph.tensors)
+    }
+
+
+def _changed_variables(model: LiteModel, first: int) -> frozenset[str]:
+    """Return the names of the variables that a subgraph, or one that it calls, assigns, but not only to begin with."""
+    changed: set[str] = set()
+    reached, waiting = {first}, [first]
+    while waiting:
+        graph = model.subgraphs[waiting.pop()]
+        handles = _handles(graph)
+        for operator in graph.operators:
+            if operator.op == ASSIGN_OP or operator.op.removeprefix(FLEX) in ASSIGN_OPS:
+                changed.update(handles[number] for number in operator.inputs[:1] if number in handles)
+            called = {body for field, body in operator.bodies.items() if field != INITIALISER} - reached
+            waiting += sorted(body for body in called if 0 <= body < len(model.subgraphs))
+            reached |= called
+    return frozenset(changed)

@@ -437,7 +437,8 @@ def _frozen_weight_origins(
     in_slot = weight_slot_edges(graph) & (origin[graph.source] >= 0)
     in_slot &= ~_edges_multiplied_by_weight(graph, known) | known[graph.source]
     # With a read like "w/read" even a single number is a weight.
-    any_size = {*distinct_values(graph.source[read]).tolist(), *roles}
+    named = distinct_values(graph.source[read]).tolist()
+    any_size = {*named, *roles}
     passed = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
     certain = np.concatenate((origin[graph.source[in_slot]], graph.source[read], list(roles), passed)).astype(np.int64)
     # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
@@ -455,6 +456,7 @@ def _frozen_weight_origins(
     if literal:
         tables = looked_up_tables(graph, origin)
         weights = [node for node in weights if node in any_size or node in tables]
+    weights += [node for node in named if not _constant_sizes(graph, node) and is_stored(graph, node)]
     if reads.distinguish_weights:
         weights = [*{*weights, *reads.read.tolist()}]
     is_weight = np.zeros(len(graph), bool)

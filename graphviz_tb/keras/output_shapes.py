@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plausible_shape
-from graphviz_tb.model.layers import LayerConfig
+from graphviz_tb.model.layers import LayerConfig, wrapped_layers
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
 
@@ -322,29 +322,31 @@ def _recurrent_convolution_shape(config: LayerConfig, inputs: list[KerasDims]) -
 
 
 def _bidirectional_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    inner = config["layer"]
+    layers = wrapped_layers(config)
     # As in Keras, only around a recurrent layer: nested wrappers would double the states each time.
-    if SHAPE_RULES[layer_row(inner["class_name"]).shape] not in (_recurrent_shape, _lstm_shape):
+    if any(SHAPE_RULES.get(layer_row(kind).shape) not in (_recurrent_shape, _lstm_shape) for kind, _ in layers):
         return []
-    first, *states = layer_output_shapes(inner["class_name"], inner["config"], inputs)
+    (first, *states), (second, *others) = (
+        layer_output_shapes(kind, settings, inputs) for kind, settings in (layers[0], layers[-1])
+    )
     mode = config.get("merge_mode", "concat")
-    if first is None or mode is None:
-        return [first, first, *states, *states]
-    last = first[-1]
-    wide = None if last is None else 2 * last
-    return [(*first[:-1], wide) if mode == "concat" else first, *states, *states]
+    if first is None or second is None or mode is None:
+        return [first, second, *states, *others]
+    sizes = (first[-1], second[-1])
+    wide = None if None in sizes else sum(size or 0 for size in sizes)
+    return [(*first[:-1], wide) if mode == "concat" else first, *states, *others]
 
 
 def _each_step_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    inner = config["layer"]
+    kind, settings = wrapped_layers(config)[0]
     batch, steps, *rest = inputs[0]
-    (first, *_) = layer_output_shapes(inner["class_name"], inner["config"], [(batch, *rest)])
+    (first, *_) = layer_output_shapes(kind, settings, [(batch, *rest)])
     return [None if first is None else (batch, steps, *first[1:])]
 
 
 def _wrapper_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:
-    inner = config["layer"]
-    return layer_output_shapes(inner["class_name"], inner["config"], inputs)
+    kind, settings = wrapped_layers(config)[0]
+    return layer_output_shapes(kind, settings, inputs)
 
 
 def _given_shape(config: LayerConfig, inputs: list[KerasDims]) -> list[Shape]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from graphviz_tb.keras.output_shapes import KerasDims, per_dimension, product_or_unknown, split_image_shape
 from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plausible_parameter_count
-from graphviz_tb.model.layers import LayerConfig, recurrent_cells
+from graphviz_tb.model.layers import LayerConfig, recurrent_cells, wrapped_layers
 from graphviz_tb.model.tensors import Shape, element_size
 from graphviz_tb.ops.layers import layer_row
 
@@ -197,21 +197,24 @@ def _frozen_kernel_count(count: ParameterRule) -> ParameterRule:
 
 def _inner_count(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
     """Count the parameters of the layer in a wrapper, once."""
-    inner = config["layer"]
-    return parameter_count(inner["class_name"], inner["config"], inputs)
+    kind, settings = wrapped_layers(config)[0]
+    return parameter_count(kind, settings, inputs)
 
 
 def _non_trainable_inside(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
     """Count the non-trainable parameters of the layer in a wrapper, once."""
-    inner = config["layer"]
-    kind, settings = inner["class_name"], inner["config"]
+    kind, settings = wrapped_layers(config)[0]
     return non_trainable_count(kind, settings, inputs, parameter_count(kind, settings, inputs))
 
 
 def _both_ways(count: ParameterRule) -> ParameterRule:
+    """Return the rule for two directions; the second one runs a copy of the layer, or a layer of its own."""
+
     def count_both(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
+        backward = config.get("backward_layer")
         once = count(config, inputs)
-        return None if once is None else 2 * once
+        second = once if backward is None else count({"layer": backward}, inputs)
+        return None if once is None or second is None else once + second
 
     return count_both
 
@@ -224,7 +227,7 @@ def _with_spectral_vector(count: ParameterRule) -> ParameterRule:
     """Return the rule that adds a vector of the last size of the inner layer's kernel."""
 
     def count_with_vector(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
-        once, inside = count(config, inputs), config["layer"]["config"]
+        once, inside = count(config, inputs), wrapped_layers(config)[0][1]
         wide = next((inside[key] for key in ("filters", "units", "output_dim") if key in inside), None)
         return None if once is None else once + _required_size(wide)
 

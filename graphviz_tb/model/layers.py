@@ -109,6 +109,17 @@ def recurrent_cells(config: LayerConfig) -> list[tuple[str, LayerConfig]]:
     ]
 
 
+def wrapped_layers(config: LayerConfig) -> list[tuple[str, LayerConfig]]:
+    """Return the layers of a wrapper: for each the class ("" for a custom one) and the configuration. A wrapper that
+    runs in both directions may have a layer of its own for the second one.
+
+    >>> wrapped_layers({"layer": {"class_name": "GRU", "config": {"units": 3}}, "backward_layer": None})
+    [('GRU', {'units': 3})]
+    """
+    layers = [config["layer"], *filter(None, [config.get("backward_layer")])]
+    return [("" if is_custom_class(layer) else layer["class_name"], layer["config"]) for layer in layers]
+
+
 # A module in a name: its class, and the attribute that holds it.
 
 MODULE_SEGMENT = re.compile(r"([^\[\]/]+)\[([^/]*)\]")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class
+from graphviz_tb.model.layers import Layer, LayerConfig, wrapped_layers
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
     LayerStep,
@@ -114,17 +114,17 @@ def _recurrent(layer: Layer, padded: bool) -> LayerStep:
 
 
 def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
-    """Return the words of two directions; None for a custom layer.
+    """Return the words of two equal directions; None for others, and for a custom layer.
 
     >>> inner = {"module": "keras.layers", "class_name": "GRU", "config": {"units": 64}, "registered_name": None}
     >>> _bidirectional(Layer("Bidirectional", {"layer": inner}), False).word
     'bi GRU 2 × 64'
     """
-    inner = layer.config["layer"]
-    cell, merge = str(inner["class_name"]), layer.config.get("merge_mode", "concat")
-    if cell not in ("LSTM", "GRU", "SimpleRNN") or is_custom_class(inner):
+    directions = {(cell, _whole_number(config.get("units"))) for cell, config in wrapped_layers(layer.config)}
+    (cell, units), *others = directions
+    if others or cell not in ("LSTM", "GRU", "SimpleRNN"):
         return None
-    units, name = _whole_number(inner["config"]["units"]), cell.removeprefix("Simple")
+    name, merge = cell.removeprefix("Simple"), layer.config.get("merge_mode", "concat")
     times = "2 × " if merge == "concat" else ""
     return LayerStep("recurrent", f"bi {name} {times}{size_word(units)}", gives=units * (2 if times else 1))
 

@@ -61,6 +61,17 @@ SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
         5 * 6 * 6 * 3 * 3 * (2 + 4) * 4 * 4,
     ),
     ("Bidirectional", {"layer": {"class_name": "GRU", "config": {"units": 5}}}, [(1, 6, 3)], (1, 10), 2 * 6 * 3 * 40),
+    # three gates of 5 units in one direction, four of 2 in the other
+    (
+        "Bidirectional",
+        {
+            "layer": {"class_name": "GRU", "config": {"units": 5}},
+            "backward_layer": {"class_name": "LSTM", "config": {"units": 2}},
+        },
+        [(1, 6, 3)],
+        (1, 7),
+        6 * (3 * 40 + 4 * 10),
+    ),
     (
         "TimeDistributed",
         {"layer": {"class_name": "Dense", "config": {"units": 2}}},

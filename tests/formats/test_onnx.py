@@ -598,3 +598,69 @@ def test_newer_version_has_a_notice() -> None:
     assert [each.code for each in load(graph, ir_version=99).notices] == ["newer-version"]
     (notice,) = load(graph, opsets=(Opset("", 999), Opset("org.example", 1))).notices
     assert notice.message.startswith("opset 999 of ONNX is newer")
+
+
+def test_a_kernel_that_the_exporter_computed_may_be_a_copy() -> None:
+    """`x @ w`, then `@ w.t()` or `@ w.expand(…)`: the file has both, and the second call has no parameter."""
+    for name in ("t", "expand_1"):
+        graph = GraphValue(
+            nodes=(
+                _in_module(node("MatMul", "x w", "a"), "", "", "matmul(%x, %p_w)"),
+                _in_module(node("MatMul", f"a {name}", "y"), "", "", f"matmul(%a, %{name})"),
+            ),
+            initializers=(floats("w", 3, 4), floats(name, 4, 3)),
+            inputs=(value("x", 1, 3),),
+            outputs=(value("y", 1, 3),),
+            metadata=listed("w"),
+        )
+        cost = load(graph, producer="pytorch").cost.under(0)
+        assert (cost.bound_word("parameters"), cost.parameters) == ("at most ", 24)
+
+
+@each(("numbers", "word", "count"), [((0.0,) * 4, "at least ", 12), ((0.5, 0.25, 2.0, 1.0), "about ", 16)])
+def test_a_literal_that_a_product_takes_is_a_state_or_may_be_a_weight(
+    numbers: tuple[float, ...], word: str, count: int
+) -> None:
+    literal = TensorValue("/cell/Constant_output_0", (1, 4), 1, struct.pack("<4f", *numbers))
+    graph = GraphValue(
+        nodes=(node("Gemm", "/cell/Constant_output_0 cell.weight_hh", "h"), node("Add", "h x", "y")),
+        initializers=(floats("cell.weight_hh", 4, 3), literal),
+        inputs=(value("x", 1, 3),),
+        outputs=(value("y", 1, 3),),
+    )
+    cost = load(graph, producer="pytorch").cost.under(0)
+    assert (cost.bound_word("parameters"), cost.parameters) == (word, count)
+
+
+def test_a_tensor_of_another_producer_that_may_be_a_weight_makes_the_count_a_lower_bound() -> None:
+    """A token and positions beside a product; scales of a quantised tensor are settings."""
+    nodes = (
+        node("Concat", "cls x", "h", axis=1),
+        node("Add", "h pos", "k"),
+        node("QuantizeLinear", "k s z", "q", axis=2),
+        node("DequantizeLinear", "q s z", "d", axis=2),
+        node("MatMul", "d w", "y"),
+    )
+    quantised = floats("s", 8), TensorValue("z", (8,), 3, bytes(8))
+    words = []
+    for left_out in ((), ("cls", "pos")):
+        tensors = (floats("cls", 1, 1, 8), floats("pos", 1, 5, 8), floats("w", 8, 3), *quantised)
+        graph = GraphValue(
+            nodes=nodes,
+            initializers=tuple(each for each in tensors if each.name not in left_out),
+            inputs=(value("x", 1, 4, 8), *(value(name, 1, 5, 8) for name in left_out)),
+            outputs=(value("y", 1, 5, 3),),
+        )
+        cost = load(graph).cost.under(0)
+        words.append((cost.bound_word("parameters"), cost.parameters))
+    assert words == [("at least ", 24), ("", 24)]
+
+
+def test_peepholes_of_a_recurrent_cell_are_parameters() -> None:
+    graph = GraphValue(
+        nodes=(node("LSTM", "x w r b - - - p", "y", hidden_size=5),),
+        initializers=(floats("w", 1, 20, 4), floats("r", 1, 20, 5), floats("b", 1, 40), floats("p", 1, 15)),
+        inputs=(value("x", 7, 3, 4),),
+        outputs=(value("y", 7, 1, 3, 5),),
+    )
+    assert load(graph).cost.under(0).parameters == 20 * 9 + 40 + 15

@@ -139,6 +139,14 @@ def test_states_are_no_parameters() -> None:
     assert model_of("variables").cost.under(0).parameters == 0
 
 
+def test_variables_that_never_change_are_parameters_whatever_reads_them() -> None:
+    """An `EinsumDense` of 8 to 2 × 5 with a bias, a convolution to 4 channels without one, to which the converter gave
+    zeros, a norm, and a `Dense` of 3."""
+    cost = model_of("kept_variables").cost.under(0)
+    kernels, rest, zeros = 8 * 2 * 5 + 3 * 10 * 4 + 4 * 3, 2 * 5 + 4 * 4 + 3, 4
+    assert (cost.parameters, cost.bound_word("parameters")) == (kernels + rest + zeros, "about ")
+
+
 def test_statistics_of_norms_are_no_parameters() -> None:
     """4 norms of 8, of which 2 have a factor and 2 a shift; the numbers of the others are means and variances alone."""
     assert model_of("norms").cost.under(0).parameters == 8 * (2 + 2)

@@ -225,3 +225,10 @@ def test_axes_and_shapes_between_a_kernel_and_its_norm_are_no_weights() -> None:
         node("y", "Conv2D", "x", "filter", **strides),
     )
     assert found.cost.under(0).parameters == 3 * 3 * 2 * 7 + 7
+
+
+@each("read", ["scale/read", "block/ReadVariableOp"])
+def test_a_single_number_with_a_named_read_is_a_weight_without_any_kernel(read: str) -> None:
+    scale = (stored("scale", [1.3]), node(read, "Identity", "scale"), node("y", "Mul", "x", read))
+    cost = load(GraphDef(node=(placeholder("x", 5, 8), *scale))).cost.under(0)
+    assert cost.parameters == 1

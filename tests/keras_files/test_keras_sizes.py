@@ -164,3 +164,17 @@ def test_a_wrapper_that_normalises_a_kernel_around_a_layer_without_one(kind: str
     assert parameter_count("SpectralNormalization", {"layer": inner}, [(None, 8, 8, 4)]) is None
     dense = {"class_name": "Dense", "config": {"units": 3}}
     assert parameter_count("SpectralNormalization", {"layer": dense}, [(None, 4)]) == 4 * 3 + 3 + 3
+
+
+def test_each_direction_counts_with_the_layer_that_runs_in_it() -> None:
+    settings = {"layer": {"class_name": "GRU", "config": {"units": 3}}}
+    config = {**settings, "backward_layer": {"class_name": "LSTM", "config": {"units": 5}}}
+    assert parameter_count("Bidirectional", config, [(None, 7, 4)]) == 3 * 3 * (4 + 3 + 2) + 4 * 5 * (4 + 5 + 1)
+    assert layer_output_shapes("Bidirectional", config, [(None, 7, 4)]) == [(None, 8)]
+    assert parameter_count("Bidirectional", settings, [(None, 7, 4)]) == 2 * 3 * 3 * (4 + 3 + 2)
+
+
+@pytest.mark.parametrize("kind", ["Bidirectional", "TimeDistributed", "SpectralNormalization"])
+def test_a_custom_layer_in_a_wrapper_is_not_counted_as_the_one_of_its_name(kind: str) -> None:
+    inner = {"class_name": "Dense", "module": None, "registered_name": "own>Dense", "config": {"units": 3}}
+    assert parameter_count(kind, {"layer": inner}, [(None, 7, 4)]) is None

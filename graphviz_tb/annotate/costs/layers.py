@@ -18,7 +18,7 @@ from graphviz_tb.annotate.costs.formulas import (
     cost_rule,
     size_product,
 )
-from graphviz_tb.model.layers import Layer, LayerCall, LayerConfig, recurrent_cells
+from graphviz_tb.model.layers import Layer, LayerCall, LayerConfig, recurrent_cells, wrapped_layers
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
@@ -171,18 +171,20 @@ def _layer_step_cost(step: CostStep) -> OpCost:
 
 def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of a layer. Wrappers run their layer in both directions, or with time steps in the batch."""
-    kind, config, times = layer.class_name, layer.config, 1
-    while has_layer_role(kind, LayerRole.WRAPPER):
-        if kind == "Bidirectional":
-            times *= 2
-        else:
-            # (batch, steps, …) ─▶ (batch * steps, …)
-            takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))
-        kind, config = config["layer"]["class_name"], config["layer"]["config"]
-    if layer_row(kind).flops == MOVES_ONLY:
-        return
-    for step in _inner_steps(kind, config, takes, out):
-        yield step._replace(times=times * step.times)
+    waiting = [(layer.class_name, layer.config, takes, out, 1)]
+    while waiting:
+        kind, config, takes, out, times = waiting.pop()
+        if has_layer_role(kind, LayerRole.WRAPPER):
+            layers = wrapped_layers(config)
+            if kind == "Bidirectional":
+                times *= 3 - len(layers)  # without a layer of its own, the second direction runs a copy
+            else:
+                # (batch, steps, …) ─▶ (batch * steps, …)
+                takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))
+            waiting += [(kind, config, takes, out, times) for kind, config in layers]
+        elif layer_row(kind).flops != MOVES_ONLY:
+            for step in _inner_steps(kind, config, takes, out):
+                yield step._replace(times=times * step.times)
 
 
 # MemoryError, because a text in place of a size is repeated.
@@ -483,9 +485,7 @@ LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "matrix_product": lambda config, takes, out: iter([_matmul_step(takes[0], out)]),
     "summed": lambda config, takes, out: iter([CostStep("Einsum", takes, out, {"equation": config["subscripts"]})]),
     # The layer in a wrapper that runs it once.
-    "wrapped": lambda config, takes, out: _inner_steps(
-        config["layer"]["class_name"], config["layer"]["config"], takes, out
-    ),
+    "wrapped": lambda config, takes, out: _inner_steps(*wrapped_layers(config)[0], takes, out),
     "activation": lambda config, takes, out: _activation_steps(config, out),
     "of_cell": _cell_steps,
     "convolutional": _recurrent_convolution_steps,
