@@ -92,6 +92,12 @@ def test_every_role_is_used() -> None:
     assert [role for role in Role if not OPS_BY_ROLE[role]] == []
 
 
+def test_random_numbers_cost_nothing_in_every_framework() -> None:
+    drawn = OPS_BY_ROLE[Role.RANDOM]
+    assert {"RandomStandardNormal", "aten::randn", "aten::randn_like", "onnx::RandomNormalLike"} <= drawn
+    assert [op for op in drawn if (row := op_row(op)) is None or row.flops != "0"] == []
+
+
 def test_types_that_are_not_listed_are_known_by_their_names() -> None:
     assert has_role("MyLibrary>BilateralGrad", Role.GRADIENT)
     assert has_role("ResourceApplyLamb", Role.UPDATE)

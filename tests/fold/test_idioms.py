@@ -175,6 +175,20 @@ def test_products_around_a_softmax_are_one_attention() -> None:
     assert idioms(net.model(), GroupOrigin.ATTENTION) == [("attention", 5)]
 
 
+def test_a_mask_of_the_size_of_the_scores_is_part_of_their_attention() -> None:
+    #  q kᵀ ─┬───────────────────────────▶ select ─▶ softmax ─▶ · v
+    #        └─▶ shape ─▶ range ─▶ greater ─▲
+    net = Net(named=False)
+    x = net.op("Placeholder")
+    scores = net.op("Mul", net.op("BatchMatMulV2", net.dense(x), net.dense(x)), net.number())
+    size = net.op("StridedSlice", net.op("Shape", scores), net.number(), net.number(), net.number())
+    steps = net.op("Range", net.number(), size, net.number())
+    causal = net.op("GreaterEqual", net.op("ExpandDims", steps, net.number()), steps)
+    masked = net.op("SelectV2", causal, scores, net.number())
+    net.dense(net.op("BatchMatMulV2", net.op("Softmax", masked), net.dense(x)))
+    assert idioms(net.model(), GroupOrigin.ATTENTION) == [("attention", 6)]  # two products, ×, mask, select, softmax
+
+
 @each("name", ["llama.dynamo.onnx.gz", "llama.script.onnx.gz"])
 def test_each_layer_of_an_exported_program_has_one_attention(name: str) -> None:
     model = load(EXPORTED / name)
