@@ -179,17 +179,9 @@ class Model(BaseModel):
         # An open file or a message need not be picklable; the graph read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
         inputs = tuple(file if isinstance(file, PICKLED_INPUT_TYPES) else None for file in self.files)
-        stats = self.facts.stats, self.facts.before
-        return _rebuild_model, (
-            self.loaded,
-            self.options,
-            source,
-            inputs,
-            *stats,
-            self.colouring,
-            self.view,
-            self.facts.given,
-        )
+        facts = self.facts
+        rest = facts.stats, facts.before, self.colouring, self.view, facts.given
+        return _rebuild_model, (self.loaded, self.options, source, inputs, *rest)
 
     @property
     def notices(self) -> tuple[Notice, ...]:

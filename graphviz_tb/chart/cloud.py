@@ -56,11 +56,8 @@ class PointColourGroup:
 def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
     """Draw at most `MAX_DRAWN_POINTS` points, spread over all rows, with a heading, a frame and a key of colours."""
     finite = np.flatnonzero(np.isfinite(plot.axes).all(axis=1))
-    drawn = (
-        finite
-        if len(finite) <= MAX_DRAWN_POINTS
-        else finite[(np.arange(MAX_DRAWN_POINTS) * len(finite)) // MAX_DRAWN_POINTS]
-    )
+    is_sampled = len(finite) > MAX_DRAWN_POINTS
+    drawn = finite[(np.arange(MAX_DRAWN_POINTS) * len(finite)) // MAX_DRAWN_POINTS] if is_sampled else finite
     has_names = plot.column is not None and _is_categorical(plot.column)
     groups = _group_by_colour(plot.column, drawn, theme)
     width, height = CLOUD_PLOT_SIZE

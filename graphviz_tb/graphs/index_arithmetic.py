@@ -70,12 +70,8 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
     counting = NUMBERING_ROLES if graph.is_exported else ()
     given = ~graph.nodes_of_types(lambda op: has_role(op, *counting))
     given[target] = False
-    works = (
-        ~_ops_computed_from_data(graph, source, target, given)
-        & ~given
-        & (graph.mark == 0)
-        & ~graph.meaning.flow().behind
-    )
+    works = ~_ops_computed_from_data(graph, source, target, given) & ~given
+    works &= (graph.mark == 0) & ~graph.meaning.flow().behind
     floating = _mask_and_position_ops(graph, works, given, source, target)
     from_works = works[source]
     source, target = source[from_works], target[from_works]

@@ -174,16 +174,10 @@ def _dtypes_by_definition(definition: NodeDef, known: OpDef) -> Iterator[str]:
             yield from _attribute_dtypes(definition, output.attr)
             continue
         # Fixed by the definition, else the node's attribute, else the attribute's default.
-        own = (
-            [output.dtype]
-            if output.dtype
-            else _attribute_dtypes(definition, output.attr) or [known.defaults.get(output.attr, "")]
-        )
-        count = (
-            int(definition.attr[output.counted_by].i)
-            if output.counted_by and output.counted_by in definition.attr
-            else 1
-        )
+        own = [output.dtype] if output.dtype else _attribute_dtypes(definition, output.attr)
+        own = own or [known.defaults.get(output.attr, "")]
+        is_counted = output.counted_by and output.counted_by in definition.attr
+        count = int(definition.attr[output.counted_by].i) if is_counted else 1
         yield from own[:1] * min(count, MAX_OUTPUTS)
 
 

@@ -121,12 +121,10 @@ def label_pytorch_nodes(graph: Graph) -> dict[int, str]:
             labels[node] = graph.name[node].removeprefix("output/")
         elif has_framework(op) and not is_module(last_segment(graph.name[node])):
             # Only marks are labelled by their inputs; "…" for one without a label yet.
-            inputs = (
-                [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:MAX_LABEL_INPUTS]]
-                if graph.mark[node]
-                else []
-            )
-            label = pytorch_label(graph.graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
+            definition = graph.graph_def.node[node]
+            names = definition.input[:MAX_LABEL_INPUTS] if graph.mark[node] else ()
+            inputs = [labels.get(graph.index[0].get(name, -1), ELLIPSIS) for name in names]
+            label = pytorch_label(definition, inputs)
             labels[node] = truncate_text(label, MAX_BUILT_LABEL_LETTERS)
     return labels
 

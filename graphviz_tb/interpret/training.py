@@ -305,11 +305,8 @@ def find_evaluation_copies(graph: Graph, uses_weight: Bools) -> Bools:
     flow = graph.meaning.flow()
     trained_users = uses_weight & flow.forward
     others = ~flow.forward & ~flow.behind & (graph.mark == 0)
-    layers = (
-        graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
-        & others
-        & _users_of_same_weights(graph, trained_users)
-    )
+    layers = others & _users_of_same_weights(graph, trained_users)
+    layers &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
     # Most graphs have none; then the model is not computed.
     others &= layers.any() and graph.meaning.model()
     if not (layers & others).any():

@@ -148,11 +148,8 @@ class FirstPicture:
         connected |= {bridge.child for bridge in level.bridges if bridge.tensors}
         extracted = level.mask.extracted_children
         # Everything in a group behind the last weights is behind them, too.
-        behind = (
-            set(range(len(level.children)))
-            if path in self.after_weights
-            else self.weights.children_without_weights(level)
-        )
+        is_behind = path in self.after_weights
+        behind = set(range(len(level.children))) if is_behind else self.weights.children_without_weights(level)
         own = set(level.own_children())
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, content, row)
@@ -406,12 +403,9 @@ class FirstPicture:
             )
         if self.hierarchy.kind[row] == FOLD_ROW and self.hierarchy.op_count(0) <= MAX_UNFOLDED_OPS:
             return not self.is_off_flow(path)
-        if (
-            self.model_boxes >= MIN_PICTURE_BOXES
-            or self.is_off_flow(path)
-            or path in self.after_weights
-            or self.is_long_stack(row)
-        ):
+        if self.model_boxes >= MIN_PICTURE_BOXES or self.is_off_flow(path):
+            return False
+        if path in self.after_weights or self.is_long_stack(row):
             return False
         if not self.is_large_part(path) or self.is_single_layer(row):
             return False

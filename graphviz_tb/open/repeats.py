@@ -165,11 +165,8 @@ class ModelRepeats:
         for row in rows:
             around = int(hierarchy.parent[row])
             while around >= 0:
-                if (
-                    hierarchy.kind[around] == SERIES_ROW
-                    and count[around] <= MAX_OUTER_MEMBERS
-                    and count[row] > count[around]
-                ):
+                is_shorter = count[around] <= MAX_OUTER_MEMBERS and count[row] > count[around]
+                if is_shorter and hierarchy.kind[around] == SERIES_ROW:
                     excluded.add(around)
                 around = int(hierarchy.parent[around])
         excluded |= _unrolled_layers(hierarchy, rows)

@@ -80,11 +80,9 @@ class ServedEmbeddings:
     async def refresh(self, log: Log | None, changed: bool) -> bool:
         """List the embeddings again unless that was done a moment ago; return whether the list changed."""
         self.projector.log = log
-        wait = (
-            EMBEDDING_RELIST_RATIO * self._took
-            if not self.read_once or changed
-            else max(RELIST_SECONDS, EMBEDDING_RELIST_RATIO * self._took)
-        )
+        wait = EMBEDDING_RELIST_RATIO * self._took
+        if self.read_once and not changed:
+            wait = max(RELIST_SECONDS, wait)
         if self.read_once and monotonic() - self._listed_at < wait:
             return False
         begun, before = monotonic(), self.listed

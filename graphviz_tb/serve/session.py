@@ -62,13 +62,7 @@ class ServedSource:
         self.start = token_hex(4)  # different for each start, since ids of an earlier server are not valid here
         self.events = ServerEvents(self.start)
         graph_memory = settings.memory // GRAPH_MEMORY_DIVISOR
-        self.graphs = ServedGraphs(
-            settings.source,
-            graph_memory,
-            self.events.send_event,
-            settings,
-            self.joined_names,
-        )
+        self.graphs = ServedGraphs(settings.source, graph_memory, self.events.send_event, settings, self.joined_names)
         answer_memory = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
         self.answer_cache = AnswerCache(answer_memory)
         self.drawn_columns: BoundedCache[DrawnColumns] = BoundedCache(answer_memory, _drawn_bytes)

@@ -23,10 +23,8 @@ def sort_graph(graph: GraphDef, by_inputs: bool) -> GraphDef:
 
     Returns the same graph if nothing changes.
     """
-    functions, library = (
-        graph.library.function,
-        {function.signature.name: function for function in graph.library.function},
-    )
+    functions = graph.library.function
+    library = {function.signature.name: function for function in functions}
     names_by_call = list(_functions_in_call_order(graph.node, library)) if len(functions) > 1 else list(library)
     # Functions without a caller are sorted by name: their order in the file is arbitrary.
     names = names_by_call + sorted(library.keys() - set(names_by_call), key=_name_counter_key)

@@ -98,11 +98,8 @@ def add_function_calls(
     their names would fill memory.
     """
     functions = [function for function in whole.library.function if function.signature.name in captured]
-    if (
-        not functions
-        or sum(_call_letters(function, captured[function.signature.name]) for function in functions)
-        > MAX_INLINED_LETTERS
-    ):
+    letters = sum(_call_letters(function, captured[function.signature.name]) for function in functions)
+    if not functions or letters > MAX_INLINED_LETTERS:
         return whole, ()
     extended = GraphDef()
     extended.CopyFrom(whole)

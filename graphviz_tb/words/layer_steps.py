@@ -64,9 +64,7 @@ VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximu
 DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
 ROW_RANGE_OPS = frozenset({"Slice", "StridedSlice"})
-BROADCAST_OPS = (
-    RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}
-)  # change the shape of rows before they are added
+BROADCAST_OPS = RESHAPE_OPS | IDENTITY_OPS | {"Cast", "ExpandDims", "BroadcastTo", "Tile"}  # of rows that are added
 STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 
@@ -137,9 +135,8 @@ class TensorFlowSteps(OpReader):
             filters = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 3]
             return self._transposed_step(node, *filters[0]) if filters else UNKNOWN_STEP
         if op in NORM_OPS or has_role(op, Role.NORMALIZATION) or (op == "Sqrt" and self.is_root_of_mean(node)):
-            return LayerStep(
-                "norm", "BN" if op.startswith("FusedBatchNorm") or self._scales_by_weight(node) else "norm"
-            )
+            is_batch_norm = op.startswith("FusedBatchNorm") or self._scales_by_weight(node)
+            return LayerStep("norm", "BN" if is_batch_norm else "norm")
         if op.startswith("Resize"):
             return self._resize(op, node)
         if op == "Tile":
