@@ -75,9 +75,9 @@ class MemberLines:
             member[row - outermost : end[row] - outermost] = row
         # Lines inside a member come first, in file order, then lines that cross its border.
         first, stop = sorted_value_range(borders.groups, outermost, int(end[outermost]))
-        own, here = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
-        around = member[here - outermost]
-        within = (own.other > around) & (own.other < end[around])
+        own_lines, own_groups = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
+        around = member[own_groups - outermost]
+        is_inside = (own_lines.other > around) & (own_lines.other < end[around])
         across = concatenate_crossings(*(edges for _, edges in shown))
         top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
         # Drop lines that end at the stack itself, because their member is unknown.
@@ -90,9 +90,9 @@ class MemberLines:
         group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
         kept = (member[group - outermost] == top[number]) & (start[group + 1] > start[group])
         group, number = group[kept], number[kept]
-        groups = np.concatenate((here[within], group))
+        groups = np.concatenate((own_groups[is_inside], group))
         order = np.lexsort((np.concatenate((np.full(len(groups) - len(group), -1), number)), groups))
-        crossing = concatenate_crossings(own.pick(within), across.pick(number)).pick(order)
+        crossing = concatenate_crossings(own_lines.pick(is_inside), across.pick(number)).pick(order)
         inner = _positions_of_holders(hierarchy, outermost, groups[order], crossing.inner)
         other = crossing.other.astype(np.int64) << 1 | crossing.inbound
         lines = bundle_edges(hierarchy.graph, facts, crossing.edge, (groups[order], inner, other), known)

@@ -295,23 +295,23 @@ def _begins_data(hierarchy: Hierarchy, facts: Facts, edge: Metaedge) -> bool:
     origin, first = graph.meaning.origin, hierarchy.first_input_edge
     if flat is None or not len(origin):
         return True
-    aside = (graph.mark != 0) | graph.meaning.indexes()
+    is_aside = (graph.mark != 0) | graph.meaning.indexes()
     leaving, start = hierarchy.edges_by_source
     seen = {*graph.source[flat].tolist()}
     todo = flat.tolist()
     while todo and len(seen) <= MAX_INPUT_OPS:
-        at = todo.pop(0)
-        node = int(graph.target[at])
-        if node in seen or graph.control[at] or graph.op_types[graph.op[node]] in SIZE_OPS:
+        flat_edge = todo.pop(0)
+        node = int(graph.target[flat_edge])
+        if node in seen or graph.control[flat_edge] or graph.op_types[graph.op[node]] in SIZE_OPS:
             continue
-        into = slice(first[node], first[node + 1])
-        sources = graph.source[into][~graph.control[into]]
+        inputs = slice(first[node], first[node + 1])
+        sources = graph.source[inputs][~graph.control[inputs]]
         layer = graph.layers.get(graph.name[node])
         if (origin[sources] >= 0).any() or (layer is not None and layer.parameters):
             return True
-        if seen.issuperset(sources[~aside[sources]].tolist()):
+        if seen.issuperset(sources[~is_aside[sources]].tolist()):
             seen.add(node)
             todo += leaving[start[node] : start[node + 1]].tolist()
-        elif facts.tensor(int(graph.source[at]), int(graph.key[at])).dtype in NUMBER_DTYPES:
+        elif facts.tensor(int(graph.source[flat_edge]), int(graph.key[flat_edge])).dtype in NUMBER_DTYPES:
             return True
     return False

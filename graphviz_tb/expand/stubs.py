@@ -106,9 +106,9 @@ def list_annotations(
         implied = edge.training & IMPLIED_LINE > 0
         push(edge.source, "out", rows[edge.target], "shortcut", count, control, implied)
         push(edge.target, "in", rows[edge.source], "shortcut", count, control, implied)
-    away = mask.extracted_children
+    extracted = mask.extracted_children
     for bridge in bridges:
-        if not bridge.drawable or bridge.child in away:
+        if not bridge.drawable or bridge.child in extracted:
             count = bridge.tensors + bridge.control
             side: Side = "in" if bridge.inbound else "out"
             push(bridge.child, side, bridge.other, "shortcut", count, not bridge.tensors, bridge.training)

@@ -112,26 +112,26 @@ def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], learns: Seq
 
 def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> set[int]:
     """Return the implied lines to and from children with a role."""
-    before: dict[int, list[int]] = {}
+    feeders: dict[int, list[int]] = {}
     trained: set[int] = set()  # children of the model that feed a child that trains it
-    fed: set[int] = set()  # children with data edges
+    joined: set[int] = set()  # children with data edges
     for edge in edges:
         if edge.tensors:
-            fed.update((edge.source, edge.target))
+            joined.update((edge.source, edge.target))
             if not roles[edge.source]:
                 if roles[edge.target] == TRAINS:
                     trained.add(edge.source)
                 elif not roles[edge.target]:
-                    before.setdefault(edge.target, []).append(edge.source)
+                    feeders.setdefault(edge.target, []).append(edge.source)
     # Children of the model that feed a trained child, at any distance.
-    early = reachable_from([source for end in trained for source in before.get(end, ())], before.get)
+    feeding_trained = reachable_from([source for end in trained for source in feeders.get(end, ())], feeders.get)
     implied = set()
     for index, edge in enumerate(edges):
         source, target = roles[edge.source], roles[edge.target]
         if source == target:
             continue
-        waits = not edge.tensors and not edge.reference and edge.source in fed and edge.target in fed
-        passes = not source and edge.source in early and not learns[edge.source]
+        waits = not edge.tensors and not edge.reference and edge.source in joined and edge.target in joined
+        passes = not source and edge.source in feeding_trained and not learns[edge.source]
         if BOOKKEEPING in (source, target) or waits or passes:
             implied.add(index)
     return implied

@@ -72,22 +72,22 @@ class SortedTable:
         if end + BLOCK_TRAILER_BYTES > self.end:
             raise self.damaged_error("a block ends beyond the file", start)
         self.check_block(start, end)
-        whole = int.from_bytes(self.data[end - 4 : end], "little")  # number of whole keys
-        if size < 4 or 4 * whole + 4 > size:
+        restarts = int.from_bytes(self.data[end - 4 : end], "little")  # number of whole keys
+        if size < 4 or 4 * restarts + 4 > size:
             raise self.damaged_error("a block has no end", start)
-        at, end, key = start, end - 4 * whole - 4, b""
-        while at < end:
-            first = at
-            shared, at = self.read_number(self.data, at)
-            more, at = self.read_number(self.data, at)
-            length, at = self.read_number(self.data, at)
-            if shared > len(key) or at + more + length > end:
+        position, end, key = start, end - 4 * restarts - 4, b""
+        while position < end:
+            first = position
+            shared, position = self.read_number(self.data, position)
+            own_length, position = self.read_number(self.data, position)
+            length, position = self.read_number(self.data, position)
+            if shared > len(key) or position + own_length + length > end:
                 raise self.damaged_error("an entry is cut", first)
-            if not meter.take(shared + more):
+            if not meter.take(shared + own_length):
                 raise TooLarge(f"the names in {self.name} have more than {MAX_INDEX_NAME_LETTERS:,} letters")
-            key = key[:shared] + self.data[at : at + more]
-            yield key, self.data[at + more : at + more + length]
-            at += more + length
+            key = key[:shared] + self.data[position : position + own_length]
+            yield key, self.data[position + own_length : position + own_length + length]
+            position += own_length + length
 
     def check_block(self, start: int, end: int) -> None:
         """Raise ReadError for a block that is compressed or damaged."""
@@ -142,22 +142,22 @@ def read_stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
 
     Raises ReadError if a file is missing, cut or damaged, UnknownNode if there is no such tensor.
     """
-    shards, entry, own = _find_entry(index, name)
-    dtype, slices = DTYPE_TABLE[entry.dtype], list(_row_slices(entry, own, str(index)))
+    shards, entry, slice_entries = _find_entry(index, name)
+    dtype, slices = DTYPE_TABLE[entry.dtype], list(_row_slices(entry, slice_entries, str(index)))
     columns = entry.shape.dim[1].size
-    parts, left = [], rows
+    parts, rows_left = [], rows
     for each in slices:
-        take = min(left, each.rows)
-        if take <= 0:
+        taken = min(rows_left, each.rows)
+        if taken <= 0:
             break
-        count = take * columns
+        count = taken * columns
         raw = _read_file_range(
             _data_file_path(index, each.shard, shards), index.parent, each.offset, count * dtype.size
         )
         elements = decode_elements(np.frombuffer(raw, dtype.form), entry.dtype)
         with np.errstate(over="ignore"):
-            parts.append(elements.astype(np.float32).reshape(take, columns))
-        left -= take
+            parts.append(elements.astype(np.float32).reshape(taken, columns))
+        rows_left -= taken
     return np.concatenate(parts) if parts else np.zeros((0, columns), np.float32)
 
 
@@ -174,17 +174,17 @@ def _find_entry(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Bun
     header = decode_message(next(entries, (b"", b""))[1], BundleHeaderProto, str(index))
     if header.endianness == BIG_ENDIAN:
         raise ReadError(f"{index} was written by a big-endian machine", hint="save the checkpoint again")
-    wanted, parts = name.encode(), []
+    wanted, slices = name.encode(), []
     start = b"\0" + wanted.replace(b"\xff", b"\xff\0") + b"\0\1"  # prefix of the keys of its slices, which are in order
-    found: BundleEntryProto | None = None
+    entry: BundleEntryProto | None = None
     for key, value in entries:
         if key == wanted:
-            found = decode_message(value, BundleEntryProto, str(index))
+            entry = decode_message(value, BundleEntryProto, str(index))
         elif key.startswith(start):
-            parts.append(decode_message(value, BundleEntryProto, str(index)))
-    if found is None or found.dtype not in DTYPE_TABLE:
+            slices.append(decode_message(value, BundleEntryProto, str(index)))
+    if entry is None or entry.dtype not in DTYPE_TABLE:
         raise UnknownNode(f"no tensor '{name[:80]}' in {index}")
-    return header.num_shards, found, parts
+    return header.num_shards, entry, slices
 
 
 def _row_slices(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[RowSlice]:
@@ -267,7 +267,7 @@ LATEST_CHECKPOINT = re.compile(rb'^model_checkpoint_path:\s*"([^"\n]*)"', re.MUL
 
 def find_index_files(path: Path) -> list[Path]:
     """Return the indexes of the checkpoints that a path means, the latest last; [] if there are none."""
-    beside = path.with_name(path.name + INDEX_SUFFIX) if path.name else path
+    index_path = path.with_name(path.name + INDEX_SUFFIX) if path.name else path
     try:
         is_folder, is_there = path.is_dir(), path.exists()
     except (OSError, ValueError):  # a name that is too long, or none
@@ -278,8 +278,8 @@ def find_index_files(path: Path) -> list[Path]:
             latest = _latest_index_name(path)
             return sorted(found, key=lambda index: (index.name == latest, natural_name_key(index.name)))
         return []
-    if not is_there and is_index_file(beside):
-        return [beside]
+    if not is_there and is_index_file(index_path):
+        return [index_path]
     return [path] if is_index_file(path) else []
 
 

@@ -57,13 +57,13 @@ def _graph_holder(source: Any, signature: str | None = None) -> Any:
     if source is None or isinstance(source, type):
         raise _no_graph_error(source)
     if _is_keras_model(source) or hasattr(source, "get_concrete_function"):
-        made = (
+        holder = (
             _concrete_model_function(source)
             if _is_keras_model(source)
             else _concrete_function(source, _identifier_or_f(source))
         )
     elif hasattr(source, "as_graph_def") or hasattr(source, "graph"):
-        made = source
+        holder = source
     elif isinstance(signatures := getattr(source, "signatures", None), Mapping) and signatures:
         return _select_signature(signatures, signature)
     elif functions := _tf_functions_of(source):
@@ -72,7 +72,7 @@ def _graph_holder(source: Any, signature: str | None = None) -> Any:
         raise _no_graph_error(source)
     if signature is not None:
         raise RequestError(NO_SIGNATURE_MESSAGE)
-    return made
+    return holder
 
 
 def _is_keras_model(source: Any) -> bool:

@@ -77,15 +77,15 @@ def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVari
     listed = next((number for number, name in children[0] if name == "variables"), -1) if children else -1
     if 0 <= listed < len(children):
         # An archive that Keras exports captures copies of the variables in its list.
-        kept = Counter(saved[number].name for number, _ in children[listed] if _is_floating(saved, number))
-        return bool(kept - Counter(saved[number].name for number in captured))
+        floats = Counter(saved[number].name for number, _ in children[listed] if _is_floating(saved, number))
+        return bool(floats - Counter(saved[number].name for number in captured))
     for layer in range(1, len(children)):
-        inner = [(number, name) for number, name in children[layer] if 0 <= number < len(saved)]
-        if not any(_is_floating(saved, number) and number not in captured for number, _ in inner):
+        attributes = [(number, name) for number, name in children[layer] if 0 <= number < len(saved)]
+        if not any(_is_floating(saved, number) and number not in captured for number, _ in attributes):
             continue
-        if any(name in OPTIMIZER_ATTRIBUTES for _, name in inner):
+        if any(name in OPTIMIZER_ATTRIBUTES for _, name in attributes):
             continue
-        below = [number for number, name in inner if name not in LIST_ATTRIBUTES]
+        below = [number for number, name in attributes if name not in LIST_ATTRIBUTES]
         below += [number for each in below for number, name in children[each] if name not in LIST_ATTRIBUTES]
         if not captured.isdisjoint(below):
             return True
@@ -118,42 +118,42 @@ def _number_repeated_names(names: list[str]) -> list[str]:
     >>> _number_repeated_names(["m/w", "", "m/w", "m/w_1", ""])
     ['m/w', '', 'm/w_2', 'm/w_1', '']
     """
-    taken, counts = set(names), Counter[str]()
-    made = []
+    used, counts = set(names), Counter[str]()
+    result = []
     for name in names:
         counts[name] += bool(name)
         if counts[name] < 2:
-            made.append(name)
+            result.append(name)
             continue
         number = counts[name] - 1
-        while (free := f"{name}_{number}") in taken:
+        while (numbered := f"{name}_{number}") in used:
             number += 1
         # The next object of this name continues with this number.
         counts[name] = number + 1
-        taken.add(free)
-        made.append(free)
-    return made
+        used.add(numbered)
+        result.append(numbered)
+    return result
 
 
 def _disambiguate_variable_names(names: list[str], data: bytes, spans: list[tuple[int, int]]) -> list[str]:
     """Insert into names that several variables share the attributes on the path to each: `model/kernel` of the layer
     `first` becomes `model/first/kernel`. `names` and `spans` are by object number."""
-    several = {name for name, count in Counter(filter(None, names)).items() if count > 1}
-    if not several:
+    shared_names = {name for name, count in Counter(filter(None, names)).items() if count > 1}
+    if not shared_names:
         return names
-    came_from = _shortest_paths_from_root(data, spans)
-    made = []
+    parents = _shortest_paths_from_root(data, spans)
+    result = []
     letters = Meter(MAX_OBJECT_NAME_LETTERS)
     for number, name in enumerate(names):
-        if letters.spent or name not in several or not (way := _attribute_path(came_from, number)):
-            made.append(name)
+        if letters.spent or name not in shared_names or not (path := _attribute_path(parents, number)):
+            result.append(name)
             continue
         around, _, last = name.rpartition("/")
         parts = around.split("/")
-        inner = [part for part in way[:-1] if part not in parts and len(part) <= MAX_ATTRIBUTE_LETTERS]
-        made.append("/".join(filter(None, (around, *inner, last))))
-        letters.take(len(made[-1]))
-    return made
+        inner = [part for part in path[:-1] if part not in parts and len(part) <= MAX_ATTRIBUTE_LETTERS]
+        result.append("/".join(filter(None, (around, *inner, last))))
+        letters.take(len(result[-1]))
+    return result
 
 
 def _shortest_paths_from_root(data: bytes, spans: list[tuple[int, int]]) -> dict[int, tuple[int, str]]:

@@ -413,14 +413,14 @@ def _without_large_values(
     if depth > MAX_MESSAGE_DEPTH:
         raise RecursionError
     rules = FIELDS[kind]
-    kept: list[bytes] = []
-    same = first  # start of the bytes that are copied unchanged
+    pieces: list[bytes] = []
+    unchanged_from = first  # start of the bytes that are copied unchanged
     for number, wire, start, begin, end in wire_spans(data, first, last, limit):
         rule = rules.get(number)
-        cut: list[bytes] = []
+        replacement: list[bytes] = []
         if kind is TensorValue and end - begin > MAX_STORED_VALUE_BYTES:
             if rule is not None and rule.name == "raw_data":
-                cut = [SPAN_TAG, encode_varint(begin), SPAN_TAG, encode_varint(end)]
+                replacement = [SPAN_TAG, encode_varint(begin), SPAN_TAG, encode_varint(end)]
         elif rule is not None and rule.kind not in FIELDS:
             continue
         elif rule is not None and rule.kind in FIELDS:
@@ -429,10 +429,10 @@ def _without_large_values(
             inner = _without_large_values(data, rule.kind, begin, end, depth + 1, limit)
             if len(inner) == end - begin:  # nothing is cut
                 continue
-            cut = [encode_varint(number << 3 | BYTES_TYPE), encode_varint(len(inner)), inner]
-        kept += [data[same:start], *cut]
-        same = end
-    return b"".join([*kept, data[same:last]]) if kept else data[first:last]
+            replacement = [encode_varint(number << 3 | BYTES_TYPE), encode_varint(len(inner)), inner]
+        pieces += [data[unchanged_from:start], *replacement]
+        unchanged_from = end
+    return b"".join([*pieces, data[unchanged_from:last]]) if pieces else data[first:last]
 
 
 @cache

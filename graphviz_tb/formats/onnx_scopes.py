@@ -119,12 +119,13 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
     """
     if not place.path or stored.rpartition(".")[0] == place.path:
         return ""
-    own, made = f"{name_form_in_calls(place.path)}_", is_generated_name(stored)
+    prefix, generated = f"{name_form_in_calls(place.path)}_", is_generated_name(stored)
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
-    last = stored.rpartition(".")[2]
+    wanted = f"{prefix}{name_form_in_calls(stored.rpartition('.')[2])}"
     for name in _weights_of_call(node):
-        if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{name_form_in_calls(last)}"):
-            return f"{place.path}.{name.removeprefix(own)}"
+        # A generated name says nothing about the parameter: its role decides.
+        if name.startswith(prefix) and (name.endswith(attribute) if generated else name == wanted):
+            return f"{place.path}.{name.removeprefix(prefix)}"
     return ""
 
 

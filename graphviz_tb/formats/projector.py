@@ -120,9 +120,9 @@ def _text_extent(path: Path, changed: int, size: int) -> tuple[int, int]:
 def _read_text_points(path: Path, rows: int, dimensions: int) -> Points:
     """Read rows of numbers, tabs between them. Raises MalformedText if one is not a number."""
     out = np.empty((rows, dimensions), np.float32)
-    done = 0
+    row = 0
     for numbers, lines in _line_blocks(path, rows):
-        wrong = next((at for at, line in enumerate(lines) if line.count(b"\t") != dimensions - 1), None)
+        wrong = next((index for index, line in enumerate(lines) if line.count(b"\t") != dimensions - 1), None)
         if wrong is not None:
             columns = lines[wrong].count(b"\t") + 1
             raise MalformedText(f"{columns} numbers, not {dimensions}", line=numbers[wrong], column=1, name=path.name)
@@ -131,9 +131,9 @@ def _read_text_points(path: Path, rows: int, dimensions: int) -> Points:
         except ValueError:
             raise _bad_number_error(path, numbers, lines) from None
         with np.errstate(over="ignore"):
-            out[done : done + len(lines)] = parsed.reshape(-1, dimensions)
-        done += len(lines)
-    return out[:done]
+            out[row : row + len(lines)] = parsed.reshape(-1, dimensions)
+        row += len(lines)
+    return out[:row]
 
 
 def _line_blocks(path: Path, rows: int) -> Iterator[tuple[list[int], list[bytes]]]:
@@ -195,19 +195,20 @@ def read_point_metadata(path: Path, points: int, read: int) -> tuple[tuple[Point
     lines = [line.removesuffix("\r") for line in lines]
     while lines and not lines[-1] and len(lines) != points:
         lines.pop()
-    headed = len(lines) == points + 1 or (len(lines) != points and "\t" in (lines or [""])[0])
+    has_header = len(lines) == points + 1 or (len(lines) != points and "\t" in (lines or [""])[0])
     notices = []
-    if len(lines) - headed != points:
-        text = f"{name} has {len(lines) - headed:,} lines for {points:,} points"
+    if len(lines) - has_header != points:
+        text = f"{name} has {len(lines) - has_header:,} lines for {points:,} points"
         notices.append(Notice("metadata", text, name))
-    rows = [line.split("\t") for line in lines[headed : headed + read]]
-    heads = lines[0].split("\t") if headed else []
-    wide = max([len(heads), *map(len, rows)], default=0)
-    if wide > MAX_METADATA_COLUMNS:
-        text = f"{name} has {wide:,} columns: {MAX_METADATA_COLUMNS} of them are shown"
+    rows = [line.split("\t") for line in lines[has_header : has_header + read]]
+    titles = lines[0].split("\t") if has_header else []
+    width = max([len(titles), *map(len, rows)], default=0)
+    if width > MAX_METADATA_COLUMNS:
+        text = f"{name} has {width:,} columns: {MAX_METADATA_COLUMNS} of them are shown"
         notices.append(Notice("metadata", text, name))
     columns = [
-        _point_column(_column_title(heads, at, wide), rows, at, read) for at in range(min(wide, MAX_METADATA_COLUMNS))
+        _point_column(_column_title(titles, at, width), rows, at, read)
+        for at in range(min(width, MAX_METADATA_COLUMNS))
     ]
     return tuple(columns), tuple(notices)
 
@@ -235,9 +236,9 @@ def _is_numeric_column(texts: Sequence[str]) -> bool:
     ... )
     (True, False, False, False)
     """
-    said = {text.strip() for text in texts} - {""}
+    filled = {text.strip() for text in texts} - {""}
     try:
-        return bool(said) and all(isfinite(float(text)) and "_" not in text for text in said)
+        return bool(filled) and all(isfinite(float(text)) and "_" not in text for text in filled)
     except ValueError:
         return False
 
@@ -303,24 +304,24 @@ class EmbeddingFinder:
             each.name: each for each in self.checkpoint_embeddings(run, self.checkpoint_for(config, path.parent, where))
         }
         # As in TensorBoard, an entry without a name applies to all tensors of the checkpoint.
-        whole = infos.pop("", None) if stored else None
-        out = []
+        for_all = infos.pop("", None) if stored else None
+        found = []
         for name, info in infos.items():
-            one = self.named_embedding(run, name, info, path.parent, where, stored.pop(name, None))
-            out += [one] if one is not None else []
-        for one in stored.values():
-            out.append(one if whole is None else self.add_metadata(one, whole, path.parent, where))
-        return out
+            embedding = self.named_embedding(run, name, info, path.parent, where, stored.pop(name, None))
+            found += [embedding] if embedding is not None else []
+        for embedding in stored.values():
+            found.append(embedding if for_all is None else self.add_metadata(embedding, for_all, path.parent, where))
+        return found
 
     def named_embedding(
         self, run: str, name: str, info: EmbeddingInfo, folder: Path, where: str, stored: Embedding | None
     ) -> Embedding | None:
         """Return one tensor that a configuration names; None, with a notice, if it cannot be read."""
-        one = stored
+        embedding = stored
         if info.tensor_path:
             try:
                 path = self._resolve_moved(folder, info.tensor_path, where)
-                one = _embedding_of_file(run, name or path.name, path, tuple(info.tensor_shape))
+                embedding = _embedding_of_file(run, name or path.name, path, tuple(info.tensor_shape))
                 self.used.add(path)
             except FileRefused as refused:
                 self.notices.append(refused.notice)
@@ -328,11 +329,11 @@ class EmbeddingFinder:
             except ReadError as error:
                 self.notices.append(Notice("embedding", f"'{name[:80]}' cannot be read: {error}", where))
                 return None
-        if one is None:
+        if embedding is None:
             text = f"{where} names the tensor '{name[:80]}', which no checkpoint of the log holds"
             self.notices.append(Notice("embedding", text, where))
             return None
-        return self.add_metadata(one, info, folder, where)
+        return self.add_metadata(embedding, info, folder, where)
 
     def add_metadata(self, one: Embedding, info: EmbeddingInfo, folder: Path, where: str) -> Embedding:
         """Add the metadata and the sprite that a configuration names to an embedding."""
@@ -494,7 +495,7 @@ def _resolve_inside(top: Path, folder: Path, named: bytes, where: str) -> Path:
     word = named.decode("utf-8", "replace")
     try:
         path = Path(os.path.realpath(folder / os.fsdecode(named)))
-        there = path.is_file()
+        is_file = path.is_file()
     except (OSError, ValueError):  # a name that is too long, or contains a NUL
         raise FileRefused(
             "no-file", f"{where} names {word[:SHOWN_PATH_LETTERS]!r}, which no file can be called", where
@@ -505,7 +506,7 @@ def _resolve_inside(top: Path, folder: Path, named: bytes, where: str) -> Path:
             f"{where} names {word[:SHOWN_PATH_LETTERS]!r}, which is outside of the log: it is not read",
             where,
         )
-    if not there:
+    if not is_file:
         raise FileRefused("no-file", f"{where} names {word[:SHOWN_PATH_LETTERS]!r}, and there is no such file", where)
     return path
 

@@ -43,9 +43,9 @@ def contents_of_meta_graphs(
 ) -> SourceContents:
     """Return an item for each tag set of decoded MetaGraphDefs: the first one with it, as TensorFlow loads it."""
     found = []
-    alike = Counter(frozenset(graph.meta_info_def.tags) for graph in graphs)
+    tag_set_counts = Counter(frozenset(graph.meta_info_def.tags) for graph in graphs)
     for graph, size in zip(graphs, sizes, strict=True):
-        if not (count := alike.pop(frozenset(graph.meta_info_def.tags), 0)):
+        if not (count := tag_set_counts.pop(frozenset(graph.meta_info_def.tags), 0)):
             continue
         whole, signatures = _graph_and_signatures(graph)
         tags = ",".join(graph.meta_info_def.tags)
@@ -98,19 +98,19 @@ def _choose_signature(
 ) -> Signature | None:
     """Return the requested signature, else `serving_default`, else the one with the largest body; None for the whole
     file. Raises RequestError for an unknown signature."""
-    named = {signature.name: signature for signature in signatures}
-    if options.signature is not None and not named:
+    by_name = {signature.name: signature for signature in signatures}
+    if options.signature is not None and not by_name:
         raise RequestError(NO_SIGNATURE_MESSAGE)
-    if options.signature is not None and options.signature not in named:
-        raise UnknownChoice.among("signature", options.signature, list(named))
+    if options.signature is not None and options.signature not in by_name:
+        raise UnknownChoice.among("signature", options.signature, list(by_name))
     if options.signature is not None:
-        return named[options.signature]
+        return by_name[options.signature]
     # A signature without outputs has nothing to draw.
     drawable = [signature for signature in signatures if signature.outputs]
     if options.whole_file or not drawable:
         return None
-    if SERVING_SIGNATURE in named:
-        return named[SERVING_SIGNATURE]
+    if SERVING_SIGNATURE in by_name:
+        return by_name[SERVING_SIGNATURE]
     sizes: list[int] = []
     for signature in drawable[:MAX_COMPARED_SIGNATURES]:
         if not program.walk_budget_spent:

@@ -374,7 +374,7 @@ def _subgraph(
 
 
 def _tensors(tables: _TableColumns, buffers: Sequence[tuple[int, int] | None]) -> Iterator[LiteTensor]:
-    columns = (
+    columns = (  # by their slots in the table Tensor of the schema
         tables.texts(3),
         tables.numbers(1, "b"),
         zip(tables.vectors(7, "i"), tables.vectors(0, "i"), strict=True),
@@ -384,15 +384,15 @@ def _tensors(tables: _TableColumns, buffers: Sequence[tuple[int, int] | None]) -
         tables.numbers(5, "B"),
         tables.has(6),
     )
-    for name, code, both, ranked, buffer, scales, variable, sparse in zip(*columns, strict=True):
-        sizes: tuple[int, ...] = both[0] or both[1]
+    for name, code, (signature, shape), ranked, buffer, scales, variable, sparse in zip(*columns, strict=True):
+        sizes: tuple[int, ...] = signature or shape  # the signature also states unknown sizes
         data = buffers[buffer] if buffer < len(buffers) else None
         # A tensor without sizes is a scalar if the file says so; in files from before 2022, if it is a constant.
-        known = bool(sizes) or bool(ranked) or data is not None
+        has_sizes = bool(sizes) or bool(ranked) or data is not None
         yield LiteTensor(
             name,
             DTYPES[code] if 0 <= code < len(DTYPES) else "",
-            sizes if known and len(sizes) <= MAX_DIMENSIONS else None,
+            sizes if has_sizes and len(sizes) <= MAX_DIMENSIONS else None,
             data,
             _quantization(scales) if scales is not None else None,
             bool(variable),
@@ -406,14 +406,15 @@ def _quantization(table: _Table) -> Quantization | None:
 
 
 def _operators(tables: _TableColumns, codes: Sequence[tuple[str, bool]], file: _Flatbuffer) -> Iterator[LiteOperator]:
-    _, known = _tflite_table()
+    _, fields_by_table = _tflite_table()
+    # The two unions of options in the table Operator, each with the slots of its kind and of its table.
     unions = [
         (union, tables.numbers(kind, "B"), tables.tables(place)) for union, kind, place in ((1, 3, 4), (2, 11, 12))
     ]
     listed = zip(
         tables.numbers(0, "I"), tables.vectors(1, "i"), tables.vectors(2, "i"), tables.spans(5, 1), strict=True
     )
-    for at, (number, inputs, outputs, (start, length)) in enumerate(listed):
+    for index, (number, inputs, outputs, (start, length)) in enumerate(listed):
         if number >= len(codes):
             raise MalformedProto(f"{file.name}: operator code {number} of {len(codes)}", hint=DAMAGED_HINT)
         op, custom = codes[number]
@@ -422,10 +423,10 @@ def _operators(tables: _TableColumns, codes: Sequence[tuple[str, bool]], file: _
         if custom and length:
             file.take(length)
             # Only the op can read these bytes; the checksum shows whether they differ.
-            own = _settings_of_op(file.data[start : start + length])
-            options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(own):08x}"
-        for union, kinds, given in unions:
-            table, fields = given[at], known.get(f"{union}.{kinds[at]}", ())
+            settings = _settings_of_op(file.data[start : start + length])
+            options["custom_options"] = f"{len(settings):,} bytes, CRC-32 {crc32(settings):08x}"
+        for union, kinds, tables_of_union in unions:
+            table, fields = tables_of_union[index], fields_by_table.get(f"{union}.{kinds[index]}", ())
             if table is not None and fields:
                 _add_options(table, fields, options, bodies)
         yield LiteOperator(op, custom, inputs, outputs, options, bodies)
@@ -465,9 +466,9 @@ def _add_options(table: _Table, fields: Sequence[_Option], options: dict[str, An
             words = WORDS.get(kind)
             value = table.number(slot, kind if words is None else "b", default)
             value = value if words is None else words[value] if 0 <= value < len(words) else str(value)
-            shared, _, place = name.partition(".")
+            attribute, _, place = name.partition(".")
             if place:  # like the attribute of TensorFlow, one size for each dimension
-                sizes = options.setdefault(shared, [1, 1])
+                sizes = options.setdefault(attribute, [1, 1])
                 sizes.extend([1] * (int(place) + 2 - len(sizes)))
                 sizes[int(place)] = value
             else:

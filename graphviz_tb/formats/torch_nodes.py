@@ -77,9 +77,9 @@ def read_node(node: Any) -> ProgramNode:
     graphs: list[Json] = []
     arguments = json_array(node.get("inputs"))
     has_symbols = False
-    for listed in arguments:
-        each = json_object(listed)
-        content = json_object(each.get("arg"))
+    for item in arguments:
+        argument = json_object(item)
+        content = json_object(argument.get("arg"))
         if "as_tensor" in content:  # most arguments
             inputs.append(json_text(json_object(content["as_tensor"]).get("name")))
             continue
@@ -87,7 +87,7 @@ def read_node(node: Any) -> ProgramNode:
         if tensors or "as_tensors" in content:
             inputs += tensors
             continue
-        settings.append((len(inputs), json_text(each.get("name")), content))
+        settings.append((len(inputs), json_text(argument.get("name")), content))
         has_symbols = has_symbols or not SYMBOL_KINDS.isdisjoint(content)
         inputs.append("")
         if "as_graph" in content:
@@ -156,8 +156,8 @@ def tensor_names(argument: Json) -> list[str]:
     )
     found: list[str] = []
     for each in listed:
-        held = json_object(each)
-        found.append(json_text(json_object(held.get("as_tensor", held)).get("name")))
+        entry = json_object(each)
+        found.append(json_text(json_object(entry.get("as_tensor", entry)).get("name")))
     for item in json_array(argument.get("as_nested_tensors")):
         found += [json_text(json_object(inner).get("name")) for inner in json_array(item)]
     return found

@@ -103,18 +103,18 @@ class LineReader:
         opened, parts, stack = self.opened, self.parts, self.stack
         memo, finished = opened.lines, 0
         for index, line in enumerate(lines):
-            known = memo.get(line)
-            if known is None:
-                known = self.parse_line(line, opened)
-            if known.__class__ is bytes:
-                parts.append(known)
-            elif known is None or (known.__class__ is ClosingLine and (known.closer != opened.closer or not stack)):
+            parsed = memo.get(line)
+            if parsed is None:
+                parsed = self.parse_line(line, opened)
+            if parsed.__class__ is bytes:
+                parts.append(parsed)
+            elif parsed is None or (parsed.__class__ is ClosingLine and (parsed.closer != opened.closer or not stack)):
                 raise UnprintedLineError(finished)
-            elif known.__class__ is OpeningLine:
+            elif parsed.__class__ is OpeningLine:
                 if len(stack) >= MAX_TEXT_DEPTH:
                     raise UnprintedLineError(finished)
                 stack.append((opened, parts))
-                opened, parts = known, []
+                opened, parts = parsed, []
                 memo = opened.lines
             # A closing line: append the message, after its length, to the one around it.
             else:
