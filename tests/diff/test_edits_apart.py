@@ -526,3 +526,16 @@ def test_an_input_that_only_one_of_two_ops_takes_follows(turn: bool) -> None:
     pair = scaled_step("Mul", "rate"), scaled_step("Neg")
     (change,) = diff(*(pair[::-1] if turn else pair))
     assert (change.key, change.name, [inner.kind for inner in change.consequences]) == ("op", "sgd/step", ["rewired"])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("old", "new"), [(b"reflect", b"border"), (0, 1), (0.5, 0.25)])
+def test_settings_of_one_op_with_the_same_values_are_all_said(old: Any, new: Any, turned: bool) -> None:
+    pair = []
+    for value in (old, new):
+        made = graph("x Placeholder", "m/sample GridSample x", "m/act Relu m/sample")
+        for key in ("inside", "outside"):
+            setattr(made.node[1].attr[key], {bytes: "s", int: "i", float: "f"}[type(value)], value)
+        pair.append(made)
+    text = diff(*(pair[::-1] if turned else pair)).explain()
+    assert [key for key in ("inside", "outside") if f"{key} " not in text] == []
