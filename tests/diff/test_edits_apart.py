@@ -539,3 +539,23 @@ def test_settings_of_one_op_with_the_same_values_are_all_said(old: Any, new: Any
         pair.append(made)
     text = diff(*(pair[::-1] if turned else pair)).explain()
     assert [key for key in ("inside", "outside") if f"{key} " not in text] == []
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_precision_of_outputs_follows_from_no_other_output(turned: bool) -> None:
+    """x ─▶ ─▶ two results, one of which has another exponent: the type of both follows from that of the input"""
+    pair = []
+    for dtype, exponent in ((1, 2), (19, 3)):
+        made = graph("x Placeholder", f"p={exponent} Const", "power Pow x p", "mean Sigmoid x")
+        for node in made.node:
+            node.attr["dtype" if node.op in ("Placeholder", "Const") else "T"].type = dtype
+        tensor = made.node[1].attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = dtype
+        if dtype == 1:
+            tensor.float_val.append(exponent)
+        else:
+            tensor.half_val.append(0x4200)  # 3.0
+        pair.append(made)
+    (number,) = [change for change in diff(*(pair[::-1] if turned else pair)) if change.name == "power"]
+    assert number.consequences == ()

@@ -511,7 +511,7 @@ def _may_resize(m: Matching, change: Change) -> bool:
 def _is_of_training(m: Matching, change: Change) -> bool:
     """Return whether a change only concerns the training: how a Keras model is compiled has no nodes, and other nodes
     do not lead to a result of the model."""
-    nodes = [(layers, change.edits.nodes_of(new)) for new, layers in enumerate(m.layers)]
+    nodes = [(layers, change.edits.nodes_of(layers is m.layers[1])) for layers in m.layers]
     if not any(own for _, own in nodes):
         return change.edits == NodeEdits()
     return not any(layers.forward[own].any() for layers, own in nodes)
