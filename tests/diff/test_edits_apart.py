@@ -526,3 +526,36 @@ def test_an_input_that_only_one_of_two_ops_takes_follows(turn: bool) -> None:
     pair = scaled_step("Mul", "rate"), scaled_step("Neg")
     (change,) = diff(*(pair[::-1] if turn else pair))
     assert (change.key, change.name, [inner.kind for inner in change.consequences]) == ("op", "sgd/step", ["rewired"])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("old", "new"), [(b"reflect", b"border"), (0, 1), (0.5, 0.25)])
+def test_settings_of_one_op_with_the_same_values_are_all_said(old: Any, new: Any, turned: bool) -> None:
+    pair = []
+    for value in (old, new):
+        made = graph("x Placeholder", "m/sample GridSample x", "m/act Relu m/sample")
+        for key in ("inside", "outside"):
+            setattr(made.node[1].attr[key], {bytes: "s", int: "i", float: "f"}[type(value)], value)
+        pair.append(made)
+    text = diff(*(pair[::-1] if turned else pair)).explain()
+    assert [key for key in ("inside", "outside") if f"{key} " not in text] == []
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_precision_of_outputs_follows_from_no_other_output(turned: bool) -> None:
+    """x ─▶ ─▶ two results, one of which has another exponent: the type of both follows from that of the input"""
+    pair = []
+    for dtype, exponent in ((1, 2), (19, 3)):
+        made = graph("x Placeholder", f"p={exponent} Const", "power Pow x p", "mean Sigmoid x")
+        for node in made.node:
+            node.attr["dtype" if node.op in ("Placeholder", "Const") else "T"].type = dtype
+        tensor = made.node[1].attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = dtype
+        if dtype == 1:
+            tensor.float_val.append(exponent)
+        else:
+            tensor.half_val.append(0x4200)  # 3.0
+        pair.append(made)
+    (number,) = [change for change in diff(*(pair[::-1] if turned else pair)) if change.name == "power"]
+    assert number.consequences == ()

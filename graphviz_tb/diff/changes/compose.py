@@ -417,9 +417,10 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
         return True
     if derived is None:
         return False
+    lists = isinstance(derived.old, list) and isinstance(derived.new, list)
     before, after = (value if isinstance(value, list) else [value] for value in (derived.old, derived.new))
-    # `3×3` is [3, 3].
-    if main and (main.old, main.new) == tuple("×".join(map(str, sizes)) for sizes in (before, after)):
+    # `3×3` is [3, 3]. Two equal words or single numbers are settings of their own.
+    if main and lists and (main.old, main.new) == tuple("×".join(map(str, sizes)) for sizes in (before, after)):
         return True
     if not derived.constant:
         return False

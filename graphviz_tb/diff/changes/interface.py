@@ -126,8 +126,7 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
             # Signatures that differ in the same way are one change.
             names_by_ports[ports].append(name)
         if order := _other_order(m, before, after):
-            rewiring = Rewiring((), order=order)
-            changes.append(Change("rewired", "signature", name, name, len(order.old), rewiring))
+            changes.append(Change("rewired", "signature", name, name, len(order.old), Rewiring((), order=order)))
     for ports, (name, *others) in names_by_ports.items():
         also = tuple((other, other) for other in others)
         changes.append(Change("signature-changed", "signature", name, name, len(ports), Ports(ports), also))
@@ -447,16 +446,17 @@ def _is_result_of(change: Change, signature: Change) -> bool:
 
 
 def _cause_of_outputs(signature: Change, changes: Sequence[Change]) -> Change | None:
-    """Return the change that explains the outputs, if known: the only change, the only one named like an output, or a
-    change of dtype."""
+    """Return the change that explains the outputs, if known: a change of dtype if only that differs, the only change,
+    or the only one named like an output."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
+    shapes = [[(spec or "").partition(" ")[1:] for spec in (port.old, port.new)] for port in signature.ports]
+    precision = next(filter(is_precision, real), None)
+    if precision is not None and all(old == new and any(old) for old, new in shapes):
+        return precision
     keys = {port.key for port in signature.ports}
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]
-    # All ports differ in the dtype only.
-    if all((port.old or "").partition(" ")[2] == (port.new or "").partition(" ")[2] for port in signature.ports):
-        return next((change for change in real if is_precision(change)), None)
     return None
 
 
