@@ -326,8 +326,8 @@ def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     """Return whether a vector with a generated name has no effect on a normalised value: a scale of ones, or an offset
     of zeros; or whether a literal repeats one number, like an initial state of zeros."""
     if LITERAL_NAME.fullmatch(value):
-        content, size = tensor.content() or b"", element_size(tensor.dtype)
-        return len(content) > size and content == content[:size] * (len(content) // size)
+        numbers, size = tensor.content() or b"", element_size(tensor.dtype)
+        return 0 < size < len(numbers) and numbers == numbers[:size] * (len(numbers) // size)
     form = NEUTRAL_FORMS.get(slot)
     content = tensor.content() if form is not None and is_generated_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))
