@@ -327,7 +327,7 @@ def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     of zeros; or whether a literal repeats one number, like an initial state of zeros."""
     if LITERAL_NAME.fullmatch(value):
         numbers, size = tensor.content() or b"", element_size(tensor.dtype)
-        return len(numbers) > size and numbers == numbers[:size] * (len(numbers) // size)
+        return 0 < size < len(numbers) and numbers == numbers[:size] * (len(numbers) // size)
     form = NEUTRAL_FORMS.get(slot)
     content = tensor.content() if form is not None and is_generated_name(value) else None
     return content is not None and form is not None and content == form * (len(content) // len(form))

@@ -189,3 +189,19 @@ def test_a_value_between_thousands_of_blanks() -> None:
         )
     ]
     assert found == ["None", "7"]
+
+
+def test_the_parameters_of_a_trace_are_of_unknown_size_and_each_counts_once() -> None:
+    """The trace does not state their shapes, and reads one as often as its module is called."""
+    reads = (
+        node("M/Linear[fc]/weight/fc", "prim::GetAttr", attr="{ name : fc}"),
+        node("M/Linear[fc]/weight/weight", "prim::GetAttr", "M/Linear[fc]/weight/fc", attr="{ name : weight}"),
+        node("M/Linear[fc]/weight/weight.3", "prim::GetAttr", "M/Linear[fc]/weight/fc", attr="{ name : weight}"),
+    )
+    calls = (
+        node("M/Linear[fc]/4", "aten::linear", "input/x", "M/Linear[fc]/weight/weight"),
+        node("M/Linear[fc]/5", "aten::linear", "M/Linear[fc]/4", "M/Linear[fc]/weight/weight.3"),
+    )
+    cost = load(GraphDef(node=(node("input/x", "IO Node"), *reads, *calls))).cost.under(0)
+    assert (cost.parameters, cost.unsized) == (0, 1)
+    assert "parameters" in cost.lower_bounds()

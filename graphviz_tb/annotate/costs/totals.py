@@ -29,6 +29,7 @@ from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Out, all_sizes_know
 from graphviz_tb.annotate.shapes import keras_layer_nodes, output_count
 from graphviz_tb.graphs.tensors import output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_OPS
+from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.costs import COST_ROLES, NO_COST, Cost, Costs
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -105,6 +106,8 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
     graph = inference.graph
     for node in graph.meaning.doubtful:
         yield node, Cost(doubtful=1)
+    for node in _traced_parameters(graph):
+        yield node, Cost(unsized=1)
     for variable in graph.meaning.variables():
         if variable.use == VariableUse.BUFFER:
             continue
@@ -143,6 +146,22 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
             if count is None
             else Cost(count, weight_bytes=weight_bytes, non_trainable=fixed or 0, undecided=int(fixed is None)),
         )
+
+
+def _traced_parameters(graph: Graph) -> list[int]:
+    """Return the first read of each parameter or buffer in a trace of values, which does not state their shapes; other
+    reads are of modules, whose members are read in turn.
+
+    Net/Linear[fc]/weight/weight.3 ─▶ aten::linear        read again: Net/Linear[fc]/weight/weight.7
+    """
+    if not graph.is_value_trace:
+        return []
+    reads = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
+    used = reads[graph.source] & ~reads[graph.target] & ~graph.control
+    first: dict[str, int] = {}
+    for node in distinct_values(graph.source[used]).tolist():
+        first.setdefault(graph.name[node].rpartition("/")[0] or graph.name[node], node)
+    return list(first.values())
 
 
 def _may_repeat(graph: Graph, node: int) -> bool:
