@@ -551,7 +551,9 @@ def _is_softmax(box: FlowBox, context: FoldContext) -> bool:
 
 def _is_score_part(box: FlowBox, context: FoldContext) -> bool:
     """Return whether a box may scale, mask, normalize or drop attention scores, or compute their mask."""
-    if box.how == GroupOrigin.INDEX or _is_softmax(box, context) or (box.op and (is_elementwise(box.op) or box.op in PASSING_OPS)):
+    if box.how == GroupOrigin.INDEX or _is_softmax(box, context):
+        return True
+    if box.op and (is_elementwise(box.op) or box.op in PASSING_OPS):
         return True
     drops = "dropout" in (box.op or box.name).lower() and box.ops <= MAX_SOFTMAX_SCOPE_OPS
     return drops or box.op in SELECT_OPS or plain_op_name(box.op) == "expand"
