@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig, wrapped_layers
@@ -35,7 +36,11 @@ def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
     ['3×3, 64, /2', 'ReLU']
     >>> [step.word for step in keras_steps(Layer("Embedding", {"input_dim": 30522, "output_dim": 768}), False)]
     ['30\\u2009522 × 768']
+    >>> inner = {"module": "keras.layers", "class_name": "Dense", "config": {"units": 9, "activation": "softmax"}}
+    >>> [step.word for step in keras_steps(Layer("TimeDistributed", {"layer": inner}), False)]
+    ['→ 9', 'softmax']
     """
+    layer = _layer_of_each_step(layer)
     find = FINDERS.get(layer.class_name)
     if find is None or layer.custom:
         return ()
@@ -46,6 +51,17 @@ def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
     if step is None:
         return ()
     return (step, *_activation_after(layer.config)) if step.kind in ("convolution", "depthwise", "dense") else (step,)
+
+
+def _layer_of_each_step(layer: Layer) -> Layer:
+    """Return the layer that a `TimeDistributed` applies to each step, and any other layer itself."""
+    inner = layer.config.get("layer") if layer.class_name == "TimeDistributed" and not layer.custom else None
+    if not isinstance(inner, Mapping):
+        return layer
+    kind, config = inner.get("class_name"), inner.get("config")
+    if not isinstance(kind, str) or not isinstance(config, Mapping):
+        return layer
+    return replace(layer, class_name=kind, config=config, custom=is_custom_class(inner))
 
 
 def _activation_after(config: LayerConfig) -> tuple[LayerStep, ...]:

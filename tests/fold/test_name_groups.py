@@ -48,6 +48,18 @@ def test_names_that_begin_alike_and_hang_together_are_a_group() -> None:
     assert groups(["a_x", "in", "b_x", "a_y", "b_y"], (1, 2), (2, 4)) == {"b": (2, 4)}
 
 
+def test_an_input_of_the_model_is_in_no_group() -> None:
+    def families(op: str) -> list[tuple[int, ...]]:
+        names = ["token_ids", "token_embedding", "token_scale", "layer", "logits"]
+        boxes = rows(*names)
+        boxes[0].op = op
+        dag = make_dag(boxes, [[], [0], [1], [2], [3]])
+        return [each.members for each in find_name_families(dag, context(*names).order(dag), Vocabulary(names))]
+
+    assert families("Embedding") == [(0, 1, 2)]
+    assert families("InputLayer") == [(1, 2)]
+
+
 def test_one_box_is_no_group() -> None:
     assert groups(["a_x", "b_x", "c_x", "d"], *chain(4)) == {}
 

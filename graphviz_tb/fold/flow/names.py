@@ -16,6 +16,7 @@ from graphviz_tb.fold.flow.order import FlowOrder
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.paths import DIGIT_RUN, DIGITS, are_names_numbers
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.table import plain_op_name
 
 # Names as words: common beginnings, counters, and the words of a whole level.
@@ -283,7 +284,9 @@ class NameFamily:
 def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[NameFamily]:
     """Return families of names, coarsest first, that can be boxes of one level without a cycle."""
     words = [vocabulary.name_words(box.name) for box in dag.boxes]
-    todo = _next_word_families(words, NameFamily((), tuple(range(len(dag))), ()))
+    # An input of the model is no part of a layer, whatever its name: `token_ids`, `token_embedding`.
+    parts = tuple(number for number, box in enumerate(dag.boxes) if not has_layer_role(box.op, LayerRole.INPUT))
+    todo = _next_word_families(words, NameFamily((), parts, ()))
     good: list[NameFamily] = []
     for _ in range(MAX_NAME_DEPTH):
         later: list[NameFamily] = []
