@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from graphviz_tb.model.layers import Layer, LayerConfig, wrapped_layers
+from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class, wrapped_layers
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
     LayerStep,
