@@ -76,7 +76,7 @@ def test_a_line_to_the_foot_of_an_open_box_moves_beside_it_if_the_frame_has_room
     metagraph = SimpleNamespace(bridges=[SimpleNamespace(other=7), SimpleNamespace(other=8)])
     view: Any = SimpleNamespace(skeleton=skeleton, metagraph=metagraph)
     offered = SidePort(0, -1, (0, 60), (20, 60), 10, 40, 1)
-    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: {0: offered}})
+    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: {0: offered}}, {}, {})
     routes = {0: [(100, 200), (100, 150)], 1: [(130, 200), (130, 150)]}
     left = 80 if width == 300 else 40
     slots = {0: (Piece(80, 100, 0, 0, (80, 100)), (left, 50))}
@@ -91,7 +91,7 @@ def test_two_lines_to_one_side_of_an_open_box_do_not_move_to_one_track() -> None
     metagraph = SimpleNamespace(bridges=[SimpleNamespace(other=7), SimpleNamespace(other=8)])
     view: Any = SimpleNamespace(skeleton=skeleton, metagraph=metagraph)
     offered = {port: SidePort(port, -1, (0, y), (20, y), 10, 40, 1) for port, y in ((0, 60), (1, 30))}
-    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: offered})
+    inner = InnerPorts({0: {(7, True, True): 0, (8, True, True): 1}}, {}, {0: offered}, {}, {})
     routes = {0: [(100, 200), (100, 150)], 1: [(130, 200), (130, 150)]}
     slots = {0: (Piece(80, 100, 0, 0, (80, 100)), (80, 50))}
     moved = [entry.port for entry, _ in move_beside(view, routes, slots, inner, 300, [])]
