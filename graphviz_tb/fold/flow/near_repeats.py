@@ -360,11 +360,11 @@ def _ends_stage(
     It has their channels, and downsamples only before other channels. If it is incomplete, its channels are known or
     its name has the next number.
     """
-    # A side output belongs to no block.
-    main = [element for element in sequence[start:stop] if not element.side]
-    stretch, other, widths = _boxes_of(main), _boxes_of(repetition), context.widths
-    given = widths.output_channels(stretch)
-    if given != widths.output_channels(other) or widths.has_downsampling(other):
+    stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
+    given = widths.output_channels(other)
+    # A side output may belong to no block.
+    main = [element.box for element in sequence[start:stop] if not element.side]
+    if given not in map(widths.output_channels, (stretch, main)) or widths.has_downsampling(other):
         return False
     if (
         not given
