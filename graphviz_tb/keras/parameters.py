@@ -208,7 +208,7 @@ def _non_trainable_inside(config: LayerConfig, inputs: list[KerasDims]) -> int |
 
 
 def _both_ways(count: ParameterRule) -> ParameterRule:
-    """Return the rule for two directions; the second one runs a copy of the layer, or a layer of its own."""
+    """Return the rule for two directions; the second one runs a copy of the layer, or another layer."""
 
     def count_both(config: LayerConfig, inputs: list[KerasDims]) -> int | None:
         backward = config.get("backward_layer")

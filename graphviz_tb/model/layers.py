@@ -111,7 +111,7 @@ def recurrent_cells(config: LayerConfig) -> list[tuple[str, LayerConfig]]:
 
 def wrapped_layers(config: LayerConfig) -> list[tuple[str, LayerConfig]]:
     """Return the layers of a wrapper: for each the class ("" for a custom one) and the configuration. A wrapper that
-    runs in both directions may have a layer of its own for the second one.
+    runs in both directions may have another layer for the second one.
 
     >>> wrapped_layers({"layer": {"class_name": "GRU", "config": {"units": 3}}, "backward_layer": None})
     [('GRU', {'units': 3})]

@@ -52,7 +52,7 @@ class RaisedEnd:
     depth: int
 
 
-def foot_items(skeleton: Skeleton) -> tuple[int, tuple[int, ...]]:
+def _foot_items(skeleton: Skeleton) -> tuple[int, tuple[int, ...]]:
     """Return the waypoint of the main path in the foot of a level, and the boxes beside it; (-1, ()) if there is no
     foot."""
     starts = [skeleton.wires[wire] for wire in skeleton.main_path if _is_from_port(skeleton, wire)]
@@ -70,12 +70,12 @@ def _is_from_port(skeleton: Skeleton, wire: int) -> bool:
 
 
 def room_in_foot(skeleton: Skeleton, around: View, frame: int) -> int:
-    """Return the pixels to keep free in the foot of a frame, at both sides of the main path, for the closed box from
-    which that leads there on the level around; 0 if there is no foot or no such box."""
+    """Return the pixels to keep free in the foot of a frame, at both sides of the main path, for the closed
+    box that feeds the frame on the level around; 0 if there is no foot or no such box."""
     outer = around.skeleton
     chains = [outer.wires[wire].chain for wire in outer.main_path if not outer.wires[wire].turned]
     before = [chain[0] for chain in chains if len(chain) == 2 and chain[1] == frame and chain[0] < outer.children]
-    if len(before) != 1 or before[0] in around.opened or not foot_items(skeleton)[1]:
+    if len(before) != 1 or before[0] in around.opened or not _foot_items(skeleton)[1]:
         return 0
     names = box_names((*around.node_labels, *around.functions))
     piece = closed_piece(around.node_labels[before[0]], names[before[0]], around.words, before[0], True)
@@ -84,7 +84,7 @@ def room_in_foot(skeleton: Skeleton, around: View, frame: int) -> int:
 
 def rooms_in_foot(skeleton: Skeleton, room: int) -> dict[int, int]:
     """Return the distance to the next item of each item in the foot of a level, with `room` px for a box there."""
-    way, boxes = foot_items(skeleton) if room else (-1, ())
+    way, boxes = _foot_items(skeleton) if room else (-1, ())
     rooms: dict[int, int] = {}
     for item in (way, *boxes) if boxes else ():
         rooms[item] = room
@@ -93,7 +93,7 @@ def rooms_in_foot(skeleton: Skeleton, room: int) -> dict[int, int]:
 
 def find_foot(skeleton: Skeleton, level: LevelLayout, sizes: Sequence[Size]) -> Foot | None:
     """Return the foot of a level that is laid out; None if it has none."""
-    way, boxes = foot_items(skeleton)
+    way, boxes = _foot_items(skeleton)
     wire = next((wire for wire in skeleton.main_path if way in skeleton.wires[wire].chain), -1)
     if wire < 0 or len(level.routes[wire]) != 2:
         return None

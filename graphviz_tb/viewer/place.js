@@ -3134,7 +3134,7 @@ class RaisedEnd {
     this.depth = depth;
   }
 }
-function foot_items(skeleton) {
+function _foot_items(skeleton) {
   let starts, rows, way, boxes, alone;
   starts = (() => { const out = []; for (const wire of skeleton.main_path) if (_is_from_port(skeleton, wire)) { out.push(skeleton.wires.at(wire)); } return out; })();
   rows = ((skeleton.port_part >= 0) ? skeleton.parts.at(skeleton.port_part) : []);
@@ -3154,7 +3154,7 @@ function room_in_foot(skeleton, around, frame) {
   outer = around.skeleton;
   chains = (() => { const out = []; for (const wire of outer.main_path) if (!outer.wires.at(wire).turned) { out.push(outer.wires.at(wire).chain); } return out; })();
   before = (() => { const out = []; for (const chain of chains) if (((chain.length === 2) && (chain[1] === frame) && (chain[0] < outer.children))) { out.push(chain[0]); } return out; })();
-  if (((before.length !== 1) || around.opened.has(before[0]) || !foot_items(skeleton)[1].length)) {
+  if (((before.length !== 1) || around.opened.has(before[0]) || !_foot_items(skeleton)[1].length)) {
     return 0;
   }
   names = box_names([...around.node_labels, ...around.functions]);
@@ -3163,7 +3163,7 @@ function room_in_foot(skeleton, around, frame) {
 }
 function rooms_in_foot(skeleton, room) {
   let way, boxes, rooms, item;
-  [way, boxes] = (room ? foot_items(skeleton) : [-1, []]);
+  [way, boxes] = (room ? _foot_items(skeleton) : [-1, []]);
   rooms = new Map();
   for (item of (boxes.length ? [way, ...boxes] : [])) {
     rooms.set(item, room);
@@ -3172,7 +3172,7 @@ function rooms_in_foot(skeleton, room) {
 }
 function find_foot(skeleton, level, sizes) {
   let way, boxes, wire, tops, bottoms, sides, stack;
-  [way, boxes] = foot_items(skeleton);
+  [way, boxes] = _foot_items(skeleton);
   wire = py_next(py_iter((() => { const out = []; for (const wire of skeleton.main_path) if (skeleton.wires.at(wire).chain.includes(way)) { out.push(wire); } return out; })()), -1);
   if (((wire < 0) || (level.routes.at(wire).length !== 2))) {
     return null;

@@ -177,7 +177,7 @@ def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> Cost
         if has_layer_role(kind, LayerRole.WRAPPER):
             layers = wrapped_layers(config)
             if kind == "Bidirectional":
-                times *= 3 - len(layers)  # without a layer of its own, the second direction runs a copy
+                times *= 3 - len(layers)  # the second direction runs a copy if it has no layer
             else:
                 # (batch, steps, …) ─▶ (batch * steps, …)
                 takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))

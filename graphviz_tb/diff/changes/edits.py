@@ -221,7 +221,7 @@ GATE_INPUTS = 2  # operands of a product
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
     """Group items into edits: items are nodes of a graph, each rule below gives some of its edges, and the connected
-    parts are the edits. Two kinds of edges do not count: between an item that stands for itself (`_loose_items`) and
+    parts are the edits. Two kinds of edges do not count: between an item that is an edit alone (`_loose_items`) and
     others, and between an exchange of layers (`exchanged`) and additions or removals elsewhere."""
     loose = _loose_items(m, items, exchanged)
     rules = (

@@ -143,21 +143,21 @@ class TrainingParts:
         momenta = self._averages - self._squares
         if self._roots[nodes].any():
             return f"{ADAPTIVE_RATES}{OF_ADAM if momenta else ''}"
-        if self.ahead[nodes].any():
+        if self._look_ahead[nodes].any():
             return NESTEROV
         scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
         return MOMENTUM if scales and self._written_by(nodes) & momenta else ""
 
     @cached_property
     def _averages(self) -> set[int]:
-        """The variables, other than weights, that store what gradients gave, and on which updates depend."""
+        """Variables other than weights that store values of gradients, and that updates depend on."""
         writes = self.side.graph.meaning.writes
         written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
         return written & self._variables_before(self.updates, self.bodies.outside & ~writes)
 
     @cached_property
     def _squares(self) -> set[int]:
-        """The averages of which a root is taken."""
+        """Averages of which a root is taken."""
         return self._averages & self._variables_before(self._roots, self._linear)
 
     def _variables_before(self, ends: Bools, through: Bools) -> set[int]:
@@ -172,8 +172,8 @@ class TrainingParts:
         return graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
 
     @cached_property
-    def _averaged(self) -> Bools:
-        """Which nodes read averages, or are linear in them."""
+    def _linear_in_averages(self) -> Bools:
+        """Nodes that read averages, or are linear in them."""
         graph = self.side.graph
         reads, into = np.isin(graph.meaning.origin, list(self._averages)), ~graph.control & self._linear[graph.target]
         return reachable_mask(reads, graph.source[into], graph.target[into])
@@ -186,16 +186,16 @@ class TrainingParts:
 
     @cached_property
     def _roots(self) -> Bools:
-        """Which ops before an update are roots of averages, by which it is divided."""
+        """Roots of averages before an update, which is divided by them."""
         roots = self.before & self.side.graph.nodes_of_types(ROOT_OPS.__contains__)
-        return roots & self._users_of(self._averaged)
+        return roots & self._users_of(self._linear_in_averages)
 
     @cached_property
-    def ahead(self) -> Bools:
-        """Which ops look ahead: sums of a stored momentum and a gradient that go into weights, but are not stored."""
+    def _look_ahead(self) -> Bools:
+        """Sums of a stored momentum and a gradient that go into weights, but are not stored: they look ahead."""
         graph = self.side.graph
-        sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._averaged & self.behind
-        sums &= self._users_of((self.behind | self.bodies.gradient) & ~self._averaged)
+        sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._linear_in_averages & self.behind
+        sums &= self._users_of((self.behind | self.bodies.gradient) & ~self._linear_in_averages)
         writes = graph.meaning.writes
         edges = ~graph.control & self._linear[graph.source] & (self._linear | writes)[graph.target]
         given, kept = (
@@ -235,7 +235,7 @@ class TrainingParts:
 
     @cached_property
     def _own_scopes(self) -> set[str]:
-        """The scopes of updates, that of the whole optimizer, and the root."""
+        """Scopes of updates, of the whole optimizer, and the root."""
         updates = list(self.training.updates)
         return {*map(self._scope, updates), "", shared_scope([self.side.graph.name[node] for node in updates])}
 
@@ -264,7 +264,7 @@ class TrainingParts:
         if part == LEARNING_RATE:
             return part, self.rate()
         if part == NESTEROV:
-            return part, bool(self.ahead.any())
+            return part, bool(self._look_ahead.any())
         return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
