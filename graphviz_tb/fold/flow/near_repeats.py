@@ -169,7 +169,9 @@ def _start_of_like_ops(
         alike = profile.unlike_op_count(ops) >= 0
         return stop - (alike if profile.is_small else profile.is_extended(ops, 0) or alike or shorter)
     start = _best_start_before(sequence, earliest, profile, stop, context.types)
-    if profile.is_small and _op_counts(sequence[start:stop], context.types) != profile.ops:
+    if _op_counts(sequence[start:stop], context.types) == profile.ops:
+        return start
+    if profile.is_small:
         return stop
     # A stretch with the ends of two repetitions is two smaller ones.
     ends, own_ends = (
