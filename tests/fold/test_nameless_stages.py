@@ -68,6 +68,24 @@ def test_a_first_block_whose_parts_are_not_joined_is_one_block_of_its_stack() ->
     assert heights(made.hierarchy()) == [3, 2]
 
 
+def test_blocks_in_turn_that_enlarge_and_reduce_are_not_of_one_kind() -> None:
+    # As DBPN (Haris et al. 2018): up, down, up, then down, up, down, each with a difference and a sum.
+    made = Network()
+
+    def unit(x: str, *kinds: str) -> str:
+        first, middle, last = (("Rsqrt", "Relu", kind, "BiasAdd", "Tanh", "Mul", "Sigmoid") for kind in kinds)
+        y = made.chain(x, first)
+        difference = made.op("Sub", made.chain(y, middle), x)
+        return made.op("AddV2", made.chain(difference, last), y)
+
+    up, down = "Conv2DBackpropInput", "Conv2D"
+    x = made.chain(made.op("Placeholder"), ("Conv2D", "Relu"))
+    for _ in range(4):
+        x = unit(unit(x, up, down, up), down, up, down)
+    made.chain(x, ("Mean", "MatMul"))
+    assert heights(made.hierarchy()) == [4]
+
+
 def test_a_block_that_mixes_positions_and_then_channels_is_one_also_with_gates() -> None:
     # As PatchTSMixer (Ekambaram et al. 2023): both halves have a gate of a softmax, the first also transposes.
     made = Network()
