@@ -48,6 +48,44 @@ def test_layers_that_are_each_given_the_result_of_a_mirrored_one_are_one_stack()
     assert [height for height in members if height > 2] == [6, 5]  # the middle equals the five before it
 
 
+def test_a_first_block_whose_parts_are_not_joined_is_one_block_of_its_stack() -> None:
+    # As a Set Transformer (Lee et al. 2019): learned points ask the data, then the data ask the result.
+    made = Network()
+
+    def attend(asks: str, given: str) -> str:
+        scores = made.op("Softmax", made.op("BatchMatMulV2", made.op("MatMul", asks), made.op("MatMul", given)))
+        told = made.op("MatMul", made.op("BatchMatMulV2", scores, made.op("MatMul", given)))
+        x = made.op("Rsqrt", made.op("AddV2", asks, told))
+        return made.op("Rsqrt", made.op("AddV2", x, made.op("Relu", made.op("MatMul", x))))
+
+    x = made.op("MatMul", made.op("Placeholder"))
+    for _ in range(3):
+        x = attend(x, attend(made.op("Fill"), x))
+    x = attend(made.op("Fill"), x)
+    for _ in range(2):
+        x = attend(x, x)
+    made.chain(x, ("Mean", "Conv2D"))
+    assert heights(made.hierarchy()) == [3, 2]
+
+
+def test_blocks_in_turn_that_enlarge_and_reduce_are_not_of_one_kind() -> None:
+    # As DBPN (Haris et al. 2018): up, down, up, then down, up, down, each with a difference and a sum.
+    made = Network()
+
+    def unit(x: str, *kinds: str) -> str:
+        first, middle, last = (("Rsqrt", "Relu", kind, "BiasAdd", "Tanh", "Mul", "Sigmoid") for kind in kinds)
+        y = made.chain(x, first)
+        difference = made.op("Sub", made.chain(y, middle), x)
+        return made.op("AddV2", made.chain(difference, last), y)
+
+    up, down = "Conv2DBackpropInput", "Conv2D"
+    x = made.chain(made.op("Placeholder"), ("Conv2D", "Relu"))
+    for _ in range(4):
+        x = unit(unit(x, up, down, up), down, up, down)
+    made.chain(x, ("Mean", "MatMul"))
+    assert heights(made.hierarchy()) == [4]
+
+
 def test_a_block_that_mixes_positions_and_then_channels_is_one_also_with_gates() -> None:
     # As PatchTSMixer (Ekambaram et al. 2023): both halves have a gate of a softmax, the first also transposes.
     made = Network()

@@ -169,7 +169,9 @@ def _start_of_like_ops(
         alike = profile.unlike_op_count(ops) >= 0
         return stop - (alike if profile.is_small else profile.is_extended(ops, 0) or alike or shorter)
     start = _best_start_before(sequence, earliest, profile, stop, context.types)
-    if profile.is_small and _op_counts(sequence[start:stop], context.types) != profile.ops:
+    if _op_counts(sequence[start:stop], context.types) == profile.ops:
+        return start
+    if profile.is_small:
         return stop
     # A stretch with the ends of two repetitions is two smaller ones.
     ends, own_ends = (
@@ -223,9 +225,11 @@ def _is_alternate_block(
     ):
         return False  # the first block of a stage
     mine, other = (_op_counts(part, context.types) for part in (sequence[start:stop], repetition))
-    return bool(mine - other or other - mine) and all(
-        mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
-    )
+    return mine != other and _have_equal_layers(mine, other)
+
+
+def _have_equal_layers(ops: Counter[str], other: Counter[str]) -> bool:
+    return all(ops[kind] == other[kind] for kind in {*ops, *other} if is_layer_type(kind))
 
 
 def _occurrences(words: Sequence[object], sequence: FlowElements) -> list[int]:
@@ -451,7 +455,7 @@ def first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range
 def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
     """Return where the second block of a repetition of two begins; 0 if it is one block.
 
-    The blocks have equal kernels, and at most a tenth of their ops differ.
+    The blocks have equal kernels and layers, and at most a tenth of their ops differ.
     """
     ops = [context.types.type_counts(element.box) for element in repetition]
     whole = sum(ops, Counter[str]())
@@ -469,7 +473,12 @@ def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
         mixes = any(kind in MIXING_OPS for kind in before) or (
             any("softmax" in kind.lower() for kind in before) and _transpose_count(before) == _transpose_count(behind)
         )
-        if size >= MIN_BLOCK_OPS and profile.unlike_op_count(behind) >= 0 and mixes:
+        if (
+            size >= MIN_BLOCK_OPS
+            and profile.unlike_op_count(behind) >= 0
+            and mixes
+            and _have_equal_layers(before, behind)
+        ):
             kernels = [context.widths.kernels(_boxes_of(half)) for half in (repetition[:place], repetition[place:])]
             return place if kernels[0] == kernels[1] else 0
     return 0
