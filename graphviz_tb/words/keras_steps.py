@@ -46,7 +46,7 @@ def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
         return ()
     try:
         step = find(layer, padded)
-    except (KeyError, TypeError, ValueError, IndexError):  # the settings of a damaged file may be anything
+    except (AttributeError, LookupError, TypeError, ValueError):  # the settings of a damaged file may be anything
         return ()
     if step is None:
         return ()
