@@ -85,10 +85,7 @@ def room_in_foot(skeleton: Skeleton, around: View, frame: int) -> int:
 def rooms_in_foot(skeleton: Skeleton, room: int) -> dict[int, int]:
     """Return the distance to the next item of each item in the foot of a level, with `room` px for a box there."""
     way, boxes = _foot_items(skeleton) if room else (-1, ())
-    rooms: dict[int, int] = {}
-    for item in (way, *boxes) if boxes else ():
-        rooms[item] = room
-    return rooms
+    return dict.fromkeys((way, *boxes), room) if boxes else {}
 
 
 def find_foot(skeleton: Skeleton, level: LevelLayout, sizes: Sequence[Size]) -> Foot | None:

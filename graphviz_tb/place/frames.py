@@ -397,6 +397,17 @@ class GroupLayout:
     raised: tuple[RaisedEnd, ...] = ()
 
 
+def _ports_of_open_children(below: Mapping[int, GroupLayout]) -> InnerPorts:
+    """Return where lines may enter the open children of a group, by their positions."""
+    return InnerPorts(
+        {position: made.gates for position, made in below.items()},
+        {position: made.ports for position, made in below.items()},
+        {position: made.side_ports for position, made in below.items()},
+        {position: made.slides for position, made in below.items() if made.slides},
+        {position: made.foot for position, made in below.items() if made.foot is not None},
+    )
+
+
 def lay_out_frame(
     view: View,
     heading: Heading | None,
@@ -414,13 +425,7 @@ def lay_out_frame(
     pieces = child_pieces(view, sizes, direction)
     lines = view.drawn_lines()
     said = line_label_sizes(view, lines, outside)
-    inner = InnerPorts(
-        {position: made.gates for position, made in below.items()},
-        {position: made.ports for position, made in below.items()},
-        {position: made.side_ports for position, made in below.items()},
-        {position: made.slides for position, made in below.items() if made.slides},
-        {position: made.foot for position, made in below.items() if made.foot is not None},
-    )
+    inner = _ports_of_open_children(below)
     # Each step needs the previous ones: the area needs the drawing, the title the width of both, ports the total size.
     core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None, room=room)
     area = _auxiliary_area(view, core, said, pieces, direction)

@@ -3162,13 +3162,9 @@ function room_in_foot(skeleton, around, frame) {
   return (Math.max((piece.x + Math.floor(piece.box[0] / 2)), ((piece.width - piece.x) - Math.floor(piece.box[0] / 2))) + FOOT_MARGIN_PX);
 }
 function rooms_in_foot(skeleton, room) {
-  let way, boxes, rooms, item;
+  let way, boxes;
   [way, boxes] = (room ? _foot_items(skeleton) : [-1, []]);
-  rooms = new Map();
-  for (item of (boxes.length ? [way, ...boxes] : [])) {
-    rooms.set(item, room);
-  }
-  return rooms;
+  return (boxes.length ? py_fromkeys(Map, [way, ...boxes], room) : new Map());
 }
 function find_foot(skeleton, level, sizes) {
   let way, boxes, wire, tops, bottoms, sides, stack;
@@ -4952,13 +4948,16 @@ class GroupLayout {
     this.raised = raised;
   }
 }
+function _ports_of_open_children(below) {
+  return new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if (made.slides.size) { out.set(position, made.slides); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if ((made.foot != null)) { out.set(position, made.foot); } return out; })());
+}
 function lay_out_frame(view, heading, below, outside, direction, room = 0) {
   let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, entered, taken, entry, line, start, sides, slides;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
   said = line_label_sizes(view, lines, outside);
-  inner = new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if (made.slides.size) { out.set(position, made.slides); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if ((made.foot != null)) { out.set(position, made.foot); } return out; })());
+  inner = _ports_of_open_children(below);
   core = draw_core(view, pieces, lines, said, inner, direction, (heading != null), room);
   area = _auxiliary_area(view, core, said, pieces, direction);
   bar = _frame_title(view, heading, core, area, direction);
