@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
-from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
+from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, base_name, word_hash
@@ -24,8 +24,6 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
     FILL_OPS,
-    MULTIPLY_OPS,
-    VARIABLE_READ_OPS,
     Role,
     has_role,
     optimizer_of_op,
@@ -33,24 +31,23 @@ from graphviz_tb.ops.roles import (
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 INTEGER_DTYPES = (3, 9, 22, 23)  # TensorFlow's numbers of int32, int64, uint32, uint64
-FINITE_OPS = frozenset({"IsFinite"})
 CLEARING_OPS = CONSTANT_OPS | FILL_OPS
 ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
+FINITE_OP = "IsFinite"  # a step that tests its gradients skips updates, and adds up none
 ACCUMULATION = "accumulation of gradients"
-OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
+OPTIMIZER_KEYS = frozenset({"optimizer", ACCUMULATION})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # of an optimizer that skips some steps
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the names of the optimizers, the one with the most updates first, the variables of the
-    model that they update, the updating ops, the ops that scale the loss, whether gradients of several steps are added
-    up, and whether the file states which variables are trainable instead of training them."""
+    model that they update, the updating ops, whether gradients of several steps are added up, and whether the file
+    states which variables are trainable instead of training them."""
 
     optimizers: tuple[str, ...]
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
-    scaling: frozenset[int] = frozenset()
     accumulates: bool = False
     is_stated: bool = False
 
@@ -101,7 +98,7 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
     """Return the training of a side whose updates are in a function: gradients, or sums of them, are inputs of its
     call.
 
-    Such a branch skips steps with infinite gradients if losses are scaled, or adds up the gradients of several steps.
+    Such a branch skips steps with infinite gradients, or adds up the gradients of several steps.
     """
     graph = side.graph
     from_gradient = graph.meaning.flow().gradient[graph.source] & ~graph.control
@@ -122,38 +119,11 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         scope_of_updates = shared_scope([graph.name[update] for update in updates.tolist()])
         scope = scope_of_updates.rpartition("/")[0] if scope_of_updates == graph.name[node] else scope_of_updates
         if word := base_name(last_segment(scope)):
-            scaling = _loss_scaling(side, node)
             # To accumulate gradients, each branch writes a variable for each gradient.
-            accumulates |= not scaling and bool(min(map(len, writes)) >= gradient_inputs[node])
-            word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
-            return TrainedVariables((word,), frozenset(), (node,), scaling, accumulates)
+            accumulates |= FINITE_OP not in graph.op_types and bool(min(map(len, writes)) >= gradient_inputs[node])
+            word = word if accumulates else f"{word} {IN_BRANCH}"
+            return TrainedVariables((word,), frozenset(), (node,), accumulates)
     return TrainedVariables((), frozenset())
-
-
-def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
-    """Return the ops that multiply a loss by a variable of a call, if the call first tests whether gradients are
-    finite; else none."""
-    graph, call_inputs = side.graph, side.data_sources(call)
-    data, gradient = ~graph.control, graph.meaning.flow().gradient
-    tests = graph.nodes_of_types(FINITE_OPS.__contains__)
-    tests[graph.target[data & ~gradient[graph.source]]] = False
-    if not call_inputs or not reachable_mask(tests, graph.source[data], graph.target[data])[call_inputs[0]]:
-        return frozenset()
-    found: set[int] = set()
-    for read in (user for handle in call_inputs for user in side.data_users(handle)):
-        users = side.data_users(read)
-        is_read = side.op_type(read) in VARIABLE_READ_OPS
-        # The scaled loss has only gradients as users.
-        scalings = [user for user in users if not gradient[user]]
-        scaled_users = (end for user in scalings for end in side.data_users(user))
-        if (
-            is_read
-            and scalings
-            and all(side.op_type(user) in MULTIPLY_OPS for user in users)
-            and all(gradient[end] for end in scaled_users)
-        ):
-            found |= {read, *users, *side.data_sources(read)}
-    return frozenset(found)
 
 
 def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
@@ -164,7 +134,7 @@ def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
 
 
 def training_changes(m: Matching) -> list[Change]:
-    """Return the changes of the optimizer, of loss scaling and accumulation, and of the trained variables."""
+    """Return the changes of the optimizer, of accumulation, and of the trained variables."""
     old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
     pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
@@ -175,11 +145,9 @@ def training_changes(m: Matching) -> list[Change]:
         names = [optimizer.removesuffix(f" {IN_BRANCH}") for optimizer, *_ in words]
         content = Setting("optimizer", ", ".join(sorted(words[0])), ", ".join(sorted(words[1])))
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
-    steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
-    for key, before, after in steps:
-        if old.optimizer and new.optimizer and before != after:
-            content = Setting(key, before, after)
-            changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
+    if old.optimizer and new.optimizer and old.accumulates != new.accumulates:
+        content = Setting(ACCUMULATION, old.accumulates, new.accumulates)
+        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained) and not (old.is_stated and new.is_stated):
         return changes
     # A variable without gradient because nothing uses its result is not frozen.

@@ -35,8 +35,7 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight d
 AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
-MOMENTUM, NESTEROV, TRUST_RATIO = "momentum", "Nesterov momentum", "trust ratio"
-ADAPTIVE_RATES, OF_ADAM = "adaptive learning rates", " (Adam)"
+NESTEROV, TRUST_RATIO = "Nesterov momentum", "trust ratio"
 RATE_INPUT = "learning_rate"
 ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
 NORM_OPS = ROOT_OPS | {"L2Loss"}
@@ -107,7 +106,9 @@ class TrainingParts:
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
         if self.behind[before_updates].any():
             clips = {self._clips[node] for node in before_updates if node in self._clips}
-            return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(list(nodes))
+            if clips:
+                return f"{CLIPPING} {_widest_clip(clips)}"
+            return NESTEROV if self._look_ahead[list(nodes)].any() else ""
         if self._feed_rate(before_updates):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
@@ -138,33 +139,15 @@ class TrainingParts:
                 found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
         return found
 
-    def _direction_of(self, nodes: list[int]) -> str:
-        """Return how ops make the direction of an update from averages of gradients; "" if they do not."""
-        momenta = self._averages - self._squares
-        if self._roots[nodes].any():
-            return f"{ADAPTIVE_RATES}{OF_ADAM if momenta else ''}"
-        if self._look_ahead[nodes].any():
-            return NESTEROV
-        scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
-        return MOMENTUM if scales and self._written_by(nodes) & momenta else ""
-
     @cached_property
     def _averages(self) -> set[int]:
         """Variables other than weights that store values of gradients, and that updates depend on."""
-        writes = self.side.graph.meaning.writes
-        written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
-        return written & self._variables_before(self.updates, self.bodies.outside & ~writes)
-
-    @cached_property
-    def _squares(self) -> set[int]:
-        """Averages of which a root is taken."""
-        return self._averages & self._variables_before(self._roots, self._linear)
-
-    def _variables_before(self, ends: Bools, through: Bools) -> set[int]:
-        """Return the variables whose values lead to `ends`, directly or through some nodes."""
         graph = self.side.graph
-        edges = ~graph.control & (ends | through)[graph.target]
-        return set(graph.meaning.origin[reachable_mask(ends, graph.target[edges], graph.source[edges])].tolist())
+        writes = graph.meaning.writes
+        written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
+        edges = ~graph.control & (self.updates | (self.bodies.outside & ~writes))[graph.target]
+        before = reachable_mask(self.updates, graph.target[edges], graph.source[edges])
+        return written & set(graph.meaning.origin[before].tolist())
 
     @cached_property
     def _linear(self) -> Bools:
@@ -178,24 +161,15 @@ class TrainingParts:
         reads, into = np.isin(graph.meaning.origin, list(self._averages)), ~graph.control & self._linear[graph.target]
         return reachable_mask(reads, graph.source[into], graph.target[into])
 
-    def _users_of(self, nodes: Bools) -> Bools:
-        graph = self.side.graph
-        users = np.zeros(len(graph), bool)
-        users[graph.target[~graph.control & nodes[graph.source]]] = True
-        return users
-
-    @cached_property
-    def _roots(self) -> Bools:
-        """Roots of averages before an update, which is divided by them."""
-        roots = self.before & self.side.graph.nodes_of_types(ROOT_OPS.__contains__)
-        return roots & self._users_of(self._linear_in_averages)
-
     @cached_property
     def _look_ahead(self) -> Bools:
         """Sums of a stored momentum and a gradient that go into weights, but are not stored: they look ahead."""
         graph = self.side.graph
         sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._linear_in_averages & self.behind
-        sums &= self._users_of((self.behind | self.bodies.gradient) & ~self._linear_in_averages)
+        users = np.zeros(len(graph), bool)
+        of_gradient = (self.behind | self.bodies.gradient) & ~self._linear_in_averages
+        users[graph.target[~graph.control & of_gradient[graph.source]]] = True
+        sums &= users
         writes = graph.meaning.writes
         edges = ~graph.control & self._linear[graph.source] & (self._linear | writes)[graph.target]
         given, kept = (
