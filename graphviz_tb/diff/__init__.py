@@ -1,7 +1,7 @@
 """Compare two graphs.
 
     run        load both graphs, flat; all steps in their order
-    traced, exporters, known_values, op_chains
+    traced, exporters, known_values
                normalise both graphs: traces, calls, names of exporters, constants, chains of ops
     columns/   labels, neighbourhoods and name scopes of the nodes
     match/     pair the nodes of both graphs, with a reason for each pair
