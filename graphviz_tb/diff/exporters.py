@@ -156,10 +156,27 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
             candidates = by_plain_name[_without_number(new_name, node.op)]
             new_name = candidates.pop() if candidates else new_name
         new_names[node.name] = ports.get(node.name) or unused.take_name(new_name)
+    new_names |= _names_of_weights(plain.graph, other.graph, new_names)
     definition = _rename_nodes(plain.graph.graph_def, new_names)
     graph = interpret(flatten(definition))
     renamed = tuple(_with_names(each, new_names) for each in plain.signatures)
     return ExportedGraph(graph, tuple(_with_keys_of(renamed, other.signatures)))
+
+
+def _names_of_weights(plain: Graph, other: Graph, named: Mapping[str, str]) -> dict[str, str]:
+    """Return new names for weights that the reader named: those of the weights at equal inputs in the other graph."""
+    nodes, there = ({node.name: node for node in graph.graph_def.node} for graph in (plain, other))
+    taken, found = set(named.values()), dict[str, str]()
+    for user in plain.graph_def.node:
+        partner = there.get(named[user.name])
+        for weight, wanted in zip(user.input, partner.input if partner is not None else (), strict=False):
+            ends = nodes.get(weight), there.get(wanted)
+            # Names without a scope come from the program; a different one is a rename.
+            is_made_up = "/" in weight and named.get(weight) not in there
+            if is_made_up and wanted not in taken and all(end is not None and end.op in WEIGHT_OPS for end in ends):
+                found[weight] = wanted
+                taken.add(wanted)
+    return found
 
 
 def _nodes_by_flow(graph: Graph) -> list[NodeDef]:

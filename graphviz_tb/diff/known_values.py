@@ -42,7 +42,7 @@ MAX_COUNTED_IN_ALL = 1 << 25  # followed elements of a graph, of four bytes each
 MAX_STEPS = 12  # ops in a way
 SHAPE_OP = "onnx::Shape"
 CONSTANT, RESHAPE, TRANSPOSE = "Const", "onnx::Reshape", "onnx::Transpose"
-EXPAND, FILL = "onnx::Expand", "onnx::ConstantOfShape"
+EXPAND, SLICE, FILL = "onnx::Expand", "onnx::Slice", "onnx::ConstantOfShape"
 PAD, CONVOLUTION = "onnx::Pad", "onnx::Conv"
 SHAPED_OPS = frozenset((RESHAPE, EXPAND))  # their setting `shape` is the shape of their output
 COMMUTATIVE_OPS = frozenset(("onnx::Add", "onnx::Mul"))
@@ -379,12 +379,12 @@ def _one_step(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]
         return RESHAPE, {"shape": list(moved.shape)}
     if sorted(numbers.shape) == sorted(moved.shape):
         return _transposition(numbers, moved)
-    if numbers.ndim != moved.ndim or any(
-        size not in (1, other) for size, other in zip(numbers.shape, moved.shape, strict=True)
-    ):
+    if numbers.ndim != moved.ndim:
         return None
-    is_repeated = (np.broadcast_to(numbers, moved.shape) == moved).all()
-    return (EXPAND, {"shape": list(moved.shape)}) if is_repeated else None
+    if all(size in (1, other) for size, other in zip(numbers.shape, moved.shape, strict=True)):
+        is_repeated = (np.broadcast_to(numbers, moved.shape) == moved).all()
+        return (EXPAND, {"shape": list(moved.shape)}) if is_repeated else None
+    return _slicing(numbers, moved)
 
 
 def _transposition(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
@@ -397,6 +397,16 @@ def _transposition(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list
         left.remove(found)
         order.append(found)
     return (TRANSPOSE, {"perm": order}) if (np.transpose(numbers, order) == moved).all() else None
+
+
+def _slicing(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
+    starts = [int(place) for place in np.unravel_index(int(np.argmax(numbers == moved.flat[0])), numbers.shape)]
+    ends = [start + size for start, size in zip(starts, moved.shape, strict=True)]
+    part = numbers[tuple(map(slice, starts, ends))]
+    if part.shape != moved.shape or (part != moved).any():
+        return None
+    axes = [axis for axis, size in enumerate(numbers.shape) if size != moved.shape[axis]]
+    return SLICE, {"starts": [starts[axis] for axis in axes], "ends": [ends[axis] for axis in axes], "axes": axes}
 
 
 def _zeros_around(node: NodeDef) -> list[int] | None:
