@@ -57,14 +57,17 @@ MIN_SHARED_SCOPES = 0.5  # share of the scopes of a graph without classes that t
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedGraph:
-    """A graph and its signatures."""
+class DiffInput:
+    """A flat graph with the name and the signatures of its source."""
 
     graph: Graph
-    signatures: tuple[Signature, ...]
+    label: str
+    signatures: tuple[Signature, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    kind: str = ""  # "op" or "conceptual"; "" if unknown
 
 
-def align_exports(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph, ExportedGraph]:
+def align_exports(old: DiffInput, new: DiffInput) -> tuple[DiffInput, DiffInput]:
     """Return both graphs without differences that come from the exporter or the version of the format."""
     if (aligned := _align_names(old, new)) != (old, new):  # two exporters may write one chain in two ways
         old, new = (_join_chains(side, JOINED_OPS) for side in aligned)
@@ -79,17 +82,17 @@ def align_exports(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph
     return old, new
 
 
-def _join_chains(exported: ExportedGraph, wanted: AbstractSet[str]) -> ExportedGraph:
+def _join_chains(exported: DiffInput, wanted: AbstractSet[str]) -> DiffInput:
     """Return a graph with the `wanted` ops in place of chains that compute the same."""
     joined = join_chains(exported.graph, wanted)
     if joined is None:
         return exported
     definition, named = joined
     signatures = tuple(_with_names(each, named) for each in exported.signatures)
-    return ExportedGraph(interpret(flatten(_rename_nodes(definition, named))), signatures)
+    return replace(exported, graph=interpret(flatten(_rename_nodes(definition, named))), signatures=signatures)
 
 
-def _align_names(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph, ExportedGraph]:
+def _align_names(old: DiffInput, new: DiffInput) -> tuple[DiffInput, DiffInput]:
     """Return both graphs; if only one has classes of modules in its names, the other is renamed like it."""
     if not (old.graph.is_exported and new.graph.is_exported):
         return old, new
@@ -131,7 +134,7 @@ def _module_scopes(graph: Graph) -> dict[str, str]:
     return found
 
 
-def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[str, str]) -> ExportedGraph:
+def _with_names_of(plain: DiffInput, other: DiffInput, scopes: Mapping[str, str]) -> DiffInput:
     """Rename a graph without classes like the other, if that has most of its modules."""
     scopes_used = {name.rpartition("/")[0] for name in plain.graph.name if "/" in name}
     calls = _calls_of_modules(scopes)
@@ -160,7 +163,7 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
     definition = _rename_nodes(plain.graph.graph_def, new_names)
     graph = interpret(flatten(definition))
     renamed = tuple(_with_names(each, new_names) for each in plain.signatures)
-    return ExportedGraph(graph, tuple(_with_keys_of(renamed, other.signatures)))
+    return replace(plain, graph=graph, signatures=tuple(_with_keys_of(renamed, other.signatures)))
 
 
 def _names_of_weights(plain: Graph, other: Graph, named: Mapping[str, str]) -> dict[str, str]:

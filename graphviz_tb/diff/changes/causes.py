@@ -25,6 +25,7 @@ from graphviz_tb.diff.changes.compose import (
     bias_change,
     compose_change,
     dilation_change,
+    name_loss_part,
 )
 from graphviz_tb.diff.changes.edits import (
     Item,
@@ -56,10 +57,9 @@ from graphviz_tb.diff.changes.places import (
     without_objects,
 )
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training_parts import (
+from graphviz_tb.diff.changes.training import (
     LEARNING_RATE,
     changes_beside_optimizer,
-    name_loss_part,
 )
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.layers import Layers

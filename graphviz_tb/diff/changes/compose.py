@@ -10,10 +10,12 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import differences
 from graphviz_tb.diff.changes.called import CONVOLUTION
-from graphviz_tb.diff.changes.names import without_counters
+from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.places import (
     change_wording,
     edits_of_changes,
@@ -24,24 +26,28 @@ from graphviz_tb.diff.changes.places import (
     unite_changes,
     without_objects,
 )
-from graphviz_tb.diff.changes.training_parts import CLIPPING, LEARNING_RATE, OPTIMIZER
+from graphviz_tb.diff.changes.training import CLIPPING, LEARNING_RATE, LINEAR_OPS, OPTIMIZER
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.limits import MAX_COMPARED_LETTERS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Unit
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     BIAS_OPS,
     CONVOLUTION_OPS,
     DILATION_BLOCK_OPS,
     MATRIX_PRODUCT_OPS,
+    MULTIPLY_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
     is_elementwise,
@@ -497,3 +503,44 @@ def _sizes(change: Change) -> list[tuple[str, str]]:
     if setting and isinstance(setting.old, list) and isinstance(setting.new, list):
         ends.append(([*map(str, setting.old)], [*map(str, setting.new)]))
     return [pair for pair_of_lists in ends for pair in zip(*pair_of_lists, strict=False) if pair[0] != pair[1]]
+
+
+# The loss, and the smoothing of its labels.
+
+LOSS, LABEL_SMOOTHING = "loss", "label smoothing"
+SMOOTHING_OPS = LINEAR_OPS | {"RealDiv"}
+
+
+def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
+    """Name a change of the loss: label smoothing that was added or removed, or another loss."""
+    nodes = change.edits.removed, change.edits.added
+    if change.unit and not change.unit.training and change.function is None:
+        new = change.kind == "added"
+        if _smooths_labels(layers[new], nodes[new]):
+            return replace(change, content=replace(change.unit, training=LABEL_SMOOTHING))
+    names = tuple(without_counters(last_segment(name or "")) for name in (change.old, change.new))
+    # A scope inside another one is no other loss.
+    nested = is_within(change.old or "", change.new) or is_within(change.new or "", change.old)
+    if change.setting and change.key == "op" and names[0] != names[1] and all(names) and not nested:
+        parts = [side.side.graph.meaning.part()[list(edited)] for side, edited in zip(layers, nodes, strict=True)]
+        if all((part == Part.LOSS).any() for part in parts):
+            return replace(change, content=replace(change.setting, key=LOSS, old=names[0], new=names[1]))
+    return change
+
+
+def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
+    """Return whether ops scale and shift an input of a loss that depends on no weight."""
+    graph = layers.side.graph
+    types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
+    part = graph.meaning.part()
+    if not (types <= SMOOTHING_OPS and types & ADD_OPS and types & MULTIPLY_OPS) or not (part == Part.LOSS).any():
+        return False
+    data = ~graph.control
+    start = np.zeros(len(graph), bool)
+    start[list(nodes)] = True
+    reached = reachable_mask(start, graph.source[data], graph.target[data]) & layers.forward
+    weight_edges = layers.forward[graph.target] & (graph.meaning.origin[graph.source] >= 0) & data
+    weighed = np.zeros(len(graph), bool)
+    weighed[graph.target[weight_edges]] = True
+    derived = reachable_mask(weighed, graph.source[data], graph.target[data])
+    return bool((reached & (part == Part.LOSS)).any()) and not (derived & start).any() and not (weighed & reached).any()

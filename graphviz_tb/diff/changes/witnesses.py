@@ -25,13 +25,12 @@ from graphviz_tb.diff.changes.called import SizePairs
 from graphviz_tb.diff.changes.training import (
     OPTIMIZER_KEYS,
     Bodies,
-    equal_bodies,
+    TrainingParts,
     nodes_only_before,
     otherwise_trained,
     training_changes,
     training_of,
 )
-from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.labels import is_saver
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -92,7 +91,8 @@ class Witnesses:
     @cached_property
     def kept_bodies(self) -> frozenset[int]:
         """Return the bodies that matched nodes have on both sides."""
-        return equal_bodies(*self.bodies, *self.m.matched_pairs())
+        mine, other = (bodies.of[nodes] for bodies, nodes in zip(self.bodies, self.m.matched_pairs(), strict=True))
+        return frozenset(mine[(mine == other) & (mine != 0)].tolist())
 
     @cached_property
     def is_other_model(self) -> bool:
