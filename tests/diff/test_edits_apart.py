@@ -159,6 +159,30 @@ def test_a_norm_of_another_class_hides_no_bias_in_front_of_it(turned: bool) -> N
     assert said == [("m/conv/BiasAdd", None, None), exchange]
 
 
+def summed(behind: bool, whole: bool) -> Any:
+    """Three layers in a row with a sum around each, not around the second unless `whole`, and an op behind each."""
+    lines, before = ["x Placeholder"], "x"
+    for number in range(3):
+        lines += [f"m/fc_{number}/w Const", f"m/fc_{number}/MatMul MatMul {before} m/fc_{number}/w"]
+        taken = f"m/fc_{number}/MatMul"
+        if behind:
+            lines.append(f"m/post_{number}/Softsign Softsign {taken}")
+            taken = f"m/post_{number}/Softsign"
+        if whole or number != 1:
+            lines.append(f"m/add_{number}/AddV2 AddV2 {before} {taken}")
+            taken = f"m/add_{number}/AddV2"
+        before = taken
+    return graph(*lines, f"m/out/Softmax Softmax {before}")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_sum_that_goes_is_not_replaced_by_what_comes_everywhere(turned: bool) -> None:
+    old, new = summed(False, True), summed(True, False)
+    changes = diff(new, old) if turned else diff(old, new)
+    assert changes.kinds == {"added": 1, "removed": 1}
+    assert sorted(1 + len(change.also) for change in changes) == [1, 3]
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_what_went_behind_another_order_hides_it_not(after: bool) -> None:
     # norms before the layers and one behind the last block, then after the sums and none behind

@@ -321,18 +321,52 @@ def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
 
 
 def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair removals with the additions that replace them, since both feed one input."""
+    """Yield removals with the additions that replace them, since both feed one input."""
     removed = {m.a.graph.name[node]: number for node, number in _numbers_by_node(items, new=False).items()}
     wires = [
         (wire, number) for number, item in enumerate(items) for wire in item.change.links if item.change.kind == "added"
     ]
     sources = [(wire.source(False), number) for wire, number in wires if wire.slot is not None]
-    return [(removed[source], number) for source, number in sources if source in removed]
+    pairs = [(removed[source], number) for source, number in sources if source in removed]
+    elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
+    for old, new in pairs:
+        pair = items[old], items[new]
+        if elsewhere.isdisjoint(map(_form, pair)) or _loud_ends(m, pair[:1]) == _loud_ends(m, pair[1:]):
+            yield old, new
 
 
 def _is_activation(ops: Sequence[str]) -> bool:
     """Return whether ops of these types are one activation."""
     return frozenset(map(op_name, ops)) in COMPOSED_ACTIVATIONS or (len(ops) == 1 and has_role(ops[0], Role.ACTIVATION))
+
+
+def _forms_elsewhere(
+    m: Matching, items: Sequence[Item], paired: Set[int]
+) -> frozenset[tuple[str, tuple[tuple[str, int], ...]]]:
+    """Return the forms of additions and removals that are no replacements: not `paired`, and between ops that
+    stayed."""
+    units = (item for number, item in enumerate(items) if number not in paired and item.change.unit)
+    return frozenset(_form(item) for item in units if not is_plumbing(item.change) and _stands_alone(m, item))
+
+
+def _stands_alone(m: Matching, item: Item) -> bool:
+    """Return whether the ops before and behind an addition or removal stayed, except weights and constants.
+
+    Among several ops of one type in a row, such as the sums of blocks, some on each side must have stayed.
+    """
+    edits = item.change.edits
+    for side, nodes, partner in ((m.a, edits.removed, m.to_b), (m.b, edits.added, m.to_a)):
+        for ends_of in (side.data_sources, side.data_users):
+            ends = {end for node in nodes for end in ends_of(node)} - set(nodes)
+            other = {side.op_type(end) for end in ends if not exists(partner[end])} - QUIET_OPS
+            if other and not (other <= op_types_of(item.change) and any(exists(partner[end]) for end in ends)):
+                return False
+    return True
+
+
+def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """Return a key that is equal for similar additions, or removals: the kind and the counts of op types."""
+    return item.change.kind, tuple(sorted(item.change.unit.op_types.items())) if item.change.unit else ()
 
 
 def split_exchange(m: Matching, group: list[Item]) -> list[list[Item]]:
