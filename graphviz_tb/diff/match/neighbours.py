@@ -29,6 +29,7 @@ from graphviz_tb.diff.match.scopes import match_followers
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, exists
 from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.paths import without_digits
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
 
@@ -288,6 +289,9 @@ def match_keras_layers(m: Matching) -> Findings:
     # All names and wires are equal: layers changed in place, and later steps match them by name.
     if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
         return
+    if (equal_pairs := _match_given_names(m)) is not None:
+        yield node_pairs(equal_pairs, Reason.NAME)
+        return
     label_tiers = (m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))
     name_tier = _given_names(m.a, m.b), _given_names(m.b, m.a)
     tiers = [name_tier, *((mine.tolist(), other.tolist()) for mine, other in label_tiers)]
@@ -312,6 +316,29 @@ def _match_equal_pasts(m: Matching) -> list[tuple[int, int]]:
     there = m.b.graph.index[0]
     pairs = ((old, there.get(m.a.graph.name[old], -1)) for old in pasts[0])
     return [(old, new) for old, new in pairs if pasts[0][old] == pasts[1].get(new)]
+
+
+def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
+    """Return pairs of equal names if layers were only added or removed, or rewired; else None.
+
+    One model must have all layers of the other, with equal names and settings. If layers were added or removed, a
+    person must have named the rewired ones.
+    """
+    new_index = m.b.graph.index[0]
+    pairs = [(node, new_index[name]) for node, name in enumerate(m.a.graph.name) if name in new_index]
+    if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
+        return None
+    rewired = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
+    # In a series with an addition or removal, numbers are not names.
+    unmatched = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
+    series = {without_digits(name) for name in unmatched}
+    for old in rewired if unmatched else ():
+        # By default, Keras names a layer after its class, as `dense_1`.
+        stem = m.a.scopes.node_leaf[old].rstrip("0123456789_").replace("_", "")
+        kind = str(m.a.labels.configurations.get(old, {}).get("class", ""))
+        if stem == kind.lower().rstrip("0123456789_") or without_digits(m.a.graph.name[old]) in series:
+            return None
+    return pairs
 
 
 def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
