@@ -443,7 +443,7 @@ def _side_choices(values: dict[str, Any]) -> dict[str, Any]:
 def _compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     """Return the changes; git's /dev/null is an empty graph."""
     from graphviz_tb.diff import diff as run
-    from graphviz_tb.diff.run import DiffInput
+    from graphviz_tb.diff.exporters import DiffInput
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 

@@ -1,7 +1,7 @@
 """Compare two graphs.
 
     run        load both graphs, flat; all steps in their order
-    traced, exporters, known_values, op_chains
+    traced, exporters, known_values
                normalise both graphs: traces, calls, names of exporters, constants, chains of ops
     columns/   labels, neighbourhoods and name scopes of the nodes
     match/     pair the nodes of both graphs, with a reason for each pair
@@ -9,8 +9,8 @@
     ledger     give each difference one owner, else make it a change; docs/architecture.md has the five laws
     report/    text, JSON, markdown
     picture/   one picture of both graphs
-    comparison, result, baseline
-               all changes as a value; the result of the public API; a stored graph to compare with
+    result, baseline
+               all changes as a value, the result of the public API; a stored graph to compare with
 
 >>> from graphviz_tb.diff import diff
 >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,10 @@ from graphviz_tb.diff.changes.interface import inferred_output_changes, signatur
 from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.comparison import MatchedGraphs
-from graphviz_tb.diff.exporters import ExportedGraph, align_exports, form_notices
+from graphviz_tb.diff.exporters import DiffInput, align_exports, form_notices
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
-from graphviz_tb.diff.result import Changes
+from graphviz_tb.diff.result import Changes, MatchedGraphs
 from graphviz_tb.diff.traced import inline_called, module_graph
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
@@ -26,23 +25,11 @@ from graphviz_tb.interpret import interpret
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_stats
+from graphviz_tb.model.sources import absolute_sources, regular_file_stats
 from graphviz_tb.options import DiffOptions, FlattenOptions, ReadOptions
 from graphviz_tb.progress import advance
 from graphviz_tb.read.source import read_source
 from graphviz_tb.sources.streams import check_stdin_once, localize_source
-
-
-@dataclass(frozen=True, slots=True)
-class DiffInput:
-    """A flat graph with the name and the signatures of its source."""
-
-    graph: Graph
-    label: str
-    signatures: tuple[Signature, ...] = ()
-    notices: tuple[Notice, ...] = ()
-    kind: str = ""  # "op" or "conceptual"; "" if unknown
 
 
 @garbage_collection_paused()
@@ -89,13 +76,7 @@ def _align(before: DiffInput, after: DiffInput) -> tuple[DiffInput, DiffInput]:
     new, new_notices = inline_called(after.graph, before.graph)
     before = replace(before, graph=old, notices=(*before.notices, *old_notices))
     after = replace(after, graph=new, notices=(*after.notices, *new_notices))
-    sides = before, after
-    aligned = align_exports(*(ExportedGraph(side.graph, side.signatures) for side in sides))
-    one, two = (
-        replace(side, graph=other.graph, signatures=other.signatures)
-        for side, other in zip(sides, aligned, strict=True)
-    )
-    return one, two
+    return align_exports(before, after)
 
 
 def _compare_oriented(

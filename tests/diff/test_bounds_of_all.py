@@ -12,11 +12,12 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.units import input_differences
 from graphviz_tb.diff.columns.values import fingerprint
+from graphviz_tb.diff.exporters import DiffInput
 from graphviz_tb.diff.match import matching as bounds
-from graphviz_tb.diff.match.by_name import _likely_pairs
 from graphviz_tb.diff.match.matching import Aligned, Member, Reason, common_subsequence, node_pairs
 from graphviz_tb.diff.match.neighbours import _match_around
-from graphviz_tb.diff.run import DiffInput, _compare_inputs
+from graphviz_tb.diff.match.scopes import _likely_pairs
+from graphviz_tb.diff.run import _compare_inputs
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS
 from graphviz_tb.options import DiffOptions

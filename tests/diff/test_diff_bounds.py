@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.exporters import DiffInput
 from graphviz_tb.diff.picture.merge import _broken_lines
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.run import DiffInput, compare_sources
+from graphviz_tb.diff.run import compare_sources
 from graphviz_tb.model.measure import text_width
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import shape_proto_text

@@ -11,10 +11,9 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.settings import _attention_settings, _weight_words
 from graphviz_tb.diff.columns.layers import Layers
-from graphviz_tb.diff.match.by_name import _align_scopes
-from graphviz_tb.diff.match.containers import FreeScopes, _free_scopes, _is_same_inside
 from graphviz_tb.diff.match.matching import Member, Reason, node_pairs, scope_pairs
 from graphviz_tb.diff.match.neighbours import _likely_layers, _plausible
+from graphviz_tb.diff.match.scopes import FreeScopes, _align_scopes, _free_scopes, _is_same_inside
 from graphviz_tb.diff.match.steps import _doubt_matches
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import matching, side

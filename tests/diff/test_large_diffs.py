@@ -9,8 +9,8 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.by_name import _match_ops, heaviest_ascending
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.scopes import _match_ops, heaviest_ascending
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.bench.diff import multiples, pairs

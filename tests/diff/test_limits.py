@@ -18,10 +18,10 @@ from graphviz_tb.diff.changes.training import training_of
 from graphviz_tb.diff.columns.labels import _setting_constants
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.by_name import _align_scopes
 from graphviz_tb.diff.match.matching import Findings, Matching, Member, Reason, common_subsequence, node_pairs
 from graphviz_tb.diff.match.neighbours import _match_around
 from graphviz_tb.diff.match.numbered import match_functions, match_renamed_functions
+from graphviz_tb.diff.match.scopes import _align_scopes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.picture.rows import _count_words
 from graphviz_tb.diff.report.words import _chain_text, change_facts, value_text

@@ -7,9 +7,9 @@ import pytest
 
 from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.match.containers import _ways_between_scopes
 from graphviz_tb.diff.match.matching import Reason, node_pairs, scope_pairs
 from graphviz_tb.diff.match.numbered import _body_hashes
+from graphviz_tb.diff.match.scopes import _ways_between_scopes
 from graphviz_tb.diff.picture import merge
 from graphviz_tb.diff.picture.merge import Where, _free_name, merge_graphs
 from graphviz_tb.diff.picture.overlay import _make_overlay

@@ -10,7 +10,7 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import causes, compose, names
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match import by_name
+from graphviz_tb.diff.match import scopes
 from graphviz_tb.diff.match.numbered import count_op_types
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting, Unit
@@ -91,7 +91,7 @@ def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypa
         counted.append(len(nodes))
         return count_op_types(side, nodes)
 
-    monkeypatch.setattr(by_name, "count_op_types", counting)
+    monkeypatch.setattr(scopes, "count_op_types", counting)
     inside = "".join(f'node {{ name: "s_0/x{at}" op: "A{at}" }}' for at in range(50))
     beside = "".join(f'node {{ name: "s_{at}/y" op: "B{at}" }}' for at in range(1, 100))
     diff(inside.encode(), f'node {{ name: "s_0/z" op: "Z" }} {inside} {beside}'.encode())

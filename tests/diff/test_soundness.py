@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -199,36 +198,6 @@ def test_a_multiple_of_the_batch_is_proven(turned: bool) -> None:
     # 8·6 is a multiple of the batch too, and ones have the shape of zeros.
     assert told(counted(False), counted(True, factor=6)) == ["batch size 8", "op Const"]
     assert "op Const" in told(counted(False), counted(True, fill=1.0))
-
-
-def calling(known: bool, kinds: Sequence[int]) -> Any:
-    """x ─▶ a call of a function that takes it and arguments of some types."""
-    made = graph("x Placeholder", *(f"a_{number} Placeholder" for number in range(len(kinds))), "m/sum AddV2 m/call x")
-    made.node.add(name="m/call", op="PartitionedCall", input=["x", *(f"a_{number}" for number in range(len(kinds)))])
-    made.node[-1].attr["f"].func.name = "f"
-    body = made.library.function.add()
-    body.signature.name = "f"
-    for number, kind in enumerate((1, *kinds)):
-        body.signature.input_arg.add(name=f"p_{number}", type=kind)
-    body.signature.output_arg.add(name="y", type=1)
-    body.node_def.add(name="act", op="Relu", input=["p_0"])
-    body.ret["y"] = "act:activations:0"
-    for size in (8 if known else -1, 12):
-        made.node[0].attr["shape"].shape.dim.add(size=size)
-    return made
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_known_batch_takes_only_sizes_from_a_function(turned: bool) -> None:
-    def follows(old: Any, new: Any) -> bool:
-        result = diff(new, old).inverse() if turned else diff(old, new)
-        (batch,) = [change for change in result if change.detail.get("key") == "batch size"]
-        return any(change.kind == "function-changed" for change in batch.consequences)
-
-    assert follows(calling(False, (3, 3)), calling(True, (3,)))
-    # A number is no size, and of a known batch a function takes no more than of an unknown one.
-    assert not follows(calling(False, (3, 1)), calling(True, (3,)))
-    assert not follows(calling(False, (3,)), calling(True, (3, 3)))
 
 
 def precise(half: bool, op: str = "Relu") -> Any:

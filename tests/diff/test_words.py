@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes.training_parts import name_loss_part
+from graphviz_tb.diff.changes.compose import name_loss_part
 from graphviz_tb.diff.picture.merge import merge_graphs
 from graphviz_tb.diff.picture.overlay import change_line
 from graphviz_tb.diff.report.words import behind_words, change_head

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -20,15 +19,13 @@ from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
 from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
 from graphviz_tb.model.change import Change, sort_by_severity
-from graphviz_tb.model.change_content import FunctionSignature, InputWire, LayerOrder, Rewiring, Setting, Sides
+from graphviz_tb.model.change_content import InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.graph import INPUT_ARG_OP
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
     FILL_OPS,
-    FUNCTION_ARGUMENT_OPS,
     IDENTITY_OPS,
     INDEX_OPS,
     INPUT_OPS,
@@ -93,9 +90,6 @@ def _is_beside(side: GraphColumns, change: Change, known: AbstractSet[int], type
 # A batch size that only one graph knows: there, TensorFlow writes constants for sizes that the other computes.
 
 SIZE_COMPUTING_OPS = SIZE_OPS | SIZE_ARITHMETIC_OPS | INDEX_OPS | FILL_OPS
-ARGUMENTS = FUNCTION_ARGUMENT_OPS | {INPUT_ARG_OP}
-SIZE_TYPES = frozenset({"int32", "int64", "variant"})  # of arguments: a size, or a list in which a loop stores sizes
-LOOP_STORING_OPS = ARGUMENTS | {"TensorListPushBack"}  # a loop stores values for its gradients with these
 BATCH_SIZE = "batch size"  # the key of a difference in the first size of a shape
 
 
@@ -122,8 +116,6 @@ class KnownBatch:
 
     def explains(self, change: Change) -> bool:
         """Return whether a change follows from a known batch size: constants replace ops that compute sizes."""
-        if change.inside:
-            return all(map(self._explains_in_function, change.inside))
         if change.key == "op" and change.edits.ops:
             return all(map(self._is_folded, change.edits.ops))
         if change.kind in ("added", "removed"):
@@ -131,23 +123,6 @@ class KnownBatch:
             loud = change.unit is not None and bool(change.unit.op_types.keys() - CONSTANT_OPS)
             return computes_only_sizes(self.m, change) and not (loud and (change.kind == "added") == self.is_new)
         return change.kind == "rewired" and computes_only_sizes(self.m, change)
-
-    def _explains_in_function(self, change: Change) -> bool:
-        """Return whether a change in a function follows: a loop stores no known sizes for its gradients."""
-        types = change.unit.op_types.keys() if change.unit else frozenset()
-        is_kept_less = (change.kind == "removed") == self.is_new and bool(types) and types <= LOOP_STORING_OPS
-        content = change.content
-        return is_kept_less or (isinstance(content, FunctionSignature) and self._explains_signature(content))
-
-    def _explains_signature(self, content: FunctionSignature) -> bool:
-        """Return whether a function only lacks arguments and results for sizes in the graph that knows the batch."""
-        for sides in filter(None, (content.arguments, content.results)):
-            least, more = (sides.new, sides.old) if self.is_new else (sides.old, sides.new)
-            left = iter(more)
-            # `least` must be a subsequence of `more`.
-            if not all(kind in left for kind in least) or not set(Counter(more) - Counter(least)) <= SIZE_TYPES:
-                return False
-        return content.returned is None
 
     def _is_folded(self, pair: tuple[int, int]) -> bool:
         """Return whether one op is a constant that the other op computes, or fills, for the known batch size."""
@@ -350,8 +325,8 @@ def _describe_sharing(
     # The layer that lends its weights may be rewired too, but does not count.
     apart = [pair for pair in takes if m.layers[which].name_around(pair[which]) not in lenders]
     own = [[m.layers[side].name_around(pair[side]) for pair in apart or takes] for side in (0, 1)]
-    around = [names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own]
-    lender = _common_scope(sorted(lenders)) if len(lenders) > 1 else min(lenders)
+    around = [names[0] if len(set(names)) == 1 else shared_scope(names) or names[0] for names in own]
+    lender = shared_scope(sorted(lenders)) if len(lenders) > 1 else min(lenders)
     # Modules in one scope with their lenders are listed one by one.
     is_apart = {lender} != {*around}
     places = [(around[0], around[1])] if is_apart else sorted(set(zip(own[0], own[1], strict=True)))
@@ -368,15 +343,6 @@ def _only_adds_weights(change: Change) -> bool:
     [True, False]
     """
     return change.unit is not None and change.unit.op_types.keys() <= READING_OPS
-
-
-def _common_scope(names: Sequence[str]) -> str:
-    """Return the innermost scope that contains all names, "" for none.
-
-    >>> _common_scope(["tower/a", "tower/b/c"]), _common_scope(["a", "b"])
-    ('tower', '')
-    """
-    return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
 
 
 def _former_lenders(m: Matching, changes: Sequence[Change], new: int) -> set[str]:
@@ -418,7 +384,7 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
     for old_name, new_name in pairs:
         partners[0][old_name].add(new_name)
         partners[1][new_name].add(old_name)
-    result = [_lent_weights(m, change) or change for change in changes]
+    result = list(changes)
     for are_united in (True, False):  # whether several modules became one
         shared_modules = {
             name for name, others in partners[are_united].items() if len(others) > 1 and is_module(last_segment(name))
@@ -437,24 +403,6 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
             made = Change("changed", "op", *first, ops, Setting("weights", old, new), tuple(also), edits=edits)
             result = [*without_objects(result, moves), made]
     return result
-
-
-def _lent_weights(m: Matching, change: Change) -> Change | None:
-    """Return the move of a parameter between modules as a change of its user, from own to shared weights or the
-    reverse; None for any other change."""
-    nodes = change.edits.nodes
-    if change.kind != "moved" or len(nodes) != 1 or change.edits.scopes or m.a.op_type(nodes[0][0]) not in WEIGHT_OPS:
-        return None
-    names, words = [], []
-    for side, node in zip((m.a, m.b), nodes[0], strict=True):
-        users = sorted({traced_module(side.graph, user) for user in side.data_users(node)})
-        owner = traced_module(side.graph, node)
-        names.append(users[0] if users else owner)
-        words.append(OWN_PARAMETER if owner in (names[-1], "") else f"{SHARED_PARAMETER}{owner}")
-    if words[0] == words[1]:
-        return None
-    content = Setting("weights", words[0], words[1])
-    return Change("changed", "op", names[0], names[1], change.ops, content, edits=change.edits)
 
 
 def _without_common_end(old: str, new: str) -> tuple[str, str]:

@@ -10,11 +10,12 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import differences
-from graphviz_tb.diff.changes.called import CONVOLUTION, group_counts
-from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION
-from graphviz_tb.diff.changes.names import without_counters
+from graphviz_tb.diff.changes.called import CONVOLUTION
+from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.places import (
     change_wording,
     edits_of_changes,
@@ -25,32 +26,34 @@ from graphviz_tb.diff.changes.places import (
     unite_changes,
     without_objects,
 )
-from graphviz_tb.diff.changes.training_parts import CLIPPING, LEARNING_RATE, OPTIMIZER
+from graphviz_tb.diff.changes.training import CLIPPING, LEARNING_RATE, LINEAR_OPS, OPTIMIZER
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
+from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.limits import MAX_COMPARED_LETTERS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Unit
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     BIAS_OPS,
     CONVOLUTION_OPS,
     DILATION_BLOCK_OPS,
     MATRIX_PRODUCT_OPS,
+    MULTIPLY_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
     is_elementwise,
 )
-from graphviz_tb.ops.table import equal_op, plain_op_name
 from graphviz_tb.options import DiffOptions
 
-ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_ACTIVATIONS.values())}
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
@@ -102,8 +105,6 @@ def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
         return _exchange_change(m, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
-    if activation := activation_change(m, ordered):
-        return activation
     # One op was replaced, with further additions or removals.
     has_units = any(change.edits.added or change.edits.removed for change in ordered)
     if has_units and (any(change.edits.ops for change in ordered) or _is_other_convolution(m.layers, ordered)):
@@ -167,7 +168,6 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
     if words[0] == words[1]:
         words = _main_op_types(m.layers[0], old_nodes), _main_op_types(m.layers[1], new_nodes)
     beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
-    counts = group_counts(m.layers, changes)
     old, new = _main_layer(m.layers[0], old_nodes), _main_layer(m.layers[1], new_nodes)
     # The new layer may be a scope in the partner of the old one.
     if exists(new) and exists(old) and 0 < m.layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
@@ -184,12 +184,10 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
         paddings = [change for change in changes if change.key == "padding"]
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(classes or words), beside=beside, weights=weights)
-    content = Setting("groups", *counts) if counts else content
     content = _with_other_settings(m, (old_nodes, new_nodes), content)
     names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(old_nodes) + len(new_nodes)
-    final: Severity = "attribute" if counts else severity
     edits = edits_of_changes(without_objects(changes, paddings))
-    return Change("changed", final, *names, ops, content, edits=edits, consequences=tuple(paddings))
+    return Change("changed", severity, *names, ops, content, edits=edits, consequences=tuple(paddings))
 
 
 def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
@@ -358,25 +356,6 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
     return None
 
 
-def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """Return the change of an op whose activation became a separate op behind it, or the reverse; None for other
-    changes."""
-    fusions = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
-    units = [change for change in changes if change.kind in ("added", "removed")]
-    if not len(fusions) == len(units) == 1 or len(changes) > 2:
-        return None
-    (change,), (unit,) = fusions, units
-    is_new, nodes = unit.kind == "added", unit.edits.added or unit.edits.removed
-    side, owners = (m.a, m.b)[is_new], {pair[is_new] for pair in change.edits.attributes}
-    if len(nodes) != 1 or not owners.issuperset(side.data_sources(nodes[0])):
-        return None
-    setting, word = change.setting, ACTIVATION_WORDS.get(plain_op_name(equal_op(side.op_type(nodes[0]))))
-    if word is None or setting is None or (setting.new if is_new else setting.old) is not None:
-        return None
-    content = replace(setting, new=word) if is_new else replace(setting, old=word)
-    return replace(change, content=content, ops=change.ops + unit.ops, edits=edits_of_changes([change, unit]))
-
-
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
     """Return the numbers of a constant list at an input of an op; [] for anything else."""
     source = dict(reversed(side.data_inputs(node))).get(slot, -1)
@@ -524,3 +503,44 @@ def _sizes(change: Change) -> list[tuple[str, str]]:
     if setting and isinstance(setting.old, list) and isinstance(setting.new, list):
         ends.append(([*map(str, setting.old)], [*map(str, setting.new)]))
     return [pair for pair_of_lists in ends for pair in zip(*pair_of_lists, strict=False) if pair[0] != pair[1]]
+
+
+# The loss, and the smoothing of its labels.
+
+LOSS, LABEL_SMOOTHING = "loss", "label smoothing"
+SMOOTHING_OPS = LINEAR_OPS | {"RealDiv"}
+
+
+def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
+    """Name a change of the loss: label smoothing that was added or removed, or another loss."""
+    nodes = change.edits.removed, change.edits.added
+    if change.unit and not change.unit.training and change.function is None:
+        new = change.kind == "added"
+        if _smooths_labels(layers[new], nodes[new]):
+            return replace(change, content=replace(change.unit, training=LABEL_SMOOTHING))
+    names = tuple(without_counters(last_segment(name or "")) for name in (change.old, change.new))
+    # A scope inside another one is no other loss.
+    nested = is_within(change.old or "", change.new) or is_within(change.new or "", change.old)
+    if change.setting and change.key == "op" and names[0] != names[1] and all(names) and not nested:
+        parts = [side.side.graph.meaning.part()[list(edited)] for side, edited in zip(layers, nodes, strict=True)]
+        if all((part == Part.LOSS).any() for part in parts):
+            return replace(change, content=replace(change.setting, key=LOSS, old=names[0], new=names[1]))
+    return change
+
+
+def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
+    """Return whether ops scale and shift an input of a loss that depends on no weight."""
+    graph = layers.side.graph
+    types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
+    part = graph.meaning.part()
+    if not (types <= SMOOTHING_OPS and types & ADD_OPS and types & MULTIPLY_OPS) or not (part == Part.LOSS).any():
+        return False
+    data = ~graph.control
+    start = np.zeros(len(graph), bool)
+    start[list(nodes)] = True
+    reached = reachable_mask(start, graph.source[data], graph.target[data]) & layers.forward
+    weight_edges = layers.forward[graph.target] & (graph.meaning.origin[graph.source] >= 0) & data
+    weighed = np.zeros(len(graph), bool)
+    weighed[graph.target[weight_edges]] = True
+    derived = reachable_mask(weighed, graph.source[data], graph.target[data])
+    return bool((reached & (part == Part.LOSS)).any()) and not (derived & start).any() and not (weighed & reached).any()

@@ -1,27 +1,32 @@
-"""Read from a training step its optimizer and the variables that it trains."""
+"""Read from a training step its optimizer, the variables that it trains, and which part of it ops compute."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
-from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
+from graphviz_tb.diff.changes.names import without_counters
+from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, base_name, word_hash
+from graphviz_tb.diff.columns.values import Hashes, base_name, tensor_numbers, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
-from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
+from graphviz_tb.graphs.tensors import attr_value
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
+from graphviz_tb.model.columns import Bools, distinct_values, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     CONSTANT_OPS,
     FILL_OPS,
     MULTIPLY_OPS,
@@ -30,27 +35,27 @@ from graphviz_tb.ops.roles import (
     has_role,
     optimizer_of_op,
 )
+from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 INTEGER_DTYPES = (3, 9, 22, 23)  # TensorFlow's numbers of int32, int64, uint32, uint64
-FINITE_OPS = frozenset({"IsFinite"})
 CLEARING_OPS = CONSTANT_OPS | FILL_OPS
 ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
+FINITE_OP = "IsFinite"  # a step that tests its gradients skips updates, and adds up none
 ACCUMULATION = "accumulation of gradients"
-OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
+OPTIMIZER_KEYS = frozenset({"optimizer", ACCUMULATION})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # of an optimizer that skips some steps
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the names of the optimizers, the one with the most updates first, the variables of the
-    model that they update, the updating ops, the ops that scale the loss, whether gradients of several steps are added
-    up, and whether the file states which variables are trainable instead of training them."""
+    model that they update, the updating ops, whether gradients of several steps are added up, and whether the file
+    states which variables are trainable instead of training them."""
 
     optimizers: tuple[str, ...]
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
-    scaling: frozenset[int] = frozenset()
     accumulates: bool = False
     is_stated: bool = False
 
@@ -101,7 +106,7 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
     """Return the training of a side whose updates are in a function: gradients, or sums of them, are inputs of its
     call.
 
-    Such a branch skips steps with infinite gradients if losses are scaled, or adds up the gradients of several steps.
+    Such a branch skips steps with infinite gradients, or adds up the gradients of several steps.
     """
     graph = side.graph
     from_gradient = graph.meaning.flow().gradient[graph.source] & ~graph.control
@@ -122,38 +127,11 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         scope_of_updates = shared_scope([graph.name[update] for update in updates.tolist()])
         scope = scope_of_updates.rpartition("/")[0] if scope_of_updates == graph.name[node] else scope_of_updates
         if word := base_name(last_segment(scope)):
-            scaling = _loss_scaling(side, node)
             # To accumulate gradients, each branch writes a variable for each gradient.
-            accumulates |= not scaling and bool(min(map(len, writes)) >= gradient_inputs[node])
-            word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
-            return TrainedVariables((word,), frozenset(), (node,), scaling, accumulates)
+            accumulates |= FINITE_OP not in graph.op_types and bool(min(map(len, writes)) >= gradient_inputs[node])
+            word = word if accumulates else f"{word} {IN_BRANCH}"
+            return TrainedVariables((word,), frozenset(), (node,), accumulates)
     return TrainedVariables((), frozenset())
-
-
-def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
-    """Return the ops that multiply a loss by a variable of a call, if the call first tests whether gradients are
-    finite; else none."""
-    graph, call_inputs = side.graph, side.data_sources(call)
-    data, gradient = ~graph.control, graph.meaning.flow().gradient
-    tests = graph.nodes_of_types(FINITE_OPS.__contains__)
-    tests[graph.target[data & ~gradient[graph.source]]] = False
-    if not call_inputs or not reachable_mask(tests, graph.source[data], graph.target[data])[call_inputs[0]]:
-        return frozenset()
-    found: set[int] = set()
-    for read in (user for handle in call_inputs for user in side.data_users(handle)):
-        users = side.data_users(read)
-        is_read = side.op_type(read) in VARIABLE_READ_OPS
-        # The scaled loss has only gradients as users.
-        scalings = [user for user in users if not gradient[user]]
-        scaled_users = (end for user in scalings for end in side.data_users(user))
-        if (
-            is_read
-            and scalings
-            and all(side.op_type(user) in MULTIPLY_OPS for user in users)
-            and all(gradient[end] for end in scaled_users)
-        ):
-            found |= {read, *users, *side.data_sources(read)}
-    return frozenset(found)
 
 
 def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
@@ -164,7 +142,7 @@ def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
 
 
 def training_changes(m: Matching) -> list[Change]:
-    """Return the changes of the optimizer, of loss scaling and accumulation, and of the trained variables."""
+    """Return the changes of the optimizer, of accumulation, and of the trained variables."""
     old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
     pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
@@ -175,11 +153,9 @@ def training_changes(m: Matching) -> list[Change]:
         names = [optimizer.removesuffix(f" {IN_BRANCH}") for optimizer, *_ in words]
         content = Setting("optimizer", ", ".join(sorted(words[0])), ", ".join(sorted(words[1])))
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
-    steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
-    for key, before, after in steps:
-        if old.optimizer and new.optimizer and before != after:
-            content = Setting(key, before, after)
-            changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
+    if old.optimizer and new.optimizer and old.accumulates != new.accumulates:
+        content = Setting(ACCUMULATION, old.accumulates, new.accumulates)
+        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained) and not (old.is_stated and new.is_stated):
         return changes
     # A variable without gradient because nothing uses its result is not frozen.
@@ -326,7 +302,299 @@ def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
     return found
 
 
-def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> frozenset[int]:
-    """Return the bodies that are equal on both sides, of matched nodes."""
-    mine, other = old.of[old_nodes], new.of[new_nodes]
-    return frozenset(mine[(mine == other) & (mine != 0)].tolist())
+# Name the part of the training that ops outside of the model compute: a schedule, a clip, an average, a loss.
+
+OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight decay"
+AVERAGES = "moving averages of weights"
+CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
+CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
+NESTEROV, TRUST_RATIO = "Nesterov momentum", "trust ratio"
+RATE_INPUT = "learning_rate"
+ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
+NORM_OPS = ROOT_OPS | {"L2Loss"}
+BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
+SUM_OPS = ADD_OPS | {"Sub"}
+LINEAR_OPS = SUM_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Neg"}
+
+
+class TrainingParts:
+    """The training of one side, as masks of nodes: `updates` change weights, `behind` depend on gradients, and `before`
+    lead to an update."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self.bodies = bodies
+        self.side = bodies.layers.side
+        graph = self.side.graph
+        self.training = training_of(bodies.layers)
+        self.updates = np.zeros(len(graph), bool)
+        self.updates[list(self.training.updates)] = True
+        data = ~graph.control & bodies.outside[graph.target]
+        self.behind: Bools = bodies.outside & reachable_mask(bodies.gradient, graph.source[data], graph.target[data])
+        data &= bodies.outside[graph.source]
+        # A Keras optimizer also writes averages of gradients.
+        applied = self.updates | (self.behind & graph.meaning.writes)
+        self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
+
+    def optimizing(self) -> Bools:
+        """Return the nodes of the optimizer, with its variables and the ops that wait for it."""
+        graph, outside = self.side.graph, self.bodies.outside
+        work: Bools = self.before | self.behind | self.updates
+        data = ~graph.control
+        origin = graph.meaning.origin
+        mask = work.copy()
+        # Variables outside of the model that these nodes use.
+        used = graph.source[data & work[graph.target]]
+        used = np.concatenate((used, origin[used]))
+        mask[used[used >= 0]] = True
+        # Ops that initialise or restore these variables; counters of steps belong to any optimizer.
+        variables = [
+            node for node in self.bodies.uses if mask[node] and outside[node] and not is_integer_op(self.side, node)
+        ]
+        writes = np.isin(self.bodies.layers.written_variables, variables) & outside
+        mask |= writes | nodes_only_before(self.bodies.layers, outside, mask | writes)
+        groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
+        mask |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
+        mask &= outside
+        return mask
+
+    def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
+        """Return the part of the training that added or removed ops compute, "" for none. `has_other`: the other graph
+        has an optimizer."""
+        graph = self.side.graph
+        types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
+        if self.updates[list(nodes)].any():
+            return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
+        before_updates = [node for node in nodes if self.before[node]]
+        if not before_updates:
+            variables = self._written_by(nodes)
+            if not variables or self.behind[list(nodes)].any() or not self._take_weights(nodes):
+                return ""
+            # Ops from weights to weights bound or decay them; ops from weights to other variables average them.
+            if not variables <= self.training.trained:
+                return AVERAGES
+            bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
+            return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
+        if self._take_weights(before_updates):
+            norms = [node for node in before_updates if graph.op_types[graph.op[node]] in NORM_OPS]
+            return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
+        if self.behind[before_updates].any():
+            clips = {self._clips[node] for node in before_updates if node in self._clips}
+            if clips:
+                return f"{CLIPPING} {_widest_clip(clips)}"
+            return NESTEROV if self._look_ahead[list(nodes)].any() else ""
+        if self._feed_rate(before_updates):
+            return LEARNING_RATE
+        return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
+
+    @cached_property
+    def writing(self) -> tuple[Bools, Bools]:
+        """Return which ops write trained variables or lead only to such writes, and which ops do so for others."""
+        among = self.bodies.outside & ~self.before & ~self.behind
+        is_trained = np.isin(self.bodies.layers.written_variables, list(self.training.trained))
+        writes: Bools = self.side.graph.meaning.writes & among
+        ways = (writes & is_trained, writes & ~is_trained)
+        trained, other = (each | nodes_only_before(self.bodies.layers, among, each) for each in ways)
+        return trained | self.before | self.updates, other
+
+    def clipping(self) -> str:
+        """Return how gradients are clipped; "" if they are not."""
+        return _widest_clip(self._clips.values())
+
+    @cached_property
+    def _clips(self) -> dict[int, str]:
+        """Return how each op that bounds gradients does so."""
+        bounds = self.before & self.behind & self.side.graph.nodes_of_types(BOUND_OPS.__contains__)
+        found = {}
+        for node in np.flatnonzero(bounds).tolist():
+            gradients, stored, types = self._made_from(node)
+            if not stored and gradients:
+                word = "norm" if types & NORM_OPS else "value"
+                found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
+        return found
+
+    @cached_property
+    def _averages(self) -> set[int]:
+        """Variables other than weights that store values of gradients, and that updates depend on."""
+        graph = self.side.graph
+        writes = graph.meaning.writes
+        written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
+        edges = ~graph.control & (self.updates | (self.bodies.outside & ~writes))[graph.target]
+        before = reachable_mask(self.updates, graph.target[edges], graph.source[edges])
+        return written & set(graph.meaning.origin[before].tolist())
+
+    @cached_property
+    def _linear(self) -> Bools:
+        graph = self.side.graph
+        return graph.nodes_of_types(LINEAR_OPS.__contains__) & ~graph.meaning.writes
+
+    @cached_property
+    def _linear_in_averages(self) -> Bools:
+        """Nodes that read averages, or are linear in them."""
+        graph = self.side.graph
+        reads, into = np.isin(graph.meaning.origin, list(self._averages)), ~graph.control & self._linear[graph.target]
+        return reachable_mask(reads, graph.source[into], graph.target[into])
+
+    @cached_property
+    def _look_ahead(self) -> Bools:
+        """Sums of a stored momentum and a gradient that go into weights, but are not stored: they look ahead."""
+        graph = self.side.graph
+        sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._linear_in_averages & self.behind
+        users = np.zeros(len(graph), bool)
+        of_gradient = (self.behind | self.bodies.gradient) & ~self._linear_in_averages
+        users[graph.target[~graph.control & of_gradient[graph.source]]] = True
+        sums &= users
+        writes = graph.meaning.writes
+        edges = ~graph.control & self._linear[graph.source] & (self._linear | writes)[graph.target]
+        given, kept = (
+            reachable_mask(ends, graph.target[edges], graph.source[edges])
+            for ends in (self.updates, writes & ~self.updates)
+        )
+        return sums & given & ~kept
+
+    @cached_property
+    def settings(self) -> Bools:
+        """Return which nodes are constants of a schedule or of a clip."""
+        graph = self.side.graph
+        near = self.rate_ops.copy()
+        near[[each for node in self._clips for each in (node, *self.side.data_users(node))]] = True
+        taken = near & ~self.updates
+        found: Bools = np.zeros(len(graph), bool)
+        found[graph.source[taken[graph.target] & ~graph.control]] = True
+        return found & graph.nodes_of_types(CONSTANT_OPS.__contains__)
+
+    @cached_property
+    def rate_ops(self) -> Bools:
+        """Return which nodes compute the learning rate: those that lead to this input of an update; if updates have
+        none, the nodes before updates that no gradient reaches, outside of the optimizer's scopes."""
+        graph = self.side.graph
+        candidates: Bools = self.before & ~self.behind & ~self.updates
+        rates = np.zeros(len(graph), bool)
+        for node in self.training.updates:
+            for edge in self.side.in_edges(node).tolist():
+                if setting_input_name(self.side.op_type(node), int(graph.slot[edge])) == RATE_INPUT:
+                    rates[graph.source[edge]] = True
+        if rates.any():
+            data = ~graph.control & candidates[graph.source] & candidates[graph.target]
+            return reachable_mask(rates, graph.target[data], graph.source[data]) & candidates
+        computing = (node for node in np.flatnonzero(candidates).tolist() if not self.bodies.is_plumbing(node))
+        rates[[node for node in computing if self._scope(node) not in self._own_scopes]] = True
+        return rates
+
+    @cached_property
+    def _own_scopes(self) -> set[str]:
+        """Scopes of updates, of the whole optimizer, and the root."""
+        updates = list(self.training.updates)
+        return {*map(self._scope, updates), "", shared_scope([self.side.graph.name[node] for node in updates])}
+
+    def _scope(self, node: int) -> str:
+        row = int(self.side.scopes.of_node[node])
+        return str(self.side.scopes.name[row]) if exists(row) else ""
+
+    def rate(self) -> str:
+        """Return the source of the learning rate: the scope of a schedule, "variable", the number of a constant, or
+        "constant"; "" without updates."""
+        if not self.training.trained:
+            return ""
+        rates = np.flatnonzero(self.rate_ops).tolist()
+        loud = [node for node in rates if not self.bodies.is_plumbing(node)]
+        around = Counter(scope for scope in map(self._scope, loud) if scope)
+        shared = shared_scope([f"{scope}/" for scope in around.elements()])
+        if shared in self._own_scopes:  # no schedule: an optimizer computes numbers in several places
+            made = filter(None, map(self.side.graph.node_def, rates))
+            numbers = {str(tensor_numbers(each.attr["value"].tensor)) for each in made if each.op in CONSTANT_OPS}
+            known = numbers.pop() if len(numbers) == 1 else "constant"
+            return "variable" if keeps_rate_in_variable(self.bodies.layers) else known
+        return without_counters(last_segment(shared))
+
+    def setting(self, part: str) -> tuple[str, str | bool]:
+        """Return a part of the training as a setting, its key and its value; the value is "" if there is no choice."""
+        if part == LEARNING_RATE:
+            return part, self.rate()
+        if part == NESTEROV:
+            return part, bool(self._look_ahead.any())
+        return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
+
+    def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
+        """Return the number of gradients, up to 2, that an op depends on, whether it depends on variables, and the op
+        types in between."""
+        graph, seen, todo = self.side.graph, {node}, [node]
+        gradients, reads_variables, types = 0, False, set[str]()
+        while todo and gradients <= 1:
+            for source in self.side.data_sources(todo.pop()):
+                if source in seen:
+                    continue
+                seen.add(source)
+                if self.bodies.gradient[source]:  # a table's gradient comes with the numbers of its rows
+                    gradients += not is_integer_op(self.side, source, "T")
+                elif self.bodies.outside[source]:
+                    op = graph.op_types[graph.op[source]]
+                    types.add(op)
+                    reads_variables |= op in VARIABLE_READ_OPS or graph.meaning.origin[source] >= 0
+                    todo.append(source)
+        return gradients, reads_variables, types
+
+    def _take_weights(self, nodes: Sequence[int]) -> bool:
+        """Return whether ops depend on trained weights other than through gradients."""
+        origins, through = self.side.graph.meaning.origin, self.bodies.outside & ~self.behind
+        starts, sources = set(nodes), self.side.data_sources
+        reached = reachable_from(starts, lambda node: sources(node) if node in starts or through[node] else ())
+        return not self.training.trained.isdisjoint(origins[list(reached - starts)].tolist())
+
+    def _written_by(self, nodes: Sequence[int]) -> set[int]:
+        """Return the variables that some ops write."""
+        return {variable for variable in self.bodies.layers.written_variables[list(nodes)].tolist() if exists(variable)}
+
+    def _feed_rate(self, nodes: Sequence[int]) -> bool:
+        """Return whether ops compute a learning rate, or read it from a variable that nothing writes."""
+        if self.rate_ops[list(nodes)].any():
+            return True
+        reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
+        return any(_reads_rate(self.side, read) for read in reads)
+
+
+def _widest_clip(clips: Collection[str]) -> str:
+    """Return one of several ways of clipping, preferably that by the global norm."""
+    return BY_GLOBAL_NORM if BY_GLOBAL_NORM in clips else min(clips, default="")
+
+
+def _reads_rate(side: GraphColumns, node: int) -> bool:
+    """Return whether an op reads a scalar float variable that the graph does not write."""
+    graph, definition = side.graph, side.graph.node_def(node)
+    if (
+        definition is None
+        or definition.op not in VARIABLE_READ_OPS
+        or attr_value(definition, "dtype").type not in FLOAT_DTYPES
+    ):
+        return False
+    takers = (edge for handle in side.data_sources(node) for edge in side.out_edges(handle).tolist())
+    writes = (not graph.slot[edge] and graph.meaning.writes[graph.target[edge]] for edge in takers)
+    return not any(writes) and not side.tensors.tensors_of_node(node)("0").shape
+
+
+def keeps_rate_in_variable(layers: Layers) -> bool:
+    """Return whether the first update depends on a learning rate in a variable, also through other variables."""
+    side, updates = layers.side, training_of(layers).updates
+    meaning = side.graph.meaning
+
+    def makers(node: int) -> set[int]:
+        # Not into the model, nor into gradients, nor to the updated variable.
+        ahead = side.data_sources(node)[1 if meaning.writes[node] else 0 :]
+        outside = {each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]}
+        if side.op_type(node) in VARIABLE_READ_OPS:
+            outside |= {user for handle in outside for user in side.data_users(handle) if meaning.writes[user]}
+        return outside
+
+    return any(_reads_rate(side, node) for node in reachable_from(updates[:1], makers))
+
+
+def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
+    """Return the changes of clipping and of the learning rate next to a change of the optimizer."""
+    # Unknown for updates in a branch.
+    known = all(part.training.trained for part in parts)
+    change = next((change for change in optimizer if known and change.key == OPTIMIZER), None)
+    words = ((CLIPPING, parts[0].clipping(), parts[1].clipping()), (LEARNING_RATE, parts[0].rate(), parts[1].rate()))
+    return [
+        Change("changed", "attribute", change.old, change.new, 0, Setting(key, old or None, new or None))
+        for key, old, new in words
+        if change is not None and old != new
+    ]

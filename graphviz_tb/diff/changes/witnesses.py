@@ -25,15 +25,14 @@ from graphviz_tb.diff.changes.called import SizePairs
 from graphviz_tb.diff.changes.training import (
     OPTIMIZER_KEYS,
     Bodies,
-    equal_bodies,
+    TrainingParts,
     nodes_only_before,
     otherwise_trained,
     training_changes,
     training_of,
 )
-from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
-from graphviz_tb.diff.columns.labels import LOSS_SCALING, is_saver
+from graphviz_tb.diff.columns.labels import is_saver
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
@@ -92,7 +91,8 @@ class Witnesses:
     @cached_property
     def kept_bodies(self) -> frozenset[int]:
         """Return the bodies that matched nodes have on both sides."""
-        return equal_bodies(*self.bodies, *self.m.matched_pairs())
+        mine, other = (bodies.of[nodes] for bodies, nodes in zip(self.bodies, self.m.matched_pairs(), strict=True))
+        return frozenset(mine[(mine == other) & (mine != 0)].tolist())
 
     @cached_property
     def is_other_model(self) -> bool:
@@ -151,14 +151,6 @@ class Witnesses:
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
-
-    def only_scales_loss(self, change: Change) -> bool:
-        """Return whether a change only adds or removes the scaling of a loss, which is a change of the training."""
-        if not any(each.key == LOSS_SCALING for each in self.training_edits):
-            return False
-        parts = [training_of(layers).scaling for layers in self.layers]
-        nodes = [change.edits.removed, change.edits.added]
-        return any(nodes) and all(scaling.issuperset(edited) for scaling, edited in zip(parts, nodes, strict=True))
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:

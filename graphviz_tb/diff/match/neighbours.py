@@ -13,7 +13,6 @@ import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, combine_hashes, word_hashes
-from graphviz_tb.diff.match.containers import match_followers
 from graphviz_tb.diff.match.matching import (
     Apart,
     Findings,
@@ -26,6 +25,7 @@ from graphviz_tb.diff.match.matching import (
     series_runs,
     split_number,
 )
+from graphviz_tb.diff.match.scopes import match_followers
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, exists
 from graphviz_tb.model.interpretation import Part

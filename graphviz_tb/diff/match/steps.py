@@ -22,8 +22,6 @@ import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
-from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots, match_same_names, match_same_places
-from graphviz_tb.diff.match.containers import match_containers, match_wrapped
 from graphviz_tb.diff.match.matching import (
     Apart,
     Exchanged,
@@ -40,6 +38,14 @@ from graphviz_tb.diff.match.numbered import (
     match_functions,
     match_renamed_functions,
     share_classes,
+)
+from graphviz_tb.diff.match.scopes import (
+    heaviest_ascending,
+    match_containers,
+    match_from_roots,
+    match_same_names,
+    match_same_places,
+    match_wrapped,
 )
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
 from graphviz_tb.model.columns import Bools, Ints, exists
