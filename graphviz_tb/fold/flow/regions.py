@@ -14,7 +14,6 @@ without its longest edges, and box by box; the result with the least reading cos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from graphviz_tb.fold.flow.box import (
@@ -49,7 +48,7 @@ from graphviz_tb.fold.flow.order import (
     with_ancestors,
 )
 from graphviz_tb.fold.flow.repeats import fold_repeats
-from graphviz_tb.fold.flow.sequence import SequenceElement, has_same_content
+from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
 from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
 from graphviz_tb.fold.flow.streams import order_by_blocks
@@ -422,7 +421,7 @@ def _part_equal_scopes(dag: Dag, line: Sequence[int], ends: Sequence[int]) -> It
         first = dag.boxes[line[start]]
         pairs = pairwise(line[start : end + 1])
         if first.scope and all(
-            one in dag.before[other] and has_same_content(first, dag.boxes[other]) for one, other in pairs
+            one in dag.before[other] and dag.boxes[other].symbol == first.symbol for one, other in pairs
         ):
             yield from range(start, end)
         yield end
@@ -440,9 +439,8 @@ def _fold_region(
         boxes = narrow_to_limit(here, context, context.soft)
     elif known is None:
         inside, limit = sub_dag(dag, ids), context.soft
-        one_more = len(ids) < len(dag) and has_same_content(
-            inside.boxes[-1], inside.boxes[-2]
-        )  # the exit equals the box before it
+        # The exit may equal the box before it.
+        one_more = len(ids) < len(dag) and here[-1].symbol == here[-2].symbol
         boxes = (
             _fold_flow(inside, context, limit, depth + 1)
             if one_more
@@ -512,11 +510,7 @@ def _fold_name_families(dag: Dag, context: FoldContext, depth: int) -> Dag:
     for named in find_name_families(dag, context.order(dag), context.vocabulary):
         inner = sub_dag(dag, named.members)
         symbol = context.symbols.symbol_of("shape", *box_tokens(inner, context.order(inner), context.symbols))
-        # Tokens of the inner wiring alone, without inputs from outside.
-        alone = box_tokens(replace(inner, outside=None), context.order(inner), context.symbols)
         fold = fold_dag if len(inner) > SMALL_REGION_BOXES else _fold_flow
         members = fold(inner, context, context.soft, depth + 1)
-        box = make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))
-        box.inside = context.symbols.symbol_of("inside", *alone)
-        groups.append((named.members, box))
+        groups.append((named.members, make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))))
     return contract_groups(dag, groups)
