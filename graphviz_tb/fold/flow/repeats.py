@@ -8,7 +8,7 @@ become stages side by side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import accumulate, groupby, pairwise
 
@@ -20,11 +20,9 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_numbered_in_order,
     begins_next_stage,
     count_near_blocks,
-    first_block_of_pair,
     near_blocks_before,
     near_repetition_end,
     near_repetition_start,
-    second_block_start,
 )
 from graphviz_tb.fold.flow.sequence import (
     FlowElements,
@@ -249,11 +247,9 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             near = count_near_blocks(sequence, repeat, context) if context.budget.take(2 * period) else (0, 0)
-            once = sequence[repeat.start : repeat.start + period]
-            paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, sum(near) > 1, bool(paired), near, *borders
+            return not uneven, -wide, template(repeat) == known, sum(near) > 1, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
@@ -300,14 +296,12 @@ class WholeRepeat:
     """Equal repetitions of `period` elements, and the near repetitions right before and behind them.
 
     A' | A A A | A"   `first` are the blocks before, in most stages one; `last` is empty if there is none
-    half              where a repetition splits into two blocks; 0 if it is one block
     """
 
     elements: list[SequenceElement]
     period: int
     first: Sequence[FlowElements] = ()
     last: FlowElements = ()
-    half: int = 0
 
     def repetitions(self) -> list[list[SequenceElement]]:
         return [self.elements[start : start + self.period] for start in range(0, len(self.elements), self.period)]
@@ -322,7 +316,7 @@ def _apply_repeats(
 ) -> tuple[list[SequenceElement], bool]:
     """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[SequenceElement] = []
-    units: dict[tuple[int, ...], int] = {}  # where the second block of each begins
+    units: set[tuple[int, ...]] = set()
     done, hit = 0, False
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
@@ -339,7 +333,7 @@ def _apply_repeats(
         once = whole.elements[: repeat.period]
         # In plain chains any two ops would match.
         if len(made) == 1 and repeat.period > 1 and any(element.fork for element in once):
-            units[tuple(element.symbol for element in once)] = whole.half
+            units.add(tuple(element.symbol for element in once))
     return _stack_blocks_of_stages(_fold_single_units(folded + sequence[done:], units, context), context), hit
 
 
@@ -352,11 +346,10 @@ def _complete_repeat(
     """
     period = repeat.period
     elements = sequence[repeat.start : repeat.stop]
-    half = second_block_start(elements[:period], context)
-    first = near_blocks_before(sequence, done, elements[half:period], repeat.start, context)
-    stop = near_repetition_end(sequence, elements[-period:][: half or None], repeat.stop, limit, context)
+    first = near_blocks_before(sequence, done, elements[:period], repeat.start, context)
+    stop = near_repetition_end(sequence, elements[-period:], repeat.stop, limit, context)
     before = sequence[done : repeat.start - sum(map(len, first))]
-    return before, WholeRepeat(elements, period, first, sequence[repeat.stop : stop], half), stop
+    return before, WholeRepeat(elements, period, first, sequence[repeat.stop : stop]), stop
 
 
 def _start_of_next_repeat(sequence: FlowElements, repeats: Sequence[Repeat], number: int, context: FoldContext) -> int:
@@ -436,12 +429,11 @@ def _blocks_of(element: SequenceElement) -> list[FlowBox]:
 
 
 def _fold_single_units(
-    sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], context: FoldContext
+    sequence: list[SequenceElement], units: Set[tuple[int, ...]], context: FoldContext
 ) -> list[SequenceElement]:
-    """Fold single stretches that equal one repetition of a new stack to a block, or to a stack of two blocks.
+    """Fold single stretches that equal one repetition of a new stack to a block.
 
-    `units` maps the symbols of one repetition, all of equal length, to the place where its second block begins (0: it
-    is one block).
+    `units` are the symbols of these repetitions, all of equal length.
     """
     if not units:
         return sequence
@@ -450,14 +442,9 @@ def _fold_single_units(
     place = 0
     while place < len(sequence):
         repetition = sequence[place : place + period]
-        half = units.get(tuple(element.symbol for element in repetition))
-        if half is not None:
+        if tuple(element.symbol for element in repetition) in units:
             box = make_block(context, repetition)
-            word: object = box.symbol
-            if half:
-                unit, blocks = box.symbol, [_as_block(part, context) for part in (repetition[:half], repetition[half:])]
-                box, word = make_stack(context.symbols, blocks, unit), ("stack", unit)
-            repetition = [SequenceElement(box, box.symbol, word, repetition[-1].cut, repetition[0].fork)]
+            repetition = [SequenceElement(box, box.symbol, box.symbol, repetition[-1].cut, repetition[0].fork)]
             place += period - 1
         folded.append(repetition[0])
         place += 1
@@ -482,18 +469,12 @@ def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[Sequence
     if stages:
         return [*first, *stages, *last]
     unit = repetitions[0][0].symbol if period == 1 else make_block(context, repetitions[0]).symbol
-    if not whole.half:
-        return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
-    halves = [part for each in repetitions for part in (each[: whole.half], each[whole.half :])]
-    boxes = [_as_block(block, context) for block in (*whole.first, *halves, last) if block]
-    return [_stack_of_blocks(boxes, unit, [*first, *whole.elements, *last], context)]
+    return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
 
 
 def _fold_to_stages(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement]:
     """Return repetitions of several elements as stages; an empty list if they are blocks of one stack."""
     repetitions = whole.repetitions()
-    if not whole.half and (paired := _stages_of_pairs(repetitions, context)):
-        return _as_stages(paired, context)
     if not whole.has_equal_heights():
         runs = [list(run) for _, run in groupby(repetitions, lambda each: [element.symbol for element in each])]
         if any(map(_is_long_run, runs)):
@@ -552,27 +533,7 @@ def _fold_run_of_repetitions(
     if not _is_long_run(run):
         return _as_stages(run, context)
     elements = [element for repetition in run for element in repetition]
-    return _fold_repetitions(WholeRepeat(elements, whole.period, half=whole.half), context) or elements
-
-
-def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
-    """Return the repetitions with their two blocks stacked; an empty list if they are not stages of two blocks.
-
-    Channels change from each stage to the next, or all but the first downsample.
-    """
-    widths = [context.widths.output_channels([element.box for element in repetition]) for repetition in repetitions]
-    steps = all(context.widths.has_downsampling([element.box for element in each]) for each in repetitions[1:])
-    if not steps and any(one == other for one, other in pairwise(widths)):
-        return []
-    first = first_block_of_pair(repetitions[-1], context)
-    stages = []
-    for repetition in repetitions if first else ():
-        block = repetition[first.stop]
-        boxes = [_as_block(repetition[first.start : first.stop], context), block.box]
-        box = make_stack(context.symbols, boxes, block.symbol)
-        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, repetition[first.start].fork)
-        stages.append([*repetition[: first.start], pair, *repetition[first.stop + 1 :]])
-    return stages
+    return _fold_repetitions(WholeRepeat(elements, whole.period), context) or elements
 
 
 def _as_block(elements: FlowElements, context: FoldContext) -> FlowBox:
