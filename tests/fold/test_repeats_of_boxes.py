@@ -187,11 +187,13 @@ def test_blocks_that_differ_only_in_their_inputs_are_of_the_stack_behind_them(op
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = context()
-    found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc"))}, kit)
+    found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): 0}, kit)
     assert shown(found) == "x [abc] y a b"
-    assert shown(_fold_single_units(sequence("xabc"), set(), kit)) == "x a b c"
+    halved = _fold_single_units(sequence("xabcd"), {tuple(map(ord, "abcd")): 2}, kit)
+    assert [len(each.box.members) for each in halved] == [0, 2]
+    assert shown(_fold_single_units(sequence("xabc"), {}, kit)) == "x a b c"
     cut = [element(letter, ord(letter), cut=number, fork=letter == "a") for number, letter in enumerate("xabcy")]
-    [_, made, _] = _fold_single_units(cut, {tuple(map(ord, "abc"))}, kit)
+    [_, made, _] = _fold_single_units(cut, {tuple(map(ord, "abc")): 0}, kit)
     assert (made.cut, made.fork) == (3, True)
 
 

@@ -185,8 +185,12 @@ def _begins_stage(
 ) -> bool:
     """Return whether a stretch before repetitions is the first block of their stage, not of the stage before."""
     stretch, whole, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
-    if sequence[start].shortcut:
-        own, channels = (widths.output_channels(boxes) for boxes in (stretch[:1], whole))
+    after = sequence[stop + len(repetition) : stop + 2 * len(repetition)]
+    again = [element.word for element in after] == [element.word for element in repetition]
+    channels, later = (widths.output_channels(boxes) for boxes in (whole, _boxes_of(after)))
+    tapers = again and bool(channels and later) and channels.isdisjoint(later)
+    if sequence[start].shortcut and not tapers:
+        own = widths.output_channels(stretch[:1])
         if own and channels and own.isdisjoint(channels):
             return False  # a complete block of the previous stage
     # Downsampling in a residual block does not count: its sum keeps the size of its input.
@@ -194,7 +198,7 @@ def _begins_stage(
     first_stride = next((at for at in places if widths.has_downsampling([sequence[at].box])), start)
     if any(each.shortcut for each in sequence[start:first_stride]):
         return False  # such a block before the downsampling
-    return _may_share_stage(stretch, whole, context)
+    return _may_share_stage(stretch, whole, context, tapers)
 
 
 def _is_alternate_block(
@@ -237,14 +241,16 @@ def _occurrences(words: Sequence[object], sequence: FlowElements) -> list[int]:
     ]
 
 
-def _may_share_stage(stretch: Sequence[FlowBox], repetition: Sequence[FlowBox], context: FoldContext) -> bool:
+def _may_share_stage(
+    stretch: Sequence[FlowBox], repetition: Sequence[FlowBox], context: FoldContext, tapers: bool = False
+) -> bool:
     """Return whether a stretch before repetitions may be the first block of their stage.
 
-    It has their kernels and some of their channels, and downsamples if they do. If only the stretch downsamples, it
-    does so before its last layers.
+    It has their kernels and, unless channels change in each repetition (`tapers`), some of their channels. It
+    downsamples if they do. If only the stretch downsamples, it does so before its last layers.
     """
     mine, other = context.widths.output_channels(stretch), context.widths.output_channels(repetition)
-    if mine and other and not mine & other:
+    if mine and other and not mine & other and not tapers:
         return False
     if not context.widths.kernels(repetition) <= context.widths.kernels(stretch):
         return False
@@ -426,6 +432,42 @@ def count_near_blocks(sequence: FlowElements, repeat: Repeat, context: FoldConte
     ops = _op_counts(once, context.types) if blocks else None
     equal = sum(_op_counts(block, context.types) == ops for block in blocks)
     return equal, 0 if equal else len(blocks)
+
+
+def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
+    """Return where the second block of a repetition of two begins; 0 if it is one block.
+
+    The blocks have equal kernels and layers, and at most a tenth of their ops differ.
+    """
+    ops = [context.types.type_counts(element.box) for element in repetition]
+    whole = sum(ops, Counter[str]())
+    before: Counter[str] = Counter()
+    for place, held in enumerate(ops[:-1], 1):
+        before += held
+        size = before.total()
+        if 2 * size < (1 - MAX_UNLIKE_SHARE) * whole.total() or repetition[place - 1].cut > 1:
+            continue
+        if 2 * size > (1 + MAX_UNLIKE_SHARE) * whole.total():
+            return 0
+        behind = whole - before
+        profile = RepetitionProfile(repetition[:place], before, size)
+        # Two halves that only multiply are one block (MLP-Mixer), also with gates, if one alone transposes.
+        mixes = any(kind in MIXING_OPS for kind in before) or (
+            any("softmax" in kind.lower() for kind in before) and _transpose_count(before) == _transpose_count(behind)
+        )
+        if (
+            size >= MIN_BLOCK_OPS
+            and profile.unlike_op_count(behind) >= 0
+            and mixes
+            and _have_equal_layers(before, behind)
+        ):
+            kernels = [context.widths.kernels(_boxes_of(half)) for half in (repetition[:place], repetition[place:])]
+            return place if kernels[0] == kernels[1] else 0
+    return 0
+
+
+def _transpose_count(ops: Counter[str]) -> int:
+    return sum(count for kind, count in ops.items() if "transpose" in kind.lower() and kind in REARRANGE_OPS)
 
 
 def _boxes_of(elements: FlowElements) -> list[FlowBox]:

@@ -440,7 +440,7 @@ def _fold_region(
     elif known is None:
         inside, limit = sub_dag(dag, ids), context.soft
         # The exit may equal the box before it.
-        one_more = len(ids) < len(dag) and here[-1].symbol == here[-2].symbol
+        one_more = len(ids) < len(dag) and inside.boxes[-1].symbol == inside.boxes[-2].symbol
         boxes = (
             _fold_flow(inside, context, limit, depth + 1)
             if one_more

@@ -8,7 +8,7 @@ become stages side by side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby, pairwise
 
@@ -23,6 +23,7 @@ from graphviz_tb.fold.flow.near_repeats import (
     near_blocks_before,
     near_repetition_end,
     near_repetition_start,
+    second_block_start,
 )
 from graphviz_tb.fold.flow.sequence import (
     FlowElements,
@@ -296,12 +297,14 @@ class WholeRepeat:
     """Equal repetitions of `period` elements, and the near repetitions right before and behind them.
 
     A' | A A A | A"   `first` are the blocks before, in most stages one; `last` is empty if there is none
+    half              where a repetition splits into two blocks; 0 if it is one block
     """
 
     elements: list[SequenceElement]
     period: int
     first: Sequence[FlowElements] = ()
     last: FlowElements = ()
+    half: int = 0
 
     def repetitions(self) -> list[list[SequenceElement]]:
         return [self.elements[start : start + self.period] for start in range(0, len(self.elements), self.period)]
@@ -316,7 +319,7 @@ def _apply_repeats(
 ) -> tuple[list[SequenceElement], bool]:
     """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[SequenceElement] = []
-    units: set[tuple[int, ...]] = set()
+    units: dict[tuple[int, ...], int] = {}  # where the second block of each begins
     done, hit = 0, False
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
@@ -333,7 +336,7 @@ def _apply_repeats(
         once = whole.elements[: repeat.period]
         # In plain chains any two ops would match.
         if len(made) == 1 and repeat.period > 1 and any(element.fork for element in once):
-            units.add(tuple(element.symbol for element in once))
+            units[tuple(element.symbol for element in once)] = whole.half
     return _stack_blocks_of_stages(_fold_single_units(folded + sequence[done:], units, context), context), hit
 
 
@@ -346,10 +349,11 @@ def _complete_repeat(
     """
     period = repeat.period
     elements = sequence[repeat.start : repeat.stop]
-    first = near_blocks_before(sequence, done, elements[:period], repeat.start, context)
-    stop = near_repetition_end(sequence, elements[-period:], repeat.stop, limit, context)
+    half = second_block_start(elements[:period], context)
+    first = near_blocks_before(sequence, done, elements[half:period], repeat.start, context)
+    stop = near_repetition_end(sequence, elements[-period:][: half or None], repeat.stop, limit, context)
     before = sequence[done : repeat.start - sum(map(len, first))]
-    return before, WholeRepeat(elements, period, first, sequence[repeat.stop : stop]), stop
+    return before, WholeRepeat(elements, period, first, sequence[repeat.stop : stop], half), stop
 
 
 def _start_of_next_repeat(sequence: FlowElements, repeats: Sequence[Repeat], number: int, context: FoldContext) -> int:
@@ -429,11 +433,12 @@ def _blocks_of(element: SequenceElement) -> list[FlowBox]:
 
 
 def _fold_single_units(
-    sequence: list[SequenceElement], units: Set[tuple[int, ...]], context: FoldContext
+    sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], context: FoldContext
 ) -> list[SequenceElement]:
-    """Fold single stretches that equal one repetition of a new stack to a block.
+    """Fold single stretches that equal one repetition of a new stack to a block, or to a stack of two blocks.
 
-    `units` are the symbols of these repetitions, all of equal length.
+    `units` maps the symbols of one repetition, all of equal length, to the place where its second block begins (0: it
+    is one block).
     """
     if not units:
         return sequence
@@ -442,9 +447,14 @@ def _fold_single_units(
     place = 0
     while place < len(sequence):
         repetition = sequence[place : place + period]
-        if tuple(element.symbol for element in repetition) in units:
+        half = units.get(tuple(element.symbol for element in repetition))
+        if half is not None:
             box = make_block(context, repetition)
-            repetition = [SequenceElement(box, box.symbol, box.symbol, repetition[-1].cut, repetition[0].fork)]
+            word: object = box.symbol
+            if half:
+                unit, blocks = box.symbol, [_as_block(part, context) for part in (repetition[:half], repetition[half:])]
+                box, word = make_stack(context.symbols, blocks, unit), ("stack", unit)
+            repetition = [SequenceElement(box, box.symbol, word, repetition[-1].cut, repetition[0].fork)]
             place += period - 1
         folded.append(repetition[0])
         place += 1
@@ -469,7 +479,11 @@ def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[Sequence
     if stages:
         return [*first, *stages, *last]
     unit = repetitions[0][0].symbol if period == 1 else make_block(context, repetitions[0]).symbol
-    return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
+    if not whole.half:
+        return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
+    halves = [part for each in repetitions for part in (each[: whole.half], each[whole.half :])]
+    boxes = [_as_block(block, context) for block in (*whole.first, *halves, last) if block]
+    return [_stack_of_blocks(boxes, unit, [*first, *whole.elements, *last], context)]
 
 
 def _fold_to_stages(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement]:
@@ -533,7 +547,7 @@ def _fold_run_of_repetitions(
     if not _is_long_run(run):
         return _as_stages(run, context)
     elements = [element for repetition in run for element in repetition]
-    return _fold_repetitions(WholeRepeat(elements, whole.period), context) or elements
+    return _fold_repetitions(WholeRepeat(elements, whole.period, half=whole.half), context) or elements
 
 
 def _as_block(elements: FlowElements, context: FoldContext) -> FlowBox:
