@@ -38,15 +38,6 @@ def test_a_recurrence_without_weights_is_one_box(named: bool) -> None:
     assert found == [("scan", 2 + 6 * STEPS)] * 3
 
 
-def test_layers_that_only_say_what_a_scan_keeps_are_part_of_it() -> None:
-    net = Net()
-    x = net.op("Placeholder", name="x")
-    given = net.dense(x)
-    net.op("AddV2", net.dense(scanned(net, "", given, selected=True)), given)
-    # the product, its bias and its activation
-    assert idioms(net.model(), GroupOrigin.SCAN) == [("scan", 2 + 6 * STEPS + 3)]
-
-
 def test_steps_with_a_layer_or_without_a_state_are_no_scan() -> None:
     for kind in ({"layer": True}, {"sums": False}):
         net = Net()

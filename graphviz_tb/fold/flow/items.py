@@ -28,7 +28,7 @@ from graphviz_tb.fold.flow.box import (
 from graphviz_tb.fold.flow.invariants import FoldContext, narrow_to_limit, total_child_count
 from graphviz_tb.fold.flow.levels import ChildEdges, Siblings
 from graphviz_tb.fold.flow.loops import loop_closing_edges
-from graphviz_tb.fold.flow.order import box_depths, box_tokens, compute_flow_order
+from graphviz_tb.fold.flow.order import MIN_COLLECTOR_DEPTHS, box_depths, box_tokens, compute_flow_order
 from graphviz_tb.fold.flow.regions import fold_dag
 from graphviz_tb.graphs.index_arithmetic import gives_truth_values
 from graphviz_tb.graphs.tensors import all_output_dtypes
@@ -38,6 +38,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import SERIES_ROW, GroupOrigin, Hierarchy
 from graphviz_tb.model.tensors import INDEX_DTYPES
 from graphviz_tb.ops.roles import (
+    ADD_OPS,
     CONSTANT_OPS,
     GROUP_OPS,
     INPUT_OPS,
@@ -318,6 +319,30 @@ def _leads_to(dag: Dag, start: int, ends: Sequence[int]) -> bool:
         seen.update(new)
         todo += new
     return start in seen
+
+
+def fold_running_sums(dag: Dag, symbols: SymbolTable) -> Dag:
+    """Fold a chain of additions to one box if nothing else uses their inputs.
+
+    The skips of WaveNet (van den Oord et al. 2016) are one sum of the outputs of all blocks.
+    """
+    adds = [box.op in ADD_OPS and len(dag.before[number]) == 2 for number, box in enumerate(dag.boxes)]
+    after = [users[0] if len(users) == 1 and adds[users[0]] else -1 for users in dag.after]
+    chains: dict[int, list[int]] = {}  # by their last addition
+    for number in topological_order(dag.after) if sum(adds) >= MIN_COLLECTOR_DEPTHS else ():
+        sources = dag.before[number]
+        if adds[number] and all(after[source] == number for source in sources):
+            longest = max((chains.pop(source, []) for source in sources), key=len)
+            chains[number] = [*longest, number]
+    depth = box_depths(dag) if any(map(len, chains.values())) else []
+    groups = []
+    for chain in chains.values():
+        added = {source for number in chain for source in dag.before[number]} - {*chain}
+        if len({depth[source] for source in added}) >= MIN_COLLECTOR_DEPTHS:
+            boxes = [dag.boxes[number] for number in chain]
+            symbol = symbols.symbol_of("sum", *(box.symbol for box in boxes))
+            groups.append((chain, make_group(GroupOrigin.REGION, boxes, symbol)))
+    return contract_groups(dag, groups)
 
 
 def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, context: FoldContext) -> Dag:

@@ -257,18 +257,48 @@ def _order_by_demand(
     The ancestors of `first` come first, then those of `then`, then those of the deepest output. Side outputs come right
     after the last box that they need, but never among the first.
     """
+    sums = _find_skip_sums(dag, depth)
+    for skipping in (True, False) if sums else (False,):
+        before = (
+            [dag.before[box] if box not in sums else [sums[box]] for box in range(len(dag))] if skipping else dag.before
+        )
+        line, side = _demand_order(dag, replace(dag, before=before), depth, first, then)
+        place = inverse_places(line, len(dag))
+        if all(place[source] < place[box] for box in sums for source in dag.before[box]):
+            break
+    return line, place, side
+
+
+def _find_skip_sums(dag: Dag, depth: list[int]) -> dict[int, int]:
+    """Return boxes with inputs from many depths that nobody else uses (sums of skips), each with its deepest input.
+
+    The other inputs belong to the blocks that they come from.
+    """
+    sums: dict[int, int] = {}
+    for box, sources in enumerate(dag.before):
+        if len(sources) < MIN_COLLECTOR_DEPTHS or len({depth[source] for source in sources}) < MIN_COLLECTOR_DEPTHS:
+            continue
+        if all(len(dag.after[source]) == 1 and dag.before[source] for source in sources):
+            sums[box] = max(sources, key=lambda source: (depth[source], -source))
+    return sums
+
+
+def _demand_order(
+    dag: Dag, main: Dag, depth: list[int], first: Iterable[int], then: Iterable[int]
+) -> tuple[list[int], list[bool]]:
+    """Return the order, and which boxes are side outputs; in `main`, sums of skips have only their deepest input."""
     seen = [False] * len(dag)
     line: list[int] = []
-    _append_by_demand(dag, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
+    _append_by_demand(main, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
     head = len(line)
-    _append_by_demand(dag, depth, sorted(then, key=lambda box: (depth[box], box)), seen, line)
+    _append_by_demand(main, depth, sorted(then, key=lambda box: (depth[box], box)), seen, line)
     sinks = [box for box, users in enumerate(dag.after) if not users]
     if sinks:
-        _append_by_demand(dag, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
+        _append_by_demand(main, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
     side = [not reached for reached in seen]
     if len(line) < len(dag):  # only saves time
         line = _insert_side_outputs(dag, depth, seen, line, head)
-    return line, inverse_places(line, len(dag)), side
+    return line, side
 
 
 def _append_by_demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:

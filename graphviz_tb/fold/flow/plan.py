@@ -2,7 +2,7 @@
 
 levels       children of all levels by name, the edges between them; equal levels are folded once
 items        children with flow between them; a cycle is one box, children without flow move aside;
-             small inputs go next to their only user; index arithmetic is one box
+             small inputs go next to their only user; index arithmetic is one box, and so is a running sum
 recurrences  an unrolled recurrence without weights is one box, and so is a cell
 idioms       a norm, activation, rotary embedding, table of positions or attention of several ops is one box
 layers       a layer with its norm and activation is one box, and so is a gated block; casts, reshapes and transposes
@@ -47,6 +47,7 @@ from graphviz_tb.fold.flow.items import (
     find_flow_items,
     fold_boxes_aside,
     fold_index_arithmetic,
+    fold_running_sums,
     join_feeders,
 )
 from graphviz_tb.fold.flow.layers import fold_gated_layers, fold_layers, join_forms
@@ -171,7 +172,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
     dag = fold_layers(fold_idioms(fold_recurrences(dag, context), context), level.hierarchy, context)
-    dag = fold_gated_layers(dag, context)
+    dag = fold_running_sums(fold_gated_layers(dag, context), symbols)
     if not _has_layer_ops(level):
         dag = join_feeders(join_forms(dag, context), context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)

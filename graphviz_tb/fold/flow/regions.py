@@ -52,7 +52,6 @@ from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
 from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
 from graphviz_tb.fold.flow.streams import order_by_blocks
-from graphviz_tb.graphs.traversal import union_root
 from graphviz_tb.model.hierarchy import GroupOrigin
 
 # Reading cost of a level, and removal of groups that hide too little.
@@ -133,7 +132,7 @@ SHOWN_REGION_BOXES = 12  # regions up to this size have no groups for branches
 MAX_CROSSING_LINES = 6  # edges that may cross a narrow place if there is no narrower one
 MAX_REGION_SHARE = 0.8  # of a level in one region
 NEAR_DISTANCES = 8  # distances that matter if every box is an element
-LARGE_LEVEL_BOXES = 33  # in smaller levels, far edges and meeting paths do not matter
+LARGE_LEVEL_BOXES = 33  # in smaller levels, far edges do not matter
 HUGE_LEVEL_BOXES = 20_000  # larger levels get no second pass, which takes seconds
 FAR_LINE_DIVISORS = (3, 6, 12)  # an edge over a third of the level passes whole stages; a last stage is smaller
 MIN_FAR_LINE = 8  # boxes; a shortcut passes fewer
@@ -141,8 +140,6 @@ MIN_COST_RATIO = 1.1  # a sequence of single boxes must be cheaper by this facto
 MAX_SHORTENED_SHARE = 0.8  # of a level; longer sequences of single boxes do not repeat enough
 MAX_BRANCH_WIDTH = 28  # boxes of a branch that fit in a picture next to its surroundings
 MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; ancestors of such an input
-# share of the level before the place where its paths meet; of these boxes, share of one path
-MIN_SHARE_BEFORE_MEETING, MAX_PATH_BEFORE_MEETING = 0.5, 0.67
 MAX_PATH_SHARE = 0.5  # of the level on one path; with more, the others are its branches
 MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
@@ -225,9 +222,6 @@ def _fold_connected_part(dag: Dag, order: FlowOrder, context: FoldContext, limit
     """Fold a connected part to a sequence of regions, stacks and stages."""
     if len(dag) > context.soft and (shared := _find_shared_inputs(dag, order)):
         return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, context, depth)
-    # Paths with separate beginnings, such as towers, are not a stem and a region.
-    if len(dag) >= LARGE_LEVEL_BOXES and (joint := _find_meeting_place(dag, order)):
-        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], context, limit, depth)
     best = _cheapest_sequence(dag, order, context, depth)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
     return narrow_to_limit(boxes, context, limit, dag)
@@ -244,9 +238,8 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: 
         sequence = _make_elements(dag, order, ends, box_tokens(dag, order, context.symbols), context, depth)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = _fold_sequence(sequence, context)
-        # Good enough: a small level, or narrow places without a region that holds most ops or another repetition.
-        small = largest <= dag.total_ops() / 2 and not _hides_repetition(best, context)
-        if len(dag) <= context.soft or (wide == 1 and small):
+        # Good enough: a small level, or narrow places without a region that holds most ops.
+        if len(dag) <= context.soft or (wide == 1 and largest <= dag.total_ops() / 2):
             return best
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
         for near in _sequences_ignoring_far_lines(dag, order, context, depth):
@@ -264,17 +257,6 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: 
     return best
 
 
-def _hides_repetition(sequence: Sequence[SequenceElement], context: FoldContext) -> bool:
-    """Return whether a region right behind a stack contains another repetition: the last step, with its outputs."""
-    return any(
-        stack.box.is_repetition
-        and region.fork
-        and not region.box.is_repetition
-        and context.types.type_counts(stack.box.members[-1]) < context.types.type_counts(region.box)
-        for stack, region in pairwise(sequence)
-    )
-
-
 def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Fold heads, repeats and stages of a sequence."""
     return fold_stages(fold_repeats(fold_heads(sequence, context), context), context)
@@ -283,42 +265,6 @@ def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) ->
 def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
     """Return the reading cost of the boxes of a sequence."""
     return _reading_cost([element.box for element in sequence])
-
-
-def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
-    """Return the position in the line at which paths with separate beginnings meet; 0 if there is none.
-
-    The paths are all boxes before it and most of the level, and no path has most of these boxes.
-    """
-    # Union-find along the line: `head` of each component so far, `size` at each head.
-    head = list(range(len(dag)))
-    size = [1] * len(dag)
-    for position, box in enumerate(order.line):
-        paths = {union_root(head, source) for source in dag.before[box]}
-        sizes = [size[path] for path in paths]
-        # All boxes before this place are on the paths that meet here.
-        if (
-            len(paths) > 1
-            and sum(sizes) == position >= MIN_SHARE_BEFORE_MEETING * len(dag)
-            and max(sizes) <= MAX_PATH_BEFORE_MEETING * position
-        ):
-            return position
-        for path in paths:
-            head[path] = box
-        size[box] += sum(sizes)
-    return 0
-
-
-def _fold_meeting_paths(
-    dag: Dag, paths: list[int], rest: list[int], context: FoldContext, limit: int, depth: int
-) -> list[FlowBox]:
-    """Fold meeting paths, each as a branch and equal ones as a stack, and the boxes after the meeting place."""
-    before = sub_dag(dag, paths)
-    folded = [fold_branch(before, members, context, depth) for members in dag_components(before)]
-    return [
-        *_stack_equal_boxes(folded, context, _min_equal_branches),
-        *_fold_flow(sub_dag(dag, rest), context, limit, depth + 1),
-    ]
 
 
 def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:

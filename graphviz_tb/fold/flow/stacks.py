@@ -184,12 +184,8 @@ def _scope_in_member(box: FlowBox) -> FlowBox:
 
 def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
     """Stack chains in every list of boxes of a level. Lists follow the flow, so each stretch is convex."""
-    for find in (_find_scope_runs, _find_numbered_runs):
-        found = [run for each in _box_lists(boxes) for run in find(each, context)]
-        boxes = _stack_runs(
-            boxes, [run for run in found if not context.widths.are_stages(_blocks_of(run))], level, context
-        )
-    return boxes
+    found = [run for each in _box_lists(boxes) for run in _find_numbered_runs(each, context)]
+    return _stack_runs(boxes, [run for run in found if not context.widths.are_stages(_blocks_of(run))], level, context)
 
 
 def _stack_runs(
@@ -279,22 +275,6 @@ def _are_alike(scopes: Sequence[FlowBox], context: FoldContext) -> bool:
     return True
 
 
-def _find_scope_runs(boxes: list[FlowBox], context: FoldContext) -> list[list[FlowBox]]:
-    """Return runs of equal adjacent scopes with equal feeders whose names differ only in numbers."""
-    found = []
-    for kind, run in groupby(
-        boxes, key=lambda box: (*_symbols_with_feeders(box), name_form(box.name)) if _is_scope_box(box) else None
-    ):
-        members = list(run)
-        if kind and MIN_CHAIN_SCOPES <= len(members) < len(boxes) and members[0].ops >= MIN_STACK_OPS:
-            found.append(members)
-    return found
-
-
 def _is_scope_box(box: FlowBox) -> bool:
     """Return whether a box is a scope of the file or a group by name."""
     return (box.scope or box.how == GroupOrigin.NAME) and not box.is_repetition
-
-
-def _symbols_with_feeders(box: FlowBox) -> tuple[int, ...]:
-    return box.symbol, *sorted(feeder.symbol for feeder in box.feeders)
