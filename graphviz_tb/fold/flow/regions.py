@@ -438,6 +438,7 @@ def fold_dag(dag: Dag, context: FoldContext, limit: int, depth: int = 0) -> list
     alike = stack_same_neighbours(dag, context.symbols)
     total = dag.total_ops()
     named = _fold_name_families(alike, context, depth) if depth <= MAX_FLOW_DEPTH else alike
+    named = stack_same_neighbours(named, context.symbols) if named is not alike else alike  # heads with names
     boxes = _simplify_level(_fold_flow(named, context, limit, depth), limit, total)
     # Try without names, at the top of a level only: doing so at every depth would double the work each time.
     if depth == 0 and named is not alike:

@@ -117,6 +117,7 @@ def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
 
 def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
     """Return a list of boxes with each complete run folded, in the place of its first member."""
+    boxes = _absorb_run_ends(boxes, by_row, symbols)
     held: dict[str, list[FlowBox]] = {}
     for box in boxes:
         if box.row in by_row and not box.feeders:
@@ -132,6 +133,36 @@ def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Sy
             in_order = {row: position for position, row in enumerate(run.members)}
             kept.append(_make_series_box(sorted(members, key=lambda member: in_order[member.row]), run, symbols))
     return kept
+
+
+def _absorb_run_ends(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
+    """Move the first and last members of a run into the stack of its other members.
+
+    The first member often has different inputs.
+    """
+    kept: list[FlowBox] = []
+    taken = 0
+    for place, box in enumerate(boxes):
+        run = by_row.get(box.members[0].row) if box.is_repetition else None
+        if run is None or not all(by_row.get(member.row) is run and not member.feeders for member in box.members):
+            continue
+        start, stop = place, place + 1
+        while start > taken and _is_run_member(boxes[start - 1], run, by_row):
+            start -= 1
+        while stop < len(boxes) and _is_run_member(boxes[stop], run, by_row):
+            stop += 1
+        members = [*boxes[start:place], *box.members, *boxes[place + 1 : stop]]
+        if len(members) == len(run.members) and len(members) > len(box.members):
+            by_number = {row: number for number, row in enumerate(run.members)}
+            members.sort(key=lambda member: by_number[member.row])
+            kept += [*boxes[taken:start], _make_series_box(members, run, symbols)]
+            taken = stop
+    return [*kept, *boxes[taken:]]
+
+
+def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -> bool:
+    """Return whether a box is a member of a run, without feeders."""
+    return by_row.get(box.row) is run and not box.feeders
 
 
 # Stacks of equal scopes in a chain, even with skip connections: the levels of a U-Net.
