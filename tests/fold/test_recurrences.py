@@ -14,10 +14,8 @@ from tests.fold.test_idioms import Net, idioms
 STEPS = 4
 
 
-def scanned(net: Net, decay: str, given: str, layer: bool = False, selected: bool = False, sums: bool = True) -> str:
+def scanned(net: Net, decay: str, given: str, layer: bool = False, sums: bool = True) -> str:
     """y[t] = h[t] · given[t], with h[t] = decay[t] · h[t − 1] + given[t]; the state may pass a layer."""
-    if selected:  # what each step keeps is made of what it takes
-        decay = net.op("Softplus", net.op("BiasAdd", net.op("MatMul", given, net.weight(64, 64)), net.weight(64)))
     state, results = net.op("Zeros"), []
     for _ in range(STEPS):
         part, kept = net.op("StridedSlice", given), net.op("StridedSlice", decay)
