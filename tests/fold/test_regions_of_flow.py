@@ -11,8 +11,6 @@ from graphviz_tb.fold.flow.box import Dag, FlowBox, make_dag, walk_boxes
 from graphviz_tb.fold.flow.invariants import enforce_limits
 from graphviz_tb.fold.flow.order import compute_flow_order
 from graphviz_tb.fold.flow.regions import (
-    _find_meeting_place,
-    _find_shared_inputs,
     _fold_flow,
     _fold_inside_region,
     _make_elements,
@@ -67,56 +65,6 @@ def test_equal_parts_are_a_stack_where_they_are_large_or_the_level_is_too_wide(
 ) -> None:
     found = _stack_parallel_parts(rows(*"abcdefgh"[:count], ops=ops, symbol=4), context(most=most))
     assert heights(found) == ([count] if tall else [0] * count)
-
-
-@each(
-    ("ways", "behind", "meets"),
-    [
-        ([12, 12], 15, 24),
-        ([10, 10], 19, 20),
-        ([10, 9], 20, 0),  # less than half of the level lies before
-        ([8, 16], 15, 24),  # two thirds of it in one way
-        ([7, 17], 15, 0),
-        ([8, 8, 8], 15, 24),
-        ([24], 15, 0),
-    ],
-)
-def test_ways_that_begin_apart_meet_behind_most_of_the_level(ways: list[int], behind: int, meets: int) -> None:
-    starts = [sum(ways[:number]) for number in range(len(ways))]
-    join = sum(ways)
-    lines = [line for start, length in zip(starts, ways, strict=True) for line in chain(start, start + length)]
-    lines += [(start + length - 1, join) for start, length in zip(starts, ways, strict=True)]
-    dag = wired(join + behind + 1, *lines, *chain(join, join + behind + 1))
-    assert _find_meeting_place(dag, compute_flow_order(dag)) == meets
-
-
-def test_where_a_third_way_joins_later_nothing_meets_at_once() -> None:
-    # 0 … 9 and 10 … 19 meet in 20; 30 … comes in at 25 from a way of its own
-    lines = [*chain(0, 10), *chain(10, 20), (9, 20), (19, 20), *chain(20, 26), (26, 25), (26, 3)]
-    dag = wired(27, *lines)
-    assert _find_meeting_place(dag, compute_flow_order(dag)) in (0, compute_flow_order(dag).place[20])
-
-
-@each(
-    ("ways", "needs", "shared"),
-    [
-        ([6, 6, 6], 0, True),
-        ([6, 6], 0, False),
-        ([6, 6, 6], 7, True),
-        ([6, 6, 6], 8, False),
-        ([3, 3, 6], 0, True),
-        ([3, 3, 7], 0, False),
-    ],
-)
-def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], needs: int, shared: bool) -> None:
-    # so many boxes ─▶ a rate, which every box of each way reads
-    rate = needs
-    lines, start = [*chain(0, needs + 1)], needs + 1
-    for length in ways:
-        lines += [*chain(start, start + length), *((rate, box) for box in range(start, start + length))]
-        start += length
-    dag = wired(start, *lines)
-    assert _find_shared_inputs(dag, compute_flow_order(dag)) == (set(range(needs + 1)) if shared else set())
 
 
 @each(

@@ -13,7 +13,7 @@ from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.model.paths import repeated_rows
 from graphviz_tb.proto import GraphDef
 from tests.fold.nameless import Export
-from tests.fold.networks import Writer, bottleneck, formed, inverted, preactivated, shifted, squeezed
+from tests.fold.networks import Writer, bottleneck, formed, inverted, shifted, squeezed
 from tests.fold.stage_reader import score
 
 
@@ -180,21 +180,6 @@ def test_a_stage_of_a_block_and_one_with_its_shortcut() -> None:
     for block in range(3):
         x = bottleneck(w, x, 64, 1 if block else 2, not block)
     assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(9)))) if height > 1] == [2, 3]
-
-
-def test_stages_of_two_blocks_that_begin_with_a_norm() -> None:
-    w = Writer("nameless", random.Random(4))
-    w.width = 3
-    x = w.conv(w.op("Placeholder", name="x"), 16, 7, 2, "stem")
-    for stage, width in enumerate((32, 64, 128)):
-        for block in range(2):
-            with w.scope(f"stage{stage}/block{block}"):
-                x = preactivated(w, x, width, 1 if block else 2, not block)
-        x = w.op("Identity", x, name=f"stage{stage}_out")
-    w.op("Mean", w.act(w.norm(x)), w.constant(2, dtype=3))
-    hierarchy = load(formed(w.graph, "nameless", random.Random(4))).hierarchy
-    large = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW and hierarchy.op_count(row) > 15]
-    assert [len(hierarchy.children(row)) for row in large] == [2, 2, 2]
 
 
 def test_a_block_that_halves_begins_its_stage_where_weights_have_no_shape() -> None:

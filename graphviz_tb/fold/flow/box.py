@@ -25,7 +25,6 @@ class FlowBox:
     unit      symbol of one repetition of a stack
     sideways  the members of the stack are parallel
     scope     a row that is a scope
-    inside    for groups by name: equal for equal content and inner wiring, whatever feeds them
     op        op type of a row that is an op
     """
 
@@ -39,7 +38,6 @@ class FlowBox:
     unit: int = -1  # -1: no stack
     sideways: bool = False
     scope: bool = False
-    inside: int | None = None
     op: str = ""
 
     @property

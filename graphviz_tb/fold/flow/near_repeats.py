@@ -434,24 +434,6 @@ def count_near_blocks(sequence: FlowElements, repeat: Repeat, context: FoldConte
     return equal, 0 if equal else len(blocks)
 
 
-def first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range:
-    """Return the places of the first block of a stage of two blocks; an empty range if there is none.
-
-    The second block is the last element of the repetition with weights; the first is nearly equal to it.
-    """
-    last = len(repetition) - 1
-    while last > 0 and not repetition[last].fork and not context.types.maps_channels(repetition[last].box):
-        last -= 1
-    ends = repetition[last + 1 :]
-    if not repetition[last].shortcut:
-        return range(0)
-    # The norm of the first block may be at the end of the previous stage.
-    line, stop = [*ends, *repetition[: last + 1]], last + len(ends)
-    start = near_repetition_start(line, 0, repetition[last : last + 1], stop, context)
-    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= repetition[last].box.ops
-    return range(max(0, start - len(ends)), last) if alike else range(0)
-
-
 def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
     """Return where the second block of a repetition of two begins; 0 if it is one block.
 

@@ -7,7 +7,6 @@ recurrences  an unrolled recurrence without weights is one box, and so is a cell
 idioms       a norm, activation, rotary embedding, table of positions or attention of several ops is one box
 layers       a layer with its norm and activation is one box, and so is a gated block; casts, reshapes and transposes
              are part of the layer, norm or sum beside them
-applications a network applied to several tensors is a stack
 joins        a join that has all inputs of an earlier one follows that one alone
 loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
@@ -31,7 +30,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.fold.flow.applications import stack_applications
 from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, make_group, walk_boxes
 from graphviz_tb.fold.flow.idioms import fold_idioms
 from graphviz_tb.fold.flow.invariants import (
@@ -174,7 +172,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], context: FoldCont
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, context), series, symbols)
     dag = fold_layers(fold_idioms(fold_recurrences(dag, context), context), level.hierarchy, context)
-    dag = fold_running_sums(stack_applications(fold_gated_layers(dag, context), context), symbols)
+    dag = fold_running_sums(fold_gated_layers(dag, context), symbols)
     if not _has_layer_ops(level):
         dag = join_feeders(join_forms(dag, context), context.widths.named_layers, symbols)
     boxes = fold_dag(drop_repeated_inputs(dag), context, context.soft)

@@ -14,7 +14,6 @@ without its longest edges, and box by box; the result with the least reading cos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from graphviz_tb.fold.flow.box import (
@@ -43,17 +42,14 @@ from graphviz_tb.fold.flow.order import (
     MAX_TOKEN_DISTANCE,
     FlowOrder,
     box_tokens,
-    boxes_needing_few,
     ignore_far_lines,
-    place_span,
     with_ancestors,
 )
 from graphviz_tb.fold.flow.repeats import fold_repeats
-from graphviz_tb.fold.flow.sequence import SequenceElement, has_same_content
+from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
 from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
 from graphviz_tb.fold.flow.streams import order_by_blocks
-from graphviz_tb.graphs.traversal import union_root
 from graphviz_tb.model.hierarchy import GroupOrigin
 
 # Reading cost of a level, and removal of groups that hide too little.
@@ -134,16 +130,14 @@ SHOWN_REGION_BOXES = 12  # regions up to this size have no groups for branches
 MAX_CROSSING_LINES = 6  # edges that may cross a narrow place if there is no narrower one
 MAX_REGION_SHARE = 0.8  # of a level in one region
 NEAR_DISTANCES = 8  # distances that matter if every box is an element
-LARGE_LEVEL_BOXES = 33  # in smaller levels, far edges and meeting paths do not matter
+LARGE_LEVEL_BOXES = 33  # in smaller levels, far edges do not matter
 HUGE_LEVEL_BOXES = 20_000  # larger levels get no second pass, which takes seconds
 FAR_LINE_DIVISORS = (3, 6, 12)  # an edge over a third of the level passes whole stages; a last stage is smaller
 MIN_FAR_LINE = 8  # boxes; a shortcut passes fewer
 MIN_COST_RATIO = 1.1  # a sequence of single boxes must be cheaper by this factor
 MAX_SHORTENED_SHARE = 0.8  # of a level; longer sequences of single boxes do not repeat enough
 MAX_BRANCH_WIDTH = 28  # boxes of a branch that fit in a picture next to its surroundings
-MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; ancestors of such an input
-# share of the level before the place where its paths meet; of these boxes, share of one path
-MIN_SHARE_BEFORE_MEETING, MAX_PATH_BEFORE_MEETING = 0.5, 0.67
+MIN_PARALLEL_PATHS = 3  # between two narrow places
 MAX_PATH_SHARE = 0.5  # of the level on one path; with more, the others are its branches
 MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
@@ -161,7 +155,9 @@ def _fold_flow(dag: Dag, context: FoldContext, limit: int, depth: int = 0) -> li
     # Each broadcast and each of its ancestors is a separate component.
     if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
         return _fold_independent_parts(dag, order, parts, early, context, depth)
-    return _fold_connected_part(dag, order, context, limit, depth)
+    best = _cheapest_sequence(dag, order, context, depth)
+    boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
+    return narrow_to_limit(boxes, context, limit, dag)
 
 
 def _fold_independent_parts(
@@ -222,18 +218,6 @@ def _stack_equal_boxes(
     return kept
 
 
-def _fold_connected_part(dag: Dag, order: FlowOrder, context: FoldContext, limit: int, depth: int) -> list[FlowBox]:
-    """Fold a connected part to a sequence of regions, stacks and stages."""
-    if len(dag) > context.soft and (shared := _find_shared_inputs(dag, order)):
-        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, context, depth)
-    # Paths with separate beginnings, such as towers, are not a stem and a region.
-    if len(dag) >= LARGE_LEVEL_BOXES and (joint := _find_meeting_place(dag, order)):
-        return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], context, limit, depth)
-    best = _cheapest_sequence(dag, order, context, depth)
-    boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
-    return narrow_to_limit(boxes, context, limit, dag)
-
-
 def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: int) -> list[SequenceElement] | None:
     """Return the sequence of the level with the least reading cost, None if there is none.
 
@@ -245,9 +229,8 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: 
         sequence = _make_elements(dag, order, ends, box_tokens(dag, order, context.symbols), context, depth)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = _fold_sequence(sequence, context)
-        # Good enough: a small level, or narrow places without a region that holds most ops or another repetition.
-        small = largest <= dag.total_ops() / 2 and not _hides_repetition(best, context)
-        if len(dag) <= context.soft or (wide == 1 and small):
+        # Good enough: a small level, or narrow places without a region that holds most ops.
+        if len(dag) <= context.soft or (wide == 1 and largest <= dag.total_ops() / 2):
             return best
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
         for near in _sequences_ignoring_far_lines(dag, order, context, depth):
@@ -265,17 +248,6 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: 
     return best
 
 
-def _hides_repetition(sequence: Sequence[SequenceElement], context: FoldContext) -> bool:
-    """Return whether a region right behind a stack contains another repetition: the last step, with its outputs."""
-    return any(
-        stack.box.is_repetition
-        and region.fork
-        and not region.box.is_repetition
-        and context.types.type_counts(stack.box.members[-1]) < context.types.type_counts(region.box)
-        for stack, region in pairwise(sequence)
-    )
-
-
 def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Fold heads, repeats and stages of a sequence."""
     return fold_stages(fold_repeats(fold_heads(sequence, context), context), context)
@@ -284,57 +256,6 @@ def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) ->
 def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
     """Return the reading cost of the boxes of a sequence."""
     return _reading_cost([element.box for element in sequence])
-
-
-def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
-    """Return the position in the line at which paths with separate beginnings meet; 0 if there is none.
-
-    The paths are all boxes before it and most of the level, and no path has most of these boxes.
-    """
-    # Union-find along the line: `head` of each component so far, `size` at each head.
-    head = list(range(len(dag)))
-    size = [1] * len(dag)
-    for position, box in enumerate(order.line):
-        paths = {union_root(head, source) for source in dag.before[box]}
-        sizes = [size[path] for path in paths]
-        # All boxes before this place are on the paths that meet here.
-        if (
-            len(paths) > 1
-            and sum(sizes) == position >= MIN_SHARE_BEFORE_MEETING * len(dag)
-            and max(sizes) <= MAX_PATH_BEFORE_MEETING * position
-        ):
-            return position
-        for path in paths:
-            head[path] = box
-        size[box] += sum(sizes)
-    return 0
-
-
-def _fold_meeting_paths(
-    dag: Dag, paths: list[int], rest: list[int], context: FoldContext, limit: int, depth: int
-) -> list[FlowBox]:
-    """Fold meeting paths, each as a branch and equal ones as a stack, and the boxes after the meeting place."""
-    before = sub_dag(dag, paths)
-    folded = [fold_branch(before, members, context, depth) for members in dag_components(before)]
-    return [
-        *_stack_equal_boxes(folded, context, _min_equal_branches),
-        *_fold_flow(sub_dag(dag, rest), context, limit, depth + 1),
-    ]
-
-
-def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
-    """Return small inputs that alone connect the parallel paths of a level, such as the rates of an optimizer."""
-    widely_used = [
-        index
-        for index, users in enumerate(dag.after)
-        if len(users) >= MIN_PARALLEL_PATHS and place_span(order.place, users) >= len(dag) / 3
-    ]
-    shared_by_paths = boxes_needing_few(dag, widely_used, MAX_SHARED_NEEDS)
-    if not shared_by_paths:  # only saves time
-        return shared_by_paths
-    shared = with_ancestors(dag, shared_by_paths)
-    paths = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
-    return shared if len(paths) >= MIN_PARALLEL_PATHS and max(paths) <= MAX_PATH_SHARE * sum(paths) else set()
 
 
 def _sequences_ignoring_far_lines(
@@ -422,7 +343,7 @@ def _part_equal_scopes(dag: Dag, line: Sequence[int], ends: Sequence[int]) -> It
         first = dag.boxes[line[start]]
         pairs = pairwise(line[start : end + 1])
         if first.scope and all(
-            one in dag.before[other] and has_same_content(first, dag.boxes[other]) for one, other in pairs
+            one in dag.before[other] and dag.boxes[other].symbol == first.symbol for one, other in pairs
         ):
             yield from range(start, end)
         yield end
@@ -440,9 +361,8 @@ def _fold_region(
         boxes = narrow_to_limit(here, context, context.soft)
     elif known is None:
         inside, limit = sub_dag(dag, ids), context.soft
-        one_more = len(ids) < len(dag) and has_same_content(
-            inside.boxes[-1], inside.boxes[-2]
-        )  # the exit equals the box before it
+        # The exit may equal the box before it.
+        one_more = len(ids) < len(dag) and inside.boxes[-1].symbol == inside.boxes[-2].symbol
         boxes = (
             _fold_flow(inside, context, limit, depth + 1)
             if one_more
@@ -512,11 +432,7 @@ def _fold_name_families(dag: Dag, context: FoldContext, depth: int) -> Dag:
     for named in find_name_families(dag, context.order(dag), context.vocabulary):
         inner = sub_dag(dag, named.members)
         symbol = context.symbols.symbol_of("shape", *box_tokens(inner, context.order(inner), context.symbols))
-        # Tokens of the inner wiring alone, without inputs from outside.
-        alone = box_tokens(replace(inner, outside=None), context.order(inner), context.symbols)
         fold = fold_dag if len(inner) > SMALL_REGION_BOXES else _fold_flow
         members = fold(inner, context, context.soft, depth + 1)
-        box = make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))
-        box.inside = context.symbols.symbol_of("inside", *alone)
-        groups.append((named.members, box))
+        groups.append((named.members, make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))))
     return contract_groups(dag, groups)

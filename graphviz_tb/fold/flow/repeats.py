@@ -20,7 +20,6 @@ from graphviz_tb.fold.flow.near_repeats import (
     are_numbered_in_order,
     begins_next_stage,
     count_near_blocks,
-    first_block_of_pair,
     near_blocks_before,
     near_repetition_end,
     near_repetition_start,
@@ -249,11 +248,9 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             near = count_near_blocks(sequence, repeat, context) if context.budget.take(2 * period) else (0, 0)
-            once = sequence[repeat.start : repeat.start + period]
-            paired = context.budget.take(period) and first_block_of_pair(once, context)
             borders = _alignment_key(sequence, repeat, context)
             wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, sum(near) > 1, bool(paired), near, *borders
+            return not uneven, -wide, template(repeat) == known, sum(near) > 1, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
@@ -492,8 +489,6 @@ def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[Sequence
 def _fold_to_stages(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement]:
     """Return repetitions of several elements as stages; an empty list if they are blocks of one stack."""
     repetitions = whole.repetitions()
-    if not whole.half and (paired := _stages_of_pairs(repetitions, context)):
-        return _as_stages(paired, context)
     if not whole.has_equal_heights():
         runs = [list(run) for _, run in groupby(repetitions, lambda each: [element.symbol for element in each])]
         if any(map(_is_long_run, runs)):
@@ -553,26 +548,6 @@ def _fold_run_of_repetitions(
         return _as_stages(run, context)
     elements = [element for repetition in run for element in repetition]
     return _fold_repetitions(WholeRepeat(elements, whole.period, half=whole.half), context) or elements
-
-
-def _stages_of_pairs(repetitions: Sequence[list[SequenceElement]], context: FoldContext) -> list[list[SequenceElement]]:
-    """Return the repetitions with their two blocks stacked; an empty list if they are not stages of two blocks.
-
-    Channels change from each stage to the next, or all but the first downsample.
-    """
-    widths = [context.widths.output_channels([element.box for element in repetition]) for repetition in repetitions]
-    steps = all(context.widths.has_downsampling([element.box for element in each]) for each in repetitions[1:])
-    if not steps and any(one == other for one, other in pairwise(widths)):
-        return []
-    first = first_block_of_pair(repetitions[-1], context)
-    stages = []
-    for repetition in repetitions if first else ():
-        block = repetition[first.stop]
-        boxes = [_as_block(repetition[first.start : first.stop], context), block.box]
-        box = make_stack(context.symbols, boxes, block.symbol)
-        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, repetition[first.start].fork)
-        stages.append([*repetition[: first.start], pair, *repetition[first.stop + 1 :]])
-    return stages
 
 
 def _as_block(elements: FlowElements, context: FoldContext) -> FlowBox:

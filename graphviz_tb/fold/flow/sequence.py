@@ -100,11 +100,6 @@ def _are_all_unlike(words: Longs, period: int) -> bool:
     return len(set(map(tuple, repetitions.tolist()))) == len(repetitions)
 
 
-def has_same_content(box: FlowBox, other: FlowBox) -> bool:
-    """Return whether two boxes have equal content; their inputs may differ."""
-    return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
-
-
 @dataclass(slots=True, eq=False)
 class SequenceElement:
     """One box of a sequence.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, SymbolTable, contract_groups, make_stack, walk_groups
@@ -41,8 +41,6 @@ def stack_same_neighbours(dag: Dag, symbols: SymbolTable) -> Dag:
 
 # Series on a folded level: runs of numbered names that are side by side in one group.
 
-MAX_PAIRING_ROUNDS = 8  # rounds of dropping runs; after them, only runs that depend on no other are kept
-
 
 def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolTable) -> FlowBox:
     symbol, ops = (
@@ -57,49 +55,13 @@ def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: Symbol
 def stack_parallel_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolTable) -> Dag:
     """Fold runs whose members all have the same inputs and the same users: they are parallel in any picture."""
     place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
-    whole = [run for run in runs if all(row in place for row in run.members)]
-    stacks = [
-        (members, _make_series_box([dag.boxes[index] for index in members], run, symbols))
-        for run, members in _parallel_runs(dag, {run: [place[row] for row in run.members] for run in whole})
-    ]
+    stacks = []
+    for run in runs:
+        members = [place[row] for row in run.members if row in place]
+        ways = {(tuple(sorted(dag.before[box])), tuple(sorted(dag.after[box]))) for box in members}
+        if len(members) == len(run.members) and len(ways) == 1:
+            stacks.append((members, _make_series_box([dag.boxes[box] for box in members], run, symbols)))
     return contract_groups(dag, stacks)
-
-
-def _parallel_runs(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[SeriesRun, list[int]]]:
-    """Return the runs whose members all have the same inputs and the same users.
-
-    Members with numbered users (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) count as equal if both runs fold and each
-    also has other neighbours; otherwise each number is a separate tower. Runs depend on each other: drop those that
-    fail, and check the rest again.
-    """
-    left = dict(runs)
-    for _ in range(MAX_PAIRING_ROUNDS):
-        known = {member: (run.name, number) for run, members in left.items() for number, member in enumerate(members)}
-        fitting = {run: members for run, members in left.items() if _have_same_neighbours(dag, members, known)}
-        if len(fitting) == len(left):
-            return list(left.items())
-        left = fitting
-    return [(run, members) for run, members in left.items() if _have_same_neighbours(dag, members, {})]
-
-
-def _have_same_neighbours(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]) -> bool:
-    """Return whether the members of a run have equal inputs and users.
-
-    A neighbour in a run of `known` (run name and position by box) counts as the run if it has the member's number.
-    """
-
-    def side(number: int, box: int, others: Sequence[int]) -> tuple[tuple[str, int], ...]:
-        of_number = [other for other in others if known.get(other, ("", -1))[1] == number]
-        paired = {other: known[other][0] for other in of_number if dag.boxes[box].scope or dag.boxes[other].scope}
-        if len(paired) == len(others):
-            paired = {}
-        return tuple(sorted((paired[other], -1) if other in paired else ("", other) for other in others))
-
-    ways = (
-        (side(number, box, dag.before[box]), side(number, box, dag.after[box])) for number, box in enumerate(members)
-    )
-    first = next(ways)
-    return all(way == first for way in ways)
 
 
 def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
@@ -184,12 +146,8 @@ def _scope_in_member(box: FlowBox) -> FlowBox:
 
 def stack_chains(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
     """Stack chains in every list of boxes of a level. Lists follow the flow, so each stretch is convex."""
-    for find in (_find_scope_runs, _find_numbered_runs):
-        found = [run for each in _box_lists(boxes) for run in find(each, context)]
-        boxes = _stack_runs(
-            boxes, [run for run in found if not context.widths.are_stages(_blocks_of(run))], level, context
-        )
-    return boxes
+    found = [run for each in _box_lists(boxes) for run in _find_numbered_runs(each, context)]
+    return _stack_runs(boxes, [run for run in found if not context.widths.are_stages(_blocks_of(run))], level, context)
 
 
 def _stack_runs(
@@ -279,22 +237,6 @@ def _are_alike(scopes: Sequence[FlowBox], context: FoldContext) -> bool:
     return True
 
 
-def _find_scope_runs(boxes: list[FlowBox], context: FoldContext) -> list[list[FlowBox]]:
-    """Return runs of equal adjacent scopes with equal feeders whose names differ only in numbers."""
-    found = []
-    for kind, run in groupby(
-        boxes, key=lambda box: (*_symbols_with_feeders(box), name_form(box.name)) if _is_scope_box(box) else None
-    ):
-        members = list(run)
-        if kind and MIN_CHAIN_SCOPES <= len(members) < len(boxes) and members[0].ops >= MIN_STACK_OPS:
-            found.append(members)
-    return found
-
-
 def _is_scope_box(box: FlowBox) -> bool:
     """Return whether a box is a scope of the file or a group by name."""
     return (box.scope or box.how == GroupOrigin.NAME) and not box.is_repetition
-
-
-def _symbols_with_feeders(box: FlowBox) -> tuple[int, ...]:
-    return box.symbol, *sorted(feeder.symbol for feeder in box.feeders)

@@ -118,14 +118,14 @@ def fold_stages(sequence: list[SequenceElement], context: FoldContext) -> list[S
     if body is None:
         return sequence
     parts, tail = _split_at_body(sequence, body)
-    heads = [tuple(element.word for element in head) for head, end in parts[1:] if head and end and end.word == body]
+    headed = any(head and end and end.word == body for head, end in parts[1:])
     folded: list[SequenceElement] = []
     # Before the first repeat there may be more than its head: the stem of the network.
     for number, (head, end) in enumerate(parts):
         if end is None or end.stage:
             folded += [*head, *([end] if end else [])]
             continue
-        stem = len(head) - _stage_head_length(head, end, heads) if number == 0 else 0
+        stem = len(head) - _stage_head_length(head, end, headed) if number == 0 else 0
         folded += [*head[:stem], _make_stage(head[stem:], end, context) if head[stem:] else end]
     return folded + tail
 
@@ -167,15 +167,13 @@ def _split_at_body(sequence: FlowElements, body: object) -> tuple[list[HeadAndSt
     return parts, head
 
 
-def _stage_head_length(head: list[SequenceElement], end: SequenceElement, heads: list[tuple[object, ...]]) -> int:
+def _stage_head_length(head: list[SequenceElement], end: SequenceElement, headed: bool) -> int:
     """Return the number of elements before the first repeat that are its head; the rest are the stem.
 
-    The length of an equal head of another stage; one if other stages have heads, or if the last element is large.
+    One if other stages have heads (`headed`), or if the last element is large.
     """
-    words = tuple(element.word for element in head)
-    length = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
     large = bool(head) and head[-1].box.ops >= max(MIN_STACK_OPS, MIN_STAGE_HEAD_SHARE * end.box.ops_per_repetition)
-    return length or int(bool(head) and (large or bool(heads)))
+    return int(bool(head) and (large or headed))
 
 
 def _make_stage(head: list[SequenceElement], end: SequenceElement, context: FoldContext) -> SequenceElement:

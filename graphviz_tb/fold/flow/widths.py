@@ -23,7 +23,6 @@ from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.columns import Bools, Floats, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, GroupOrigin, Hierarchy
-from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
@@ -143,8 +142,8 @@ class ChannelWidths:
         return sum(int(self._parameter_sums[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
-    def _kernel_columns(self) -> tuple[Longs, Ints, Longs]:
-        """Three columns by node: output channels, id of the kernel size of a convolution, id of a shared kernel.
+    def _kernel_columns(self) -> tuple[Longs, Ints]:
+        """Two columns by node: output channels, id of the kernel size of a convolution.
 
         0 if there is no such kernel or its shape is unknown.
         """
@@ -168,9 +167,8 @@ class ChannelWidths:
             if sides:
                 kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
-        shared = self._shared_kernels(works)
         if not len(origin):
-            return given, kernel, shared
+            return given, kernel
         edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
         shapes = graph.meaning.shapes() if len(edges) else {}
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
@@ -182,23 +180,7 @@ class ChannelWidths:
                     given[node] = _as_channels(outputs)
                 if slides[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
-        return given, kernel, shared
-
-    def _shared_kernels(self, works: Bools) -> Longs:
-        """Return for each node of the model in `works` the id of its kernel if other nodes use that kernel; else 0."""
-        graph, made = self.hierarchy.graph, np.arange(len(self.hierarchy.graph), dtype=np.int64)
-        weights = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
-        if len(origin := graph.meaning.origin):
-            made = np.where(origin >= 0, origin, made)
-            weights |= origin >= 0
-        shared = np.zeros(len(graph), np.int64)
-        edges = np.flatnonzero(works[graph.target] & weights[graph.source] & ~graph.control)
-        edges = edges[graph.meaning.part()[graph.target[edges]] == Part.MODEL] if len(edges) else edges
-        users, first = np.unique(graph.target[edges], return_index=True)
-        kernels = made[graph.source[edges[first]]]
-        several = np.bincount(kernels, minlength=1)[kernels] > 1
-        shared[users[several]] = 1 + kernels[several]
-        return shared
+        return given, kernel
 
     @cached_property
     def _layer_of_node(self) -> dict[int, Layer]:
@@ -233,10 +215,6 @@ class ChannelWidths:
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
         return self._distinct_values(boxes, 1)
-
-    def shared_kernels(self, box: FlowBox) -> frozenset[int]:
-        """Return identifiers of the kernels in a box that other ops use too."""
-        return self._distinct_values([box], 2)
 
     def output_channels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return the distinct output channels of boxes."""
