@@ -449,7 +449,8 @@ def first_block_of_pair(repetition: FlowElements, context: FoldContext) -> range
     # The norm of the first block may be at the end of the previous stage.
     line, stop = [*ends, *repetition[: last + 1]], last + len(ends)
     start = near_repetition_start(line, 0, repetition[last : last + 1], stop, context)
-    alike = 2 * sum(element.box.ops for element in line[start:stop]) >= repetition[last].box.ops
+    heads = line[start].word == ("head", repetition[last].symbol)
+    alike = heads or 2 * sum(element.box.ops for element in line[start:stop]) >= repetition[last].box.ops
     return range(max(0, start - len(ends)), last) if alike else range(0)
 
 
@@ -535,6 +536,7 @@ def are_blocks_of_one_stage(one: FlowBox, other: FlowBox, context: FoldContext) 
         all(not CONVOLUTION_OPS.isdisjoint(each) for each in (first, ops))
         and sizes[1] <= MAX_BLOCK_GROWTH * sizes[0]
         and not widths.output_channels([one]).isdisjoint(widths.output_channels([other]))
+        and not widths.are_stages([one, other])
     )
     return (
         profile.size >= MIN_COMPARED_OPS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group
@@ -37,7 +37,7 @@ def fold_heads(sequence: FlowElements, context: FoldContext) -> list[SequenceEle
     starts = {
         number: start
         for number in runs
-        if (start := _find_head_start(sequence, number, context)) < number
+        if (start := min(find(sequence, number, context) for find in (_find_head_start, _find_widening))) < number
         and _is_plausible_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, context)
     }
     runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
@@ -88,6 +88,32 @@ def _find_head_start(sequence: FlowElements, run: int, context: FoldContext) -> 
             boxes = sum(len(element.box.members) or 1 for element in sequence[number:run])
             return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
     return run
+
+
+def _find_widening(sequence: FlowElements, run: int, context: FoldContext) -> int:
+    """Return where the layers begin that widen their input and end in the channels of the inverted block at `run`.
+
+    Such a head may have other kernels than the block, no gate, or one layer less; `run` if there is none.
+    """
+    block, widths = sequence[run].box, context.widths
+    channels, wide = (max(found, default=0) for found in (widths.exit_channels(block), widths.output_channels([block])))
+    most = _count_layers([block], context) + 1
+    start = run
+    for number in range(run - 1, -1, -1) if wide > channels else ():
+        box = sequence[number].box
+        own = max(widths.exit_channels(box), default=0)
+        narrow = own == channels if start == run else own > channels
+        if box.is_repetition or _adds(box, context) or sequence[number].side or (own and not narrow):
+            break
+        start = number if own else start
+    head = [element.box for element in sequence[start:run]]
+    layers = _count_layers(head, context)
+    return start if 1 < layers <= most and widths.kernels(head) & widths.kernels([block]) else run
+
+
+def _count_layers(boxes: Sequence[FlowBox], context: FoldContext) -> int:
+    counts = (context.types.type_counts(box) for box in boxes)
+    return sum(count for each in counts for kind, count in each.items() if kind in CONVOLUTION_OPS)
 
 
 def _make_head(elements: FlowElements, body: int, context: FoldContext) -> SequenceElement:
@@ -199,7 +225,8 @@ def _as_stage_of_residual_blocks(
 ) -> SequenceElement | None:
     """Return the stack of an element and the residual blocks of the same stage behind it; None if they are none."""
     stage, blocks = (_residual_blocks_of(each, residual) for each in (before, element))
-    adds = any(_adds(box, context) for box in (stage[-1], *stage[-1].members[:1]))
+    heads = before.word == ("head", blocks[0].symbol)
+    adds = heads or any(_adds(box, context) for box in (stage[-1], *stage[-1].members[:1]))
     if not adds or before.stage or element.stage or not all(_is_residual(block, residual, context) for block in blocks):
         return None
     widths, counts = context.widths, [context.types.type_counts(block) for block in (*stage, *blocks)]
