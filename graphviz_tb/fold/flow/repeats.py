@@ -143,12 +143,12 @@ def _stretches_worth_folding(
     return [
         (start, stop)
         for start, stop in [*periodic_stretches(words, period), *tapering_stretches(words, plain, period)]
-        if _is_worth_folding(sequence, words, start, stop, period, context)
+        if _is_worth_folding(sequence, start, stop, period, context)
     ]
 
 
 def _is_worth_folding(
-    sequence: list[SequenceElement], words: Longs, start: int, stop: int, period: int, context: FoldContext
+    sequence: list[SequenceElement], start: int, stop: int, period: int, context: FoldContext
 ) -> bool:
     """Return whether a stretch is worth folding: large enough, and not a run of inputs, stages or unlike layers."""
     first, count, once = sequence[start], (stop - start) // period, sequence[start : start + period]
@@ -166,7 +166,8 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
         )
-    if not alternate and _has_smaller_period(words[start : start + period].tolist()):
+    alternate = alternate or _have_kernels_in_turn(sequence[start:stop], period, context)
+    if not alternate and _has_smaller_period([element.word for element in once]):
         return False
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in once):
@@ -198,7 +199,14 @@ def _alternate_between_two_widths(run: FlowElements, context: FoldContext) -> bo
     return all(channels) and channels[0] != channels[1] and channels[2:] == channels[:-2]
 
 
-def _has_smaller_period(words: list[int]) -> bool:
+def _have_kernels_in_turn(run: FlowElements, period: int, context: FoldContext) -> bool:
+    """Return whether layers with kernels in turn, such as 3×3 and 1×1, are blocks, two of which end in equal channels."""
+    exits = [context.widths.exit_channels(element.box) for element in run[period - 1 :: period]]
+    in_turn = not _has_smaller_period([(element.word, element.kernels) for element in run[:period]])
+    return in_turn and any(one and one == other for one, other in pairwise(exits))
+
+
+def _has_smaller_period(words: Sequence[object]) -> bool:
     """Return whether the words of one period consist of a shorter period."""
     count = len(words)
     return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))

@@ -237,8 +237,16 @@ def _as_stage_of_residual_blocks(
     same = len(channels) == 1 and all(widths.exit_channels(block) == channels for block in (stage[-1], *blocks))
     if not same or widths.has_downsampling(blocks) or not widths.kernels(blocks) & widths.kernels(stage[-1:]):
         return None
+    if len(stage) > 1 and len(blocks) > 1 and _have_own_kernels(stage[-2:], blocks, context):
+        return None
     unit = next((each.box.unit for each in (before, element) if each.box.is_repetition), blocks[0].symbol)
     return stack_of_blocks([*stage, *blocks], unit, [before, element], context)
+
+
+def _have_own_kernels(blocks: Sequence[FlowBox], others: Sequence[FlowBox], context: FoldContext) -> bool:
+    """Return whether the blocks of two stacks each have equal kernels, of which neither stack has those of the other."""
+    (one, *more), (other, *rest) = ({context.widths.kernels([block]) for block in part} for part in (blocks, others))
+    return not more and not rest and not one <= other and not other <= one
 
 
 def _is_residual(block: FlowBox, residual: Set[int], context: FoldContext) -> bool:
