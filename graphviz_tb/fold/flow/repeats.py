@@ -200,7 +200,7 @@ def _alternate_between_two_widths(run: FlowElements, context: FoldContext) -> bo
 
 
 def _have_kernels_in_turn(run: FlowElements, period: int, context: FoldContext) -> bool:
-    """Return whether layers with kernels in turn, such as 3×3 and 1×1, are blocks, two of which end in equal channels."""
+    """Return whether layers with kernels in turn, as 3×3 and 1×1, are blocks: two of them end in equal channels."""
     exits = [context.widths.exit_channels(element.box) for element in run[period - 1 :: period]]
     in_turn = not _has_smaller_period([(element.word, element.kernels) for element in run[:period]])
     return in_turn and any(one and one == other for one, other in pairwise(exits))

@@ -244,7 +244,7 @@ def _as_stage_of_residual_blocks(
 
 
 def _have_own_kernels(blocks: Sequence[FlowBox], others: Sequence[FlowBox], context: FoldContext) -> bool:
-    """Return whether the blocks of two stacks each have equal kernels, of which neither stack has those of the other."""
+    """Return whether the blocks of two stacks have equal kernels each, and neither has those of the other."""
     (one, *more), (other, *rest) = ({context.widths.kernels([block]) for block in part} for part in (blocks, others))
     return not more and not rest and not one <= other and not other <= one
 
