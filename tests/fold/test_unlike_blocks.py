@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from graphviz_tb import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.fold.nameless import Export
+from tests.fold.networks import Writer, formed
 from tests.fold.stage_reader import score
 from tests.fold.test_stage_borders import heights
 
@@ -87,3 +90,34 @@ def test_kernels_that_are_standardised_first_have_channels_that_say_where_a_stag
             x, width = made.op("aten::add", gated(y, width, 2 * width, gives, 1 if number else 2), short), gives
     made.op("aten::mean", x)
     assert heights(made.model()) == [3, 4]
+
+
+def test_a_first_block_without_the_gate_or_the_layer_of_the_others_widens_and_returns_to_their_channels() -> None:
+    made = Convolutions()
+    x = made.convolve(made.layer(made.op("Placeholder"), 3, 16, 3, 2), 16, 16)
+
+    def inverted(x: str, takes: int, gives: int, kernel: int) -> str:
+        return made.convolve(made.gate(made.separable(x, takes, 4 * takes, kernel), 4 * takes), 4 * takes, gives)
+
+    for takes, gives in ((16, 24), (24, 40)):
+        x = made.convolve(made.layer(x, takes, 4 * takes, 3, 2), 4 * takes, gives)
+        for _ in range(3):
+            x = made.op("onnx::Add", inverted(x, gives, gives, 3), x)
+    made.op("onnx::GlobalAveragePool", x)
+    assert heights(made.model()) == [4, 4]
+
+
+@pytest.mark.parametrize("unlike", [True, False])
+def test_numbered_scopes_of_one_class_are_one_stage_whatever_their_kernels(unlike: bool) -> None:
+    w = Writer("scopes", random.Random(3))
+    w.style, w.width = "const", 32
+    x = w.op("Placeholder", name="x")
+    with w.scope("stage"):
+        for number, kernels in enumerate(((3, 1), (3, 1), (5, 3, 1), (1, 3) if unlike else (3, 1), (5, 3, 1), (3, 1))):
+            with w.scope(f"block_{number}"):
+                y = x
+                for kernel in kernels:
+                    y = w.act(w.norm(w.conv(y, 32, kernel, name=f"conv{kernel}"), f"bn{kernel}"), name=f"act{kernel}")
+                x = w.add(x, y)
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert heights(load(formed(w.graph, "scopes", random.Random(4)))) == [6]
