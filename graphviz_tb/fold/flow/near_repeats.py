@@ -40,6 +40,7 @@ from graphviz_tb.ops.roles import (
 
 MAX_UNLIKE_SHARE = 0.1  # missing and surplus ops, as a share of the ops of a repetition
 MAX_FIRST_BLOCK_GROWTH = 1.5  # the first block may be larger: it projects its shortcut, or computes a shared input
+MAX_BLOCK_GROWTH = 2  # ops of the largest block of a stage, times those of the smallest
 MIN_ALTERNATE_BLOCKS = 3  # occurrences of a second kind of block that alternates with the first
 NAME_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 ARRANGING_OPS = REARRANGE_OPS | ALIAS_OPS | INDEX_OPS
@@ -501,21 +502,29 @@ def are_numbered_in_order(elements: FlowElements, context: FoldContext) -> bool:
     return not any(given) or bool(frozenset.intersection(*given))
 
 
-def are_blocks_of_one_stage(pair: FlowElements, context: FoldContext) -> bool:
-    """Return whether two elements are consecutive blocks of a stage: scopes of one class with consecutive numbers.
+def are_blocks_of_one_stage(one: FlowBox, other: FlowBox, context: FoldContext) -> bool:
+    """Return whether two boxes are consecutive blocks of a stage: scopes of one class with consecutive numbers.
 
-    At most a tenth of their ops differ; the first may have more, and only the first may downsample.
+    At most a tenth of their ops differ, or the first has more; convolutional blocks may have other kernels and gates.
+    Only the first may downsample.
     """
-    boxes = _boxes_of(pair)
-    profile = _repetition_profile(pair[1:], context) if are_numbered(boxes) else None
-    first = context.types.type_counts(boxes[0])
+    if not are_numbered([one, other]):
+        return False
+    widths, (first, ops) = context.widths, map(context.types.type_counts, (one, other))
+    profile = RepetitionProfile((), ops, ops.total())
+    sizes = sorted([first.total(), ops.total()])
+    unlike = (
+        all(not CONVOLUTION_OPS.isdisjoint(each) for each in (first, ops))
+        and sizes[1] <= MAX_BLOCK_GROWTH * sizes[0]
+        and not widths.output_channels([one]).isdisjoint(widths.output_channels([other]))
+        and not widths.are_stages([one, other])
+    )
     return (
-        profile is not None
-        and profile.size >= MIN_COMPARED_OPS
-        and bool(context.widths.output_channels(boxes) or context.widths.has_downsampling(boxes[:1]))
-        and (profile.unlike_op_count(first) >= 0 or profile.is_extended(first, first.total()))
-        and _may_share_stage(boxes[:1], boxes[1:], context)
-        and not context.widths.has_downsampling(boxes[1:])
+        profile.size >= MIN_COMPARED_OPS
+        and bool(widths.output_channels([one, other]) or widths.has_downsampling([one]))
+        and (unlike or profile.unlike_op_count(first) >= 0 or profile.is_extended(first, first.total()))
+        and (unlike or _may_share_stage([one], [other], context))
+        and not widths.has_downsampling([other])
     )
 
 

@@ -48,7 +48,13 @@ from graphviz_tb.fold.flow.order import (
 from graphviz_tb.fold.flow.repeats import fold_repeats
 from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
-from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
+from graphviz_tb.fold.flow.stages import (
+    MIN_STAGE_HEAD_SHARE,
+    equate_residual_blocks,
+    fold_heads,
+    fold_stages,
+    join_residual_blocks,
+)
 from graphviz_tb.fold.flow.streams import order_by_blocks
 from graphviz_tb.model.hierarchy import GroupOrigin
 
@@ -249,8 +255,9 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, context: FoldContext, depth: 
 
 
 def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Fold heads, repeats and stages of a sequence."""
-    return fold_stages(fold_repeats(fold_heads(sequence, context), context), context)
+    """Fold heads, repeats, residual blocks and stages of a sequence."""
+    folded = fold_repeats(fold_heads(equate_residual_blocks(sequence, context), context), context)
+    return fold_stages(join_residual_blocks(folded, sequence, context), context)
 
 
 def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:

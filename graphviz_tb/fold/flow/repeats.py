@@ -65,25 +65,26 @@ def fold_repeats(sequence: FlowElements, context: FoldContext) -> list[SequenceE
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
-    """Stack nearly equal scopes of one class with consecutive numbers: a stage whose first block may differ."""
+    """Stack scopes of one class with consecutive numbers, and stacks of them: the blocks of a stage may differ."""
     folded: list[SequenceElement] = []
-    run: list[SequenceElement] = []
-    for element in [*sequence, None]:
-        if element is not None:
-            pair = [*run[-1:], element]
-            single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
-            if single and are_blocks_of_one_stage(pair, context):
-                run.append(element)
-                continue
-        folded += [_stack_of_stage(run, context)] if len(run) > 1 else run
-        run = [element] if element is not None else []
+    for element in sequence:
+        before = folded[-1] if folded else None
+        if before is not None and _continues_numbers(before, element, context):
+            blocks = [*blocks_of(before), *blocks_of(element)]
+            folded[-1] = stack_of_blocks(blocks, blocks[-1].symbol, [before, element], context)
+        else:
+            folded.append(element)
     return folded
 
 
-def _stack_of_stage(run: FlowElements, context: FoldContext) -> SequenceElement:
-    last = run[-1]
-    made = make_stack(context.symbols, [element.box for element in run], last.symbol)
-    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut)
+def _continues_numbers(before: SequenceElement, element: SequenceElement, context: FoldContext) -> bool:
+    """Return whether an element is the next block of the stage of `before`, or a stack of the next blocks."""
+    blocks = blocks_of(element)
+    if before.stage or element.stage or any(holds_stack(block) for block in (*blocks_of(before), *blocks)):
+        return False
+    return are_blocks_of_one_stage(blocks_of(before)[-1], blocks[0], context) and not any(
+        map(context.widths.has_downsampling, ([block] for block in blocks))
+    )
 
 
 def _fold_repeats_once(
@@ -164,6 +165,7 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
         )
+    alternate = alternate or _have_kernels_in_turn(sequence[start:stop], period, context)
     if not alternate and _has_smaller_period([element.word for element in once]):
         return False
     # Two stages with repeats inside stay stages side by side.
@@ -192,11 +194,18 @@ def _alternate_between_two_widths(run: FlowElements, context: FoldContext) -> bo
     """
     if len(run) < MIN_ALTERNATING_ELEMENTS or any(element.word != run[0].word for element in run):
         return False
-    channels = [context.widths.output_channels([element.box]) for element in run]
+    channels = [context.widths.exit_channels(element.box) for element in run]
     return all(channels) and channels[0] != channels[1] and channels[2:] == channels[:-2]
 
 
-def _has_smaller_period(words: list[object]) -> bool:
+def _have_kernels_in_turn(run: FlowElements, period: int, context: FoldContext) -> bool:
+    """Return whether layers with kernels in turn, as 3×3 and 1×1, are blocks: two of them end in equal channels."""
+    exits = [context.widths.exit_channels(element.box) for element in run[period - 1 :: period]]
+    in_turn = not _has_smaller_period([(element.word, element.kernels) for element in run[:period]])
+    return in_turn and any(one and one == other for one, other in pairwise(exits))
+
+
+def _has_smaller_period(words: Sequence[object]) -> bool:
     """Return whether the words of one period consist of a shorter period."""
     count = len(words)
     return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
@@ -381,7 +390,7 @@ def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContex
             before = folded[-1]
             if before.box.is_repetition and _are_of_same_stage(before, [element], element, context):
                 blocks = [*before.box.members, *element.box.members]
-                folded[-1] = _stack_of_blocks(blocks, element.box.unit, [before, element], context)
+                folded[-1] = stack_of_blocks(blocks, element.box.unit, [before, element], context)
                 continue
         folded.append(element)
         stop = len(folded) - 1
@@ -398,8 +407,8 @@ def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContex
         whole += last
         if start and _are_of_same_stage(folded[start - 1], whole, element, context):
             start -= 1
-            blocks, whole = [*_blocks_of(folded[start]), *blocks], [folded[start], *whole]
-        folded[start:] = [_stack_of_blocks(blocks, element.symbol, whole, context)]
+            blocks, whole = [*blocks_of(folded[start]), *blocks], [folded[start], *whole]
+        folded[start:] = [stack_of_blocks(blocks, element.symbol, whole, context)]
     return folded
 
 
@@ -413,7 +422,7 @@ def _are_of_same_stage(
     widths, unit = context.widths, block.box.unit if block.box.is_repetition else block.symbol
     if any(each.box.is_repetition and each.word != ("stack", unit) for each in (before, block)):
         return False
-    previous, blocks = ([box for box in _blocks_of(each) if box.symbol == unit] for each in (before, block))
+    previous, blocks = ([box for box in blocks_of(each) if box.symbol == unit] for each in (before, block))
     if not previous or not blocks or widths.has_downsampling([element.box for element in whole]):
         return False
     if widths.kernels(blocks[-1:]) != widths.kernels(previous[-1:]):
@@ -422,13 +431,13 @@ def _are_of_same_stage(
     return bool(channels) and channels == widths.output_channels(previous[-1:])
 
 
-def _stack_of_blocks(boxes: Sequence[FlowBox], unit: int, whole: FlowElements, context: FoldContext) -> SequenceElement:
+def stack_of_blocks(boxes: Sequence[FlowBox], unit: int, whole: FlowElements, context: FoldContext) -> SequenceElement:
     """Return a stack of blocks of the kind `unit`, made of the elements `whole`; a single block is none."""
     box = boxes[0] if len(boxes) == 1 else make_stack(context.symbols, boxes, unit)
     return SequenceElement(box, box.symbol, ("stack", unit), whole[-1].cut, whole[0].fork)
 
 
-def _blocks_of(element: SequenceElement) -> list[FlowBox]:
+def blocks_of(element: SequenceElement) -> list[FlowBox]:
     return element.box.members if element.box.is_repetition else [element.box]
 
 
@@ -483,7 +492,7 @@ def _fold_repetitions(whole: WholeRepeat, context: FoldContext) -> list[Sequence
         return _stack_blocks([block for block in (*whole.first, *repetitions, last) if block], unit, context)
     halves = [part for each in repetitions for part in (each[: whole.half], each[whole.half :])]
     boxes = [_as_block(block, context) for block in (*whole.first, *halves, last) if block]
-    return [_stack_of_blocks(boxes, unit, [*first, *whole.elements, *last], context)]
+    return [stack_of_blocks(boxes, unit, [*first, *whole.elements, *last], context)]
 
 
 def _fold_to_stages(whole: WholeRepeat, context: FoldContext) -> list[SequenceElement]:
@@ -518,7 +527,7 @@ def _stack_blocks(blocks: Sequence[FlowElements], unit: int, context: FoldContex
     boxes = [_as_block(block, context) for block in blocks]
     stages = pairwise([0, *context.widths.stage_borders(boxes), len(blocks)])
     return [
-        _stack_of_blocks(boxes[start:stop], unit, [each for block in blocks[start:stop] for each in block], context)
+        stack_of_blocks(boxes[start:stop], unit, [each for block in blocks[start:stop] for each in block], context)
         for start, stop in stages
     ]
 

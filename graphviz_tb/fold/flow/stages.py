@@ -1,15 +1,18 @@
-"""Heads (first blocks without a shortcut), and stages (a stack of blocks with its head)."""
+"""Heads (first blocks without a shortcut), stacks of residual blocks, and stages (a stack of blocks with its head)."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import replace
 
-from graphviz_tb.fold.flow.box import MIN_STACK_OPS, make_group
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group
 from graphviz_tb.fold.flow.invariants import FoldContext
-from graphviz_tb.fold.flow.repeats import holds_stack, make_block
+from graphviz_tb.fold.flow.near_repeats import MAX_BLOCK_GROWTH
+from graphviz_tb.fold.flow.repeats import blocks_of, holds_stack, make_block, stack_of_blocks
 from graphviz_tb.fold.flow.sequence import FlowElements, SequenceElement
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import ADD_OPS
+from graphviz_tb.ops.roles import ADD_OPS, CONVOLUTION_OPS, MULTIPLY_OPS
 
 # Heads: the first block of a stage changes the shape, so it has no shortcut; the others add their input.
 #
@@ -34,7 +37,7 @@ def fold_heads(sequence: FlowElements, context: FoldContext) -> list[SequenceEle
     starts = {
         number: start
         for number in runs
-        if (start := _find_head_start(sequence, number, context)) < number
+        if (start := min(find(sequence, number, context) for find in (_find_head_start, _find_widening))) < number
         and _is_plausible_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, context)
     }
     runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
@@ -87,12 +90,178 @@ def _find_head_start(sequence: FlowElements, run: int, context: FoldContext) -> 
     return run
 
 
+def _find_widening(sequence: FlowElements, run: int, context: FoldContext) -> int:
+    """Return where the layers begin that widen their input and end in the channels of the inverted block at `run`.
+
+    Such a head may have other kernels than the block, no gate, or one layer less; `run` if there is none.
+    """
+    block, widths = sequence[run].box, context.widths
+    channels, wide = (max(found, default=0) for found in (widths.exit_channels(block), widths.output_channels([block])))
+    most = _count_layers([block], context) + 1
+    start = run
+    for number in range(run - 1, -1, -1) if wide > channels else ():
+        box = sequence[number].box
+        own = max(widths.exit_channels(box), default=0)
+        narrow = own == channels if start == run else own > channels
+        if box.is_repetition or _adds(box, context) or sequence[number].side or (own and not narrow):
+            break
+        start = number if own else start
+    head = [element.box for element in sequence[start:run]]
+    layers = _count_layers(head, context)
+    return start if 1 < layers <= most and widths.kernels(head) & widths.kernels([block]) else run
+
+
+def _count_layers(boxes: Sequence[FlowBox], context: FoldContext) -> int:
+    counts = (context.types.type_counts(box) for box in boxes)
+    return sum(count for each in counts for kind, count in each.items() if kind in CONVOLUTION_OPS)
+
+
 def _make_head(elements: FlowElements, body: int, context: FoldContext) -> SequenceElement:
     """Fold the elements of a head to one; `body` is the symbol of its equal blocks."""
     if len(elements) == 1:
         return elements[0]
     box = make_block(context, elements)
     return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut)
+
+
+# Residual blocks: each adds its input, so that none of them changes the shape.
+#
+# first  [k3 +]  [k3 gate +]  [k3 +]  [k5 +]        one stage of five blocks
+#
+# Blocks that differ only in a gate or a norm are equal before repeats are folded; others are stacked afterwards.
+
+
+def equate_residual_blocks(sequence: FlowElements, context: FoldContext) -> list[SequenceElement]:
+    """Give consecutive residual blocks the symbol of the largest if they have all its convolutions with these kernels.
+
+    They may lack its gate: every other block of X3D has one (Feichtenhofer 2020).
+    """
+    equated = list(sequence)
+    run: list[int] = []
+    for number, element in enumerate([*sequence, None]):
+        if element is not None and run and not element.shortcut and _closes_block(element, context):
+            continue
+        if element is not None and run and _are_residual_and_alike(sequence[run[-1]], element, context):
+            run.append(number)
+            continue
+        if len({sequence[at].symbol for at in run}) > 1:
+            largest = max((sequence[at] for at in run), key=lambda each: each.box.ops)
+            for at in run:
+                equated[at] = replace(sequence[at], symbol=largest.symbol, word=largest.word)
+        run = [number] if element is not None and element.shortcut else []
+    return equated
+
+
+def _are_residual_and_alike(one: SequenceElement, other: SequenceElement, context: FoldContext) -> bool:
+    if one.symbol == other.symbol or not other.shortcut:
+        return other.shortcut
+    widths, boxes = context.widths, [one.box, other.box]
+    less, more = sorted(map(context.types.type_counts, boxes), key=Counter.total)
+    kernels, channels = (
+        [measure(box) for box in boxes] for measure in (lambda box: widths.kernels([box]), widths.exit_channels)
+    )
+    return (
+        less <= more
+        and not MULTIPLY_OPS.isdisjoint(more - less)
+        and more.total() <= MAX_BLOCK_GROWTH * less.total()
+        and not CONVOLUTION_OPS.isdisjoint(less)
+        and bool(kernels[0])
+        and kernels[0] == kernels[1]
+        and len(channels[0]) == 1
+        and channels[0] == channels[1]
+        and _adds(one.box, context)
+        and _adds(other.box, context)
+    )
+
+
+def _closes_block(element: SequenceElement, context: FoldContext) -> bool:
+    """Return whether an element is an activation or a norm, as behind the sum of a block."""
+    box = element.box
+    return not box.members and context.widths.keeps_channels(box) and not context.types.maps_channels(box)
+
+
+def _adds(box: FlowBox, context: FoldContext) -> bool:
+    return not ADD_OPS.isdisjoint(context.types.type_counts(box.last_row()))
+
+
+def join_residual_blocks(
+    folded: list[SequenceElement], sequence: FlowElements, context: FoldContext
+) -> list[SequenceElement]:
+    """Stack the convolutional blocks of a stage that are unlike each other, with the block that leads to
+    their channels.
+
+    Blocks of a stage may differ in kernels and widths inside (MobileNetV4, Qin et al. 2024).
+    """
+    residual = {element.box.symbol for element in sequence if element.shortcut}
+    joined: list[SequenceElement] = []
+    parts: dict[int, FlowElements] = {}  # of blocks that are not joined
+    for element in _with_activations(folded, parts, context) if residual else ():
+        if joined and (stage := _as_stage_of_residual_blocks(joined[-1], element, residual, context)):
+            joined[-1] = stage
+        else:
+            joined.append(element)
+    return [part for element in joined for part in parts.get(id(element), [element])] if residual else folded
+
+
+def _with_activations(
+    sequence: FlowElements, parts: dict[int, FlowElements], context: FoldContext
+) -> list[SequenceElement]:
+    """Return the elements, each block that ends in a sum with the activation or norm behind it; `parts` are the two."""
+    whole: list[SequenceElement] = []
+    for element in sequence:
+        block = whole[-1] if whole else element
+        is_open = block.fork and block.box.how == GroupOrigin.REGION and id(block) not in parts
+        if is_open and _adds(block.box, context) and _closes_block(element, context):
+            box = make_block(context, [block, element])
+            whole[-1] = SequenceElement(box, box.symbol, box.symbol, element.cut, True)
+            parts[id(whole[-1])] = [block, element]
+        else:
+            whole.append(element)
+    return whole
+
+
+def _as_stage_of_residual_blocks(
+    before: SequenceElement, element: SequenceElement, residual: Set[int], context: FoldContext
+) -> SequenceElement | None:
+    """Return the stack of an element and the residual blocks of the same stage behind it; None if they are none."""
+    stage, blocks = (_residual_blocks_of(each, residual) for each in (before, element))
+    heads = before.word == ("head", blocks[0].symbol)
+    adds = heads or any(_adds(box, context) for box in (stage[-1], *stage[-1].members[:1]))
+    if not adds or before.stage or element.stage or not all(_is_residual(block, residual, context) for block in blocks):
+        return None
+    widths, counts = context.widths, [context.types.type_counts(block) for block in (*stage, *blocks)]
+    sizes = [each.total() for each in counts]
+    if max(sizes) > MAX_BLOCK_GROWTH * min(sizes) or any(CONVOLUTION_OPS.isdisjoint(each) for each in counts):
+        return None
+    channels = widths.exit_channels(blocks[0])
+    same = len(channels) == 1 and all(widths.exit_channels(block) == channels for block in (stage[-1], *blocks))
+    if not same or widths.has_downsampling(blocks) or not widths.kernels(blocks) & widths.kernels(stage[-1:]):
+        return None
+    if len(stage) > 1 and len(blocks) > 1 and _have_own_kernels(stage[-2:], blocks, context):
+        return None
+    unit = next((each.box.unit for each in (before, element) if each.box.is_repetition), blocks[0].symbol)
+    return stack_of_blocks([*stage, *blocks], unit, [before, element], context)
+
+
+def _have_own_kernels(blocks: Sequence[FlowBox], others: Sequence[FlowBox], context: FoldContext) -> bool:
+    """Return whether the blocks of two stacks have equal kernels each, and neither has those of the other."""
+    (one, *more), (other, *rest) = ({context.widths.kernels([block]) for block in part} for part in (blocks, others))
+    return not more and not rest and not one <= other and not other <= one
+
+
+def _is_residual(block: FlowBox, residual: Set[int], context: FoldContext) -> bool:
+    """Return whether a block adds its input, with or without an activation behind the sum."""
+    first, *behind = [block] if block.symbol in residual else block.members or [block]
+    return first.symbol in residual and not any(map(context.types.maps_channels, behind))
+
+
+def _residual_blocks_of(element: SequenceElement, residual: Set[int]) -> list[FlowBox]:
+    """Return the blocks of an element; equal residual blocks that were taken for one, apart."""
+    blocks = []
+    for block in blocks_of(element):
+        equal = len({part.symbol for part in block.members}) == 1 and block.members[0].symbol in residual
+        blocks += block.members if equal else [block]
+    return blocks
 
 
 # Stages: the elements between two repeats become the head of the second.

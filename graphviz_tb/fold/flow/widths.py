@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -26,7 +26,7 @@ from graphviz_tb.model.hierarchy import OP_ROW, GroupOrigin, Hierarchy
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.layers import WEIGHTED_LAYERS
+from graphviz_tb.ops.layers import WEIGHTED_LAYERS, LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
     ADD_OPS,
     CONSTANT_OPS,
@@ -37,9 +37,10 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     Role,
     has_role,
+    is_elementwise,
 )
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_transpose_attribute
-from graphviz_tb.ops.table import has_framework
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, has_framework
 
 UNKNOWN_WEIGHT_SIZE = 1000  # elements assumed for a weight of unknown shape
 STRIDE_INPUT = "=stride"
@@ -53,6 +54,11 @@ MIN_SHARE_IN_BLOCKS = 0.6  # of the ops of a stage
 def is_layer_type(kind: str) -> bool:
     """Return whether ops or layers of a type map channels by weights; norms only scale them."""
     return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def _keeps_channels(kind: str) -> bool:
+    return is_elementwise(kind) or has_role(kind, Role.NORMALIZATION) or has_layer_role(kind, LayerRole.NORMALIZATION)
 
 
 class OpTypes:
@@ -109,10 +115,14 @@ class ChannelWidths:
 
     @cached_property
     def _trace_weight_counts(self) -> Longs:
-        """Number of weights that each node of a trace uses."""
+        """Number of weights that each node of a trace uses, those it standardises before included."""
         graph = self.hierarchy.graph
-        given = graph.target[graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))[graph.source]]
-        counts: Longs = np.bincount(given, minlength=len(graph))
+        weights = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
+        if weights.any():
+            made = self._computed_from_weights
+            kept = ~graph.control & (made[graph.source] | weights[graph.source])
+            weights |= made & reachable_mask(weights, graph.source[kept], graph.target[kept])
+        counts: Longs = np.bincount(graph.target[weights[graph.source]], minlength=len(graph))
         return counts
 
     @cached_property
@@ -169,10 +179,12 @@ class ChannelWidths:
         origin = graph.meaning.origin
         if not len(origin):
             return given, kernel
-        edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
+        # A kernel may be standardised first (Qiao et al. 2019).
+        used = (origin >= 0) | self._computed_from_weights
+        edges = np.flatnonzero(works[graph.target] & ~graph.control & used[graph.source])
         shapes = graph.meaning.shapes() if len(edges) else {}
-        for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
-            shape = shapes.get(weight)
+        for node, source in zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True):
+            shape = shapes.get(int(origin[source])) or self._recorded_shape(source)
             if shape and len(shape) > 1:
                 op = graph.op_types[graph.op[node]]
                 outputs, _, window = kernel_sizes(op, shape, _is_kernel_turned(graph, node, op))
@@ -219,6 +231,24 @@ class ChannelWidths:
     def output_channels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return the distinct output channels of boxes."""
         return self._distinct_values(boxes, 0)
+
+    def exit_channels(self, box: FlowBox) -> frozenset[int]:
+        """Return the output channels of the last layer of a box.
+
+        Those of all its layers if their order is unknown, or if the ops after the last one may change the channels.
+        """
+        found = self.output_channels([box])
+        while len(found) > 1 and box.members:
+            last = next(member for member in reversed(box.members) if self.output_channels([member]))
+            behind = box.members[box.members.index(last) + 1 :]
+            if not all(map(self.keeps_channels, behind)):
+                break
+            box, found = last, self.output_channels([last])
+        return found
+
+    def keeps_channels(self, box: FlowBox) -> bool:
+        """Return whether all ops of a box are norms or elementwise."""
+        return all(map(_keeps_channels, self._types.type_counts(box)))
 
     def _distinct_values(self, boxes: Iterable[FlowBox], column: int) -> frozenset[int]:
         rows, value = self._rows_with_values[column] if self._hierarchy is not None else ([], {})
@@ -343,7 +373,7 @@ class ChannelWidths:
         A stage begins where channels change or, if channels are unknown, at a block that downsamples. At least two
         stages have several blocks, or the first block alone downsamples and leads to the rest.
         """
-        given = [self.output_channels([block]) for block in blocks] if self._hierarchy is not None else []
+        given = [self.exit_channels(block) for block in blocks] if self._hierarchy is not None else []
         if any(given):
             ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
         else:
