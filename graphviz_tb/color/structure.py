@@ -2,7 +2,7 @@
 
 Groups of one structure have the same shade and letter. All single layers of a kind count as one structure, because
 their words tell more than a shade. A group of several layers that occurs once, mixes kinds or only rearranges data is
-neutral.
+neutral; if all its parts are layers of one kind, it looks like one.
 """
 
 from __future__ import annotations
@@ -95,8 +95,14 @@ class StructureColouring(Colouring):
         return self.template_words(template) if template in self.rank else ""
 
     def template_of(self, row: int) -> int:
-        """Return the template that decides the colour of a row; for a stack the template that its members share."""
-        return _unit_template(self.hierarchy, self.looks, row)
+        """Return the template that decides the colour of a row; for a stack the template that its members share, and
+        for a group that occurs once and consists of layers of one kind that of these layers."""
+        template = _unit_template(self.hierarchy, self.looks, row)
+        if template in self.rank or self.hierarchy.node[row] >= 0:
+            return template
+        parts = set(self.looks[self.hierarchy.children(row)].tolist())
+        is_of_one_kind = len(parts) == 1 and self.words.get(min(parts)) == ""
+        return min(parts) if is_of_one_kind else template
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the structures shown in order of rank, each named after its first outermost group."""

@@ -142,7 +142,7 @@ class Expander:
         hierarchy = self.hierarchy
         rows, edges, loops = self._level_lines(path)
         if self._marks is None:
-            self._marks = MarksByHost(hierarchy)
+            self._marks = MarksByHost(hierarchy, settings=self.options.tensorboard)
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
         roles, written = self.training[rows].tolist(), list[Metaedge]()
         if any(roles):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphviz_tb.expand.bridges import BorderIndex, Crossings, climb_borders, concatenate_crossings
 from graphviz_tb.expand.bundling import BundleTable, build_bridges, build_metaedges, bundle_edges
 from graphviz_tb.expand.drawn_bridges import NO_CONTINUATIONS, continuations, level_order, runs_backwards
-from graphviz_tb.expand.stubs import STUB_KIND_BY_MARK, STUB_ORDER
+from graphviz_tb.expand.stubs import STUB_KIND_BY_MARK, STUB_ORDER, drawn_mark_pairs
 from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts, sorted_value_range
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import OP_ROW, TRAINING_ORIGIN, Hierarchy
@@ -225,9 +225,10 @@ def _all_level_marks(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Lon
     """Return the marks of ops level by level, in the order of `MarksByHost.marks_of_level`: rows of (position of the
     op, kind, side, edges), the row of each mark, and where the marks of each level begin."""
     graph, beside, place = hierarchy.graph, hierarchy.graph.beside, _child_positions(hierarchy)
-    host = hierarchy.row_of_node[beside.host]
-    kept = np.flatnonzero((host >= 0) & (hierarchy.mark[host] == 0))
-    host, mark = host[kept], beside.mark[kept]
+    kept = drawn_mark_pairs(graph)
+    host = hierarchy.row_of_node[beside.host[kept]]
+    kept = kept[(host >= 0) & (hierarchy.mark[host] == 0)]
+    host, mark = hierarchy.row_of_node[beside.host[kept]], beside.mark[kept]
     rank = np.zeros(256, np.int64)
     for sign, kind in STUB_KIND_BY_MARK.items():
         rank[sign] = STUB_ORDER[kind]

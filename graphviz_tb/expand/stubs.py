@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviz_tb.expand.calls import constants_into_call
-from graphviz_tb.model.columns import Longs, positions_of_rows
-from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.columns import Ints, Longs, distinct_values, positions_of_rows
+from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy
 from graphviz_tb.model.metagraph import IMPLIED_LINE, Annotation, Bridge, DrawingMask, Metaedge, Side, StubKind
 from graphviz_tb.model.paths import RowPath
+from graphviz_tb.ops.signatures import LAST_SLOT, setting_slots
 
 STUB_KIND_BY_MARK: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
 # next to an op, from the top
@@ -29,13 +30,38 @@ class ChildMark(NamedTuple):
     edges: int
 
 
-class MarksByHost:
-    """Marks by the row of the op next to which they are drawn."""
+def drawn_mark_pairs(graph: Graph) -> Longs:
+    """Return the positions of the marks in `graph.beside` that are drawn: all but constants that are settings of the op
+    beside them, such as an axis, because what an op is set to is no data that flows."""
+    beside, data = graph.beside, np.flatnonzero(~graph.control)
+    edges = data[graph.mark[graph.source[data]] == Mark.CONSTANT]
+    target, slot = graph.target[edges], graph.slot[edges]
+    is_setting = np.zeros(len(edges), bool)
+    counts = np.bincount(graph.target[data], minlength=len(graph))
+    for number in distinct_values(graph.op[target]):
+        if slots := setting_slots(graph.op_types[number]):
+            found = np.flatnonzero(graph.op[target] == number)
+            is_last = (slot[found] == counts[target[found]] - 1) & (LAST_SLOT in slots)
+            is_setting[found] = np.isin(slot[found], sorted(slots)) | is_last
+    keys, uses = np.unique(_pair_keys(graph.source[edges][is_setting], target[is_setting]), return_counts=True)
+    wanted = _pair_keys(beside.mark, beside.host)
+    place = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+    hidden = (keys[place] == wanted) & (uses[place] == beside.edges) if len(keys) else np.zeros(len(wanted), bool)
+    return np.flatnonzero(~hidden)
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+
+def _pair_keys(mark: Ints, host: Ints) -> Longs:
+    return (host.astype(np.int64) << 32) + mark
+
+
+class MarksByHost:
+    """Marks by the row of the op next to which they are drawn; with `settings` also constants that are settings."""
+
+    def __init__(self, hierarchy: Hierarchy, settings: bool = False) -> None:
         beside = hierarchy.graph.beside
-        rows = hierarchy.row_of_node[beside.host]
-        self.order: Longs = np.argsort(rows, kind="stable")
+        drawn = np.arange(len(beside.host)) if settings else drawn_mark_pairs(hierarchy.graph)
+        rows = hierarchy.row_of_node[beside.host[drawn]]
+        self.order: Longs = drawn[np.argsort(rows, kind="stable")]
         # The marks of row r are `order[start[r]:start[r + 1]]`.
         self.start = np.cumsum(np.bincount(rows + 1, minlength=len(hierarchy) + 1))
         self.hosting = frozenset(rows.tolist())

@@ -56,7 +56,6 @@ from graphviz_tb.formats.onnx_settings import (
     SIZE_SETTING,
     attribute_value,
     input_as_setting,
-    setting_slots,
     small_tensor_elements,
 )
 from graphviz_tb.formats.onnx_weights import (
@@ -79,7 +78,7 @@ from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.ops.signatures import NEUTRAL_SETTINGS, op_def, weight_input_names
+from graphviz_tb.ops.signatures import NEUTRAL_SETTINGS, op_def, setting_slots, weight_input_names
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from graphviz_tb.formats.onnx_messages import FORM_BY_DTYPE, Attribute, TensorValue
 from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS
 from graphviz_tb.limits import MAX_SHOWN_NUMBERS
-from graphviz_tb.ops.signatures import input_names, is_size_input, setting_input_name
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
+from graphviz_tb.ops.signatures import is_size_input, setting_input_name
 from graphviz_tb.proto import AttrValue
 
 LIST_SETTINGS = frozenset(
@@ -24,16 +22,6 @@ LIST_SETTINGS = frozenset(
 )
 SIZE_SETTING = "shape"  # name of the setting at a size input
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
-
-
-@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
-def setting_slots(op: str) -> frozenset[int]:
-    """Return the inputs of an op that are settings if they are constants.
-
-    >>> sorted(setting_slots("onnx::Clip")), sorted(setting_slots("onnx::Relu"))
-    ([1, 2], [])
-    """
-    return frozenset(slot for slot in input_names(op) if setting_input_name(op, slot) or is_size_input(op, slot))
 
 
 def input_as_setting(op: str, slot: int, numbers: Sequence[Any]) -> tuple[str, Any] | None:

@@ -16,6 +16,7 @@ from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 SIZE_INPUT = "size"
 CAPTURED_INPUT = "captured"
 SEED_INPUT = "seed"
+LAST_SLOT = -1  # of the last input of an op with any number of them
 SETTING_PREFIX = "="  # prefix of the name of an input that is a setting of the op
 TAG_INPUT, MEASURED_INPUT = "tag", "measured"  # of summaries
 
@@ -108,6 +109,16 @@ def setting_input_name(op: str, slot: int) -> str:
     """
     name = input_names(op).get(slot, "")
     return name.removeprefix(SETTING_PREFIX) if name.startswith(SETTING_PREFIX) else ""
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def setting_slots(op: str) -> frozenset[int]:
+    """Return the inputs of an op that are settings if they are constants; -1 is the last.
+
+    >>> [sorted(setting_slots(op)) for op in ("onnx::Clip", "onnx::Relu", "ConcatV2")]
+    [[1, 2], [], [-1]]
+    """
+    return frozenset(slot for slot in input_names(op) if setting_input_name(op, slot) or is_size_input(op, slot))
 
 
 def summary_input_slots(op: str) -> tuple[int, int] | None:

@@ -2,9 +2,10 @@
 
 op         the type; a pattern with `*` describes all matching types that have no line, as ops of other libraries
 roles      its roles, in words of `Role`
-inputs     named inputs: `1:kernel,2:bias`; a setting of the op has `=` before its name: `1:=dim`. The order of the axes
-           of a kernel is in brackets, with `o` for outputs, `i` for inputs and `*` for its window: `1:kernel[oi*]`;
-           without brackets it is that of TensorFlow, `[*io]`. `[io^transB]`: exchanged if the attribute is set
+inputs     named inputs: `1:kernel,2:bias`; -1 is the last; a setting of the op has `=` before its name: `1:=dim`. The
+           order of the axes of a kernel is in brackets, with `o` for outputs, `i` for inputs and `*` for its window:
+           `1:kernel[oi*]`; without brackets it is that of TensorFlow, `[*io]`. `[io^transB]`: exchanged if the
+           attribute is set
 outputs    `name:dtype`, `name:$attribute`; `name:dtype*count` is a list of one dtype, `name:*attribute` of several; `?`
            if they are unknown, as those of ops that TensorFlow does not register
 shape      the shapes of the outputs, a signature (annotate/infer/signatures.py)

@@ -65,7 +65,8 @@ NARROW_NAME_PX, NARROW_WORDS_PX = 80, 76  # for the two lines of a box in a narr
 # The signs of sums and of products.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 VERSION = re.compile(r"(?<=[a-z])V[0-9]\Z")
-LIST_MARKS = (WORDS_DOT, " … ", " → ")  # between the parts in the name of a fold
+RANGE_MARK = " → "
+LIST_MARKS = (WORDS_DOT, " … ", RANGE_MARK)  # between the parts in the name of a fold
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -294,14 +295,16 @@ class NodeLabels:
 
     def says_more(self, row: int, name: str, words: str, room: int) -> bool:
         """Return whether words fit `room` and tell more than the name, because the name has a counter of a framework,
-        or only tells the kind of a layer."""
+        is that of a fold with such a name at one of its ends, or only tells the kind of a layer."""
         if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > room:
             return False
         kind, node = self.hierarchy.kind[row], int(self.hierarchy.node[row])
         # The name of a fold lists types of ops, the name of an op is often its type.
         own_type = (self.type_of_node(node).rpartition("::")[2],) if node >= 0 else ()
         kinds = bare_op_types() if kind in STACK_KINDS else own_type
-        return is_counted_name(name, kinds) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
+        ends = name.split(RANGE_MARK) if kind == FOLD_ROW else [name]
+        is_counted = any(is_counted_name(end, kinds) for end in ends)
+        return is_counted or (is_numbered_kind(name) and self.paper.is_one_layer(row))
 
     def tooltip_rest(self, row: int, usual_line: str, picture_line: str | None) -> str:
         """Return further lines of a tooltip: the settings of a Keras layer, the words of a paper if the box does not

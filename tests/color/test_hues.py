@@ -76,6 +76,24 @@ KINDS = {  # a network of a few ops for each kind
 }
 
 
+def test_a_unique_group_of_layers_of_one_kind_has_their_hue_and_one_of_mixed_parts_is_neutral() -> None:
+    def group(name: str, *kinds: str) -> list[str]:
+        return [
+            KINDS[kind].replace('"K/', f'"{name}/{kind}{number}/').replace('input: "x"', f'input: "x{number}"')
+            for number, kind in enumerate(kinds)
+        ]
+
+    texts = [*group("alike", "convolution", "convolution"), *group("mixed", "convolution", "dense", "dense")]
+    texts += [f'node {{ name: "x{number}" op: "Placeholder" }}' for number in range(3)]
+    model = load("\n".join(texts).encode(), folds=False, series_min=100)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    rows = {name: model.hierarchy.name.index(name) for name in ("alike", "alike/convolution0", "mixed")}
+    fills = {name: found.fill_of((row,)).fill for name, row in rows.items()}
+    assert fills["alike"] == fills["alike/convolution0"] != fills["mixed"]
+    assert found.tooltip_text((rows["alike"],)) == "convolution"
+    assert found.tooltip_text((rows["mixed"],)) == ""
+
+
 def kinds_coloured(theme: str) -> StructureColouring:
     texts = ['node { name: "x" op: "Placeholder" }']
     texts += [text.replace("K/", f"{kind or 'other'}{turn}/") for kind, text in KINDS.items() for turn in (1, 2)]

@@ -314,3 +314,25 @@ def test_an_input_that_only_joins_data_is_before_that_data(picks: bool) -> None:
     for order in (graph.node, reversed(graph.node)):
         found = [source for source, target in edges(graphviz_tb.load(GraphDef(node=order))) if target == "m"]
         assert found == (["tokens", "side"] if picks else ["side", "tokens"])
+
+
+def constants_beside(op: str, *inputs: str, preset: str = "default") -> list[str]:
+    """The constants drawn beside an op with these inputs: `x` is data, all others are constants."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    for name in sorted({*inputs} - {"x"}):
+        graph.node.add(name=name, op="Const")
+    graph.node.add(name="y", op=op, input=inputs)
+    model = graphviz_tb.load(graph, preset=preset)
+    level, names = model.metagraph((0,)), model.hierarchy.name
+    return sorted(names[note.other] for note in level.annotations if note.kind == "constant")
+
+
+def test_a_constant_that_is_a_setting_of_an_op_is_not_drawn_beside_it_but_one_that_is_data_is() -> None:
+    # x ─▶ Mean ◀─ axes: a setting.   x ─▶ Add ◀─ c: data.   The axis of a concatenation is its last input.
+    assert constants_beside("Mean", "x", "axes") == []
+    assert constants_beside("StridedSlice", "x", "begin", "end", "strides") == []
+    assert constants_beside("AddV2", "x", "c") == ["c"]
+    assert constants_beside("ConcatV2", "x", "c", "axis") == ["c"]
+    assert constants_beside("Transpose", "both", "both") == ["both"]  # data as well
+    assert constants_beside("Mean", "x", "axes", preset="tensorboard") == ["axes"]

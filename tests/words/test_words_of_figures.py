@@ -7,11 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from graphviz_tb import load
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
+from graphviz_tb.model.hierarchy import FOLD_ROW
 from graphviz_tb.model.measure import NODE_FONT_PX, text_width
 from graphviz_tb.model.paths import sole_stack
 from graphviz_tb.model.view import SHORT_NAMES, SMALL_GAPS, NodeLabel
@@ -140,6 +142,15 @@ def test_words_come_before_the_op_type_of_any_framework(name: str, first: str) -
     graph.node.add(name=name, op="onnx::GlobalAveragePool", input=["x"])
     shown = load(graph).picture().view.node_labels
     assert (first, first != name) in {(label.label, label.semibold) for label in shown}
+
+
+def test_words_come_before_the_name_of_a_fold_with_a_counted_name_at_one_end() -> None:
+    hierarchy = load(FIXTURES / "exported" / "dlrm.pt2").hierarchy
+    labels = NodeLabels(hierarchy, lambda path: None, alone=True)
+    folds = np.flatnonzero(hierarchy.kind == FOLD_ROW).tolist()
+    row = next(row for row in folds if labels.paper.tells_layers(row))
+    said = {name: labels.says_more(row, name, "64 → 10", 200) for name in ("dropout_45 → output", "stem → head")}
+    assert said == {"dropout_45 → output": True, "stem → head": False}
 
 
 def test_a_name_that_a_program_gave_comes_first() -> None:
