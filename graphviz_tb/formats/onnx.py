@@ -56,7 +56,7 @@ from graphviz_tb.formats.onnx_settings import (
     setting_slots,
     small_tensor_elements,
 )
-from graphviz_tb.formats.onnx_values import Block, FunctionKey, ModelValues, Node
+from graphviz_tb.formats.onnx_values import UNKNOWN, Block, FunctionKey, ModelValues, Node
 from graphviz_tb.formats.onnx_weights import StoredNumbers, StoredTensorUses, WeightUse, kernel_slot, stored_kind_of
 from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
@@ -87,7 +87,6 @@ TYPING_INPUT = {
 }
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
-UNKNOWN = Value()
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
@@ -140,9 +139,10 @@ class ModelReader:
             self.functions[key] = self.builder.begin_body(function.name or "function")
         for key, function in self.values.functions.items():
             self.builder.body = self.functions[key]
-            BlockReader(self, function, None).read_function()
+            BlockReader(self, function).read(function.inputs, function.outputs)
         self.builder.body = ""
-        BlockReader(self, main, None).read_main()
+        given = [value for value in main.inputs if self.values.tensors[value] is None]
+        BlockReader(self, main).read(given, main.outputs)
         self._note_missing_parameters()
         return self.builder
 
@@ -182,11 +182,11 @@ class ModelReader:
 
 
 class BlockReader:
-    """Describes a graph, a body or a function; `around` is the reader of the graph that a body is in."""
+    """Describes a graph, a body or a function; a body shares the `weights` of the graph that it is in."""
 
-    def __init__(self, model: ModelReader, block: Block, around: BlockReader | None) -> None:
+    def __init__(self, model: ModelReader, block: Block, weights: dict[str, StoredWeight] | None = None) -> None:
         self.model, self.builder, self.block, self.values = model, model.builder, block, model.values
-        self.weights: dict[str, StoredWeight] = around.weights if around else {}
+        self.weights: dict[str, StoredWeight] = {} if weights is None else weights
         self.quantized: dict[int, str] = {}  # type by value that was quantised and dequantised
         self.added: set[str] = set()
         self.inferred_modules: dict[Node, tuple[ModuleCall, ...]] = {}  # modules of nodes without a recorded place
@@ -202,31 +202,12 @@ class BlockReader:
             if len(users[value]) == count and not any(self._has_missing_input(node) for node, _ in users[value])
         }
 
-    # The three kinds of blocks
-
-    def read_main(self) -> None:
-        self._add_inputs([value for value in self.block.inputs if self.values.tensors[value] is None])
-        self._read_nodes()
-        self._add_outputs(self.block.outputs)
-
-    def read_body(self, captured: Sequence[int], last: int) -> None:
-        """Add a body: its inputs, then the values from outside; its first `last` results are moved to the end."""
-        self._add_inputs([*self.block.inputs, *captured])
-        self._read_nodes()
-        self._add_outputs([*self.block.outputs[last:], *self.block.outputs[:last]])
-
-    def read_function(self) -> None:
-        """Add a function of the file."""
-        self._add_inputs(self.block.inputs)
-        self._read_nodes()
-        self._add_outputs(self.block.outputs)
-
-    def _add_inputs(self, inputs: Sequence[int]) -> None:
+    def read(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Add the inputs, the nodes and the results of the block."""
         for value in inputs:
             name = self.values.names[value]
             self.builder.add_input(name, name, self.values.kinds[value] or UNKNOWN)
-
-    def _add_outputs(self, outputs: Sequence[int]) -> None:
+        self._read_nodes()
         for value in outputs:
             self.builder.add_output(self.values.names[value], self._input_of_value(value, NodePlace()))
 
@@ -509,7 +490,8 @@ class BlockReader:
             functions[attribute] = self.builder.begin_body(name)
             # The first result of a loop's body is the condition, which is not an output of the node.
             last = 1 if node.message.op_type == "Loop" else 0
-            BlockReader(self.model, body, self).read_body(list(captured), last)
+            results = [*body.outputs[last:], *body.outputs[:last]]
+            BlockReader(self.model, body, self.weights).read([*body.inputs, *captured], results)
             self.builder.body = outer
         return functions, list(captured)
 

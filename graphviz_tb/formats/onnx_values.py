@@ -11,6 +11,7 @@ A body has the numbers of the values around it; equal names in two bodies or fun
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, count
 
 from graphviz_tb.formats.onnx_messages import (
@@ -18,13 +19,16 @@ from graphviz_tb.formats.onnx_messages import (
     FunctionValue,
     GraphValue,
     ModelValue,
+    NamedValue,
     NodeValue,
     TensorValue,
 )
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
+UNKNOWN = Value()
 OMITTED = 0  # the number of an input or output that is left out
 FunctionKey = tuple[str, str, str]  # domain, name, overload
 
@@ -84,9 +88,7 @@ class ModelValues(dict[str, int]):
         self.alias: dict[int, int] = {}  # value → the value that it equals
         self.stored: dict[int, TensorValue] = {}  # without copies
         self.bodies: dict[Node, list[tuple[str, Block]]] = {}  # by attribute
-        self._ops: dict[str, str] = {}  # types with the framework
         self._kind_by_type: dict[int, Value] = {}  # by id: equal types are one object
-        self._without_graphs: set[int] = set()  # ids of attributes; equal attributes are one object
         self.main = self._add_blocks(model.graph, standard_opset(model)) if model.graph is not None else None
         self.first_of_functions = len(self.names)
         self.functions = {
@@ -110,8 +112,7 @@ class ModelValues(dict[str, int]):
 
     def _add_blocks(self, outermost: GraphValue | FunctionValue, opset: int) -> Block:
         """Number a graph or a function, and the bodies in it; return it."""
-        around: Mapping[str, int] = self
-        block, waiting = self._add_block(outermost, opset, around)
+        block, waiting = self._add_block(outermost, opset, self)
         while waiting:
             node, attribute, graph, around = waiting.pop()
             body, more = self._add_block(graph, opset, around)
@@ -123,52 +124,48 @@ class ModelValues(dict[str, int]):
         self, graph: GraphValue | FunctionValue, opset: int, around: Mapping[str, int]
     ) -> tuple[Block, list[tuple[Node, str, GraphValue, Mapping[str, int]]]]:
         """Number the values of a graph; return it, and the graphs inside of its nodes."""
-        tensors = _stored_tensors(graph)
+        constants = [node for node in graph.nodes if is_constant(node)]
+        nodes = [node for node in graph.nodes if not is_constant(node)] if constants else graph.nodes
+        tensors = _stored_tensors(graph, constants)
+        is_function = isinstance(graph, FunctionValue)
+        stated = graph.values if is_function else (*graph.values, *graph.inputs, *graph.outputs)
         inputs, outputs = (
-            (graph.inputs, graph.outputs)
-            if isinstance(graph, FunctionValue)
-            else ([value.name for value in graph.inputs], [value.name for value in graph.outputs])
+            [each if isinstance(each, str) else each.name for each in ports] for ports in (graph.inputs, graph.outputs)
         )
-        own = dict.fromkeys(chain(inputs, tensors, chain.from_iterable([node.outputs for node in graph.nodes])))
+        own = dict.fromkeys(chain(inputs, tensors, chain.from_iterable([node.outputs for node in nodes])))
         own.pop("", None)
         first = len(self.names)
         numbers = BlockNumbers(own, first, around)
         self._append(own)
-        number = numbers.__getitem__
-        self._ops |= {each: f"onnx::{each}" for each in {node.op_type for node in graph.nodes} - self._ops.keys()}
-        nodes = [
-            Node(node, self._ops[node.op_type], tuple(map(number, node.inputs)), tuple(map(number, node.outputs)))
-            for node in graph.nodes
-        ]
         for name, tensor in tensors.items():
-            if name:
-                self.tensors[numbers[name]] = self.stored[numbers[name]] = tensor
-        self._read_kinds(graph, numbers, first)
-        self._connect(nodes)
-        block = Block(
-            graph.name,
-            opset,
-            [node for node in nodes if not is_constant(node.message)],
-            list(map(number, inputs)),
-            list(map(number, outputs)),
-            first,
-        )
-        return block, [(node, *graph, numbers) for node in nodes for graph in self._graphs_of_node(node.message)]
-
-    def _read_kinds(self, graph: GraphValue | FunctionValue, numbers: Mapping[str, int], first: int) -> None:
-        """Note the shapes and types that a graph states for its own values."""
-        stated = graph.values
-        if isinstance(graph, FunctionValue):
-            for name in graph.inputs:
-                self.kinds[numbers[name]] = Value()
-        else:
-            stated = (*graph.values, *graph.inputs, *graph.outputs)
+            self.tensors[numbers[name]] = self.stored[numbers[name]] = tensor
+        for name in inputs if is_function else ():
+            self.kinds[numbers[name]] = UNKNOWN
         for value in stated:
-            number, kind = numbers[value.name], self._kind_by_type.get(id(value.type))
-            if kind is None:
-                kind = self._kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
-            if number >= first:
-                self.kinds[number] = kind
+            if (number := numbers[value.name]) >= first:
+                self.kinds[number] = self._kind_of(value)
+        number_of = numbers.__getitem__
+        made = [
+            Node(node, op_type(node.op_type), tuple(map(number_of, node.inputs)), tuple(map(number_of, node.outputs)))
+            for node in nodes
+        ]
+        self._connect(made)
+        block = Block(graph.name, opset, made, list(map(number_of, inputs)), list(map(number_of, outputs)), first)
+        with_graphs = {id(each) for node in nodes for each in node.attributes if each.g is not None or each.graphs}
+        inner = [(node, each) for node in made if with_graphs for each in node.message.attributes]
+        return block, [
+            (node, name, body, numbers)
+            for node, each in inner
+            if id(each) in with_graphs
+            for name, body in _graphs_of(each)
+        ]
+
+    def _kind_of(self, value: NamedValue) -> Value:
+        """Return shape and type of a value that the file describes."""
+        kind = self._kind_by_type.get(id(value.type))
+        if kind is None:
+            kind = self._kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
+        return kind
 
     def _connect(self, nodes: Sequence[Node]) -> None:
         makers, users = self.makers, self.users
@@ -178,12 +175,6 @@ class ModelValues(dict[str, int]):
             for slot, value in enumerate(node.inputs):
                 users[value].append((node, slot))
         makers[OMITTED], users[OMITTED] = None, []
-
-    def _graphs_of_node(self, node: NodeValue) -> list[tuple[str, GraphValue]]:
-        if self._without_graphs.issuperset(map(id, node.attributes)):
-            return []
-        self._without_graphs.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
-        return list(chain.from_iterable(map(_graphs_of, node.attributes)))
 
     def captured_values(self, block: Block) -> list[int]:
         """Return the values from outside that a block and the bodies in it use, in the order of their use, without
@@ -202,6 +193,12 @@ class ModelValues(dict[str, int]):
 def standard_opset(model: ModelValue | FunctionValue) -> int:
     """Return the version of ONNX's standard ops in a model or a function; 0 if it states none."""
     return next((opset.version for opset in model.opsets if opset.domain in ("", "ai.onnx")), 0)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def op_type(own: str) -> str:
+    """Return the type of an op with its framework."""
+    return f"onnx::{own}"
 
 
 def is_constant(node: NodeValue) -> bool:
@@ -235,14 +232,13 @@ def _constant_of_node(node: NodeValue) -> TensorValue:
     return TensorValue()
 
 
-def _stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
+def _stored_tensors(graph: GraphValue | FunctionValue, constants: Iterable[NodeValue]) -> dict[str, TensorValue]:
     found: dict[str, TensorValue] = {}
     if isinstance(graph, GraphValue):
         found |= {tensor.name: tensor for tensor in graph.initializers}
         for sparse in graph.sparse_initializers:
             values = sparse.values
             found[values.name] = TensorValue(values.name, sparse.dims, values.data_type)
-    for node in graph.nodes:
-        if is_constant(node) and node.outputs:
-            found[node.outputs[0]] = _constant_of_node(node)
+    found |= {node.outputs[0]: _constant_of_node(node) for node in constants if node.outputs}
+    found.pop("", None)
     return found
