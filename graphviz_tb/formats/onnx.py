@@ -20,19 +20,8 @@ from typing import Any
 
 from graphviz_tb.errors import NoGraph
 from graphviz_tb.formats.contents import SourceContents, SourceItem
-from graphviz_tb.formats.exported import (
-    MAY_REPEAT,
-    ModuleCall,
-    ProgramBuilder,
-    StoredWeight,
-)
-from graphviz_tb.formats.onnx_messages import (
-    DTYPE_BY_NUMBER,
-    ModelValue,
-    NodeValue,
-    TensorValue,
-    decode_model,
-)
+from graphviz_tb.formats.exported import MAY_REPEAT, ModuleCall, ProgramBuilder, StoredWeight
+from graphviz_tb.formats.onnx_messages import DTYPE_BY_NUMBER, ModelValue, NodeValue, TensorValue, decode_model
 from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     NodePlace,
@@ -117,7 +106,6 @@ class ModelReader:
         self.lists_modules = model.graph is not None and any(map(lists_modules, model.graph.nodes))
         # For each op with a weight: the parameters in the record of its call, its body, and the weight.
         self.call_parameters: list[tuple[frozenset[str], str, str]] = []
-        self._places: dict[Node, NodePlace] = {}
         self.functions: dict[FunctionKey, str] = {}
         self.named_weights: dict[str, int] = {}
 
@@ -167,16 +155,9 @@ class ModelReader:
         if dropped:
             self.builder.note_missing_weight_near(listed[min(dropped)])
 
-    def place_of(self, node: Node) -> NodePlace:
-        """Return the place of a node, cached, since it is needed for each of its weights."""
-        place = self._places.get(node)
-        if place is None:
-            place = self._places[node] = place_of_node(node.message)
-        return place
-
     def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return a unique name for a weight: the second of a name gets a number."""
-        name = name_of_weight(stored, self.place_of(use.node), use.slot)
+        name = name_of_weight(stored, use.node.message, use.slot)
         self.named_weights[name] = self.named_weights.get(name, 0) + 1
         return name if self.named_weights[name] == 1 else f"{name}_{self.named_weights[name]}"
 
@@ -271,7 +252,7 @@ class BlockReader:
     def _place_of(self, node: Node) -> NodePlace:
         """Return the place of a node: for a folded convolution the module of its kernel, for a node that the exporter's
         optimizer added the modules that all its neighbours share."""
-        place = self.model.place_of(node)
+        place = place_of_node(node.message)
         if self.model.lists_modules and not (place.modules or place.parts):
             place = NodePlace(self._shared_modules(node), name=place.name)
             self.inferred_modules[node] = place.modules
@@ -288,7 +269,7 @@ class BlockReader:
         """Return the modules that the ops before and after a node have in common."""
         around = [maker for value in node.inputs if (maker := self.values.makers[value]) is not None]
         around += [user for value in node.outputs for user, _ in self.values.users[value]]
-        lists = [self.model.place_of(each).modules or self.inferred_modules.get(each, ()) for each in around]
+        lists = [place_of_node(each.message).modules or self.inferred_modules.get(each, ()) for each in around]
         known = [modules for modules in lists if modules]
         shared = zip(*known, strict=False) if known else ()
         return tuple(alike[0] for alike in takewhile(lambda alike: len(set(alike)) == 1, shared))

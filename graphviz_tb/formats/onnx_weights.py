@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from math import prod
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     has_call_record,
     is_generated_name,
+    is_literal_name,
     name_form_in_calls,
     parameters_of_call,
     parameters_of_program,
@@ -46,7 +47,6 @@ CARRIERS = frozenset({
 })  # fmt: skip
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
 COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
-LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
 NEVER_WEIGHTS = frozenset(("", "string", "bool", "int64", "uint64"))  # types
 PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
@@ -140,28 +140,22 @@ class StoredTensorUses:
             return False
         if prod(tensor.dims) < 2 and node.message.op_type not in ("Add", "Sub"):
             return False
-        value = node.inputs[1 - slot]
-        for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self.values.makers[value]
-            if maker is None or not maker.inputs:
-                return False
-            if has_role(maker.op, Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
-                slots = weight_input_names(maker.op)
-                return any(self._may_be_stored(maker.inputs[at]) for at in slots if at < len(maker.inputs))
-            if maker.message.op_type not in CARRIERS and maker.message.op_type not in JOINING_OPS:
-                return False
-            value = maker.inputs[0]
-        return False
+        maker = self.values.makers[self._origin(node.inputs[1 - slot], CARRIERS | JOINING_OPS)]
+        if maker is None or not has_role(maker.op, Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
+            return False
+        origins = [
+            self._origin(maker.inputs[at], CARRIERS) for at in weight_input_names(maker.op) if at < len(maker.inputs)
+        ]
+        return any(self.values.tensors[value] is not None or value in self.values.arguments for value in origins)
 
-    def _may_be_stored(self, value: int) -> bool:
-        """Return whether a value is a stored tensor, possibly dequantized or transposed, or an argument of a
-        function."""
+    def _origin(self, value: int, ops: Set[str]) -> int:
+        """Return the value from which some `ops` make a value, by their first inputs."""
         for _ in range(MAX_FOLLOWED_CARRIERS):
             maker = self.values.makers[value]
-            if maker is None or maker.message.op_type not in CARRIERS or not maker.inputs:
+            if maker is None or maker.message.op_type not in ops or not maker.inputs:
                 break
             value = maker.inputs[0]
-        return self.values.tensors[value] is not None or value in self.values.arguments
+        return value
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
@@ -200,7 +194,7 @@ def _recorded_slot(node: Node, value: str) -> str:
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     """Return whether a vector with a generated name has no effect on a normalised value: a scale of ones, or an offset
     of zeros; or whether a literal repeats one number, like an initial state of zeros."""
-    if LITERAL_NAME.fullmatch(value):
+    if is_literal_name(value):
         numbers, size = tensor.content() or b"", element_size(tensor.dtype)
         return 0 < size < len(numbers) and numbers == numbers[:size] * (len(numbers) // size)
     form = NEUTRAL_FORMS.get(slot)
@@ -237,7 +231,7 @@ class StoredNumbers:
         """Return whether a constant may be a weight, or computed from weights: it has more than two distinct values (a
         mask has one or two), and no name in a program of PyTorch, whose named tensors are known."""
         name = self.uses.values.names[value]
-        if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or LITERAL_NAME.fullmatch(name):
+        if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or is_literal_name(name):
             return False
         # An exporter that records calls names a computed constant after a call: `neg_1`.
         is_named = self.uses.from_pytorch and not is_generated_name(name) and not self.uses.is_in_calls(value)
@@ -285,7 +279,7 @@ class StoredNumbers:
     def is_computed(self, value: str, use: WeightUse) -> bool:
         """Return whether an exporter computed a stored tensor, maybe from weights that the file has as well: it is a
         literal, or has the name of a call (`t`), and the recorded call of its user has no such parameter."""
-        if LITERAL_NAME.fullmatch(value):
+        if is_literal_name(value):
             return True
         if not self.uses.listed or not has_call_record(use.node.message) or "." in value:
             return False

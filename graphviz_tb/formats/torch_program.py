@@ -16,11 +16,7 @@ from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent
-from graphviz_tb.formats.exported import (
-    ModuleCall,
-    ProgramBuilder,
-    StoredWeight,
-)
+from graphviz_tb.formats.exported import ModuleCall, ProgramBuilder, StoredWeight
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
 from graphviz_tb.formats.torch_nodes import (
     SYMBOL_ARGUMENTS,
