@@ -87,7 +87,7 @@ def place_of_node(node: NodeValue) -> NodePlace:
     """
     if (place := _place_in_modules(node.metadata)).modules:
         return place
-    parts = tuple(part for part in node.name.split("/") if part)
+    parts = tuple(filter(None, node.name.split("/")))
     if len(parts) > 1 or (parts and node.name.startswith("/")):
         return NodePlace((), parts[:-1], parts[-1])
     return NodePlace(name=node.op_type if is_generated_name(node.name) else node.name)
@@ -159,13 +159,10 @@ def parameters_of_program(graph: GraphValue) -> dict[str, str]:
     return {name_form_in_calls(name): name for name in listed}
 
 
+@lru_cache(maxsize=64)  # looked up several times for each weight of a node
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
     """Return the kind ("p", "b" or "c") of each weight in the recorded call of a node, by name in lower case."""
-    return _weights_in_text(text_of(node.metadata.get(CALL_KEY, "")))
-
-
-@lru_cache(maxsize=64)  # looked up once for each weight of a node
-def _weights_in_text(call: str) -> dict[str, str]:
+    call = text_of(node.metadata.get(CALL_KEY, ""))
     found = WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
     kinds: dict[str, str] = {}
     for kind, name in found:

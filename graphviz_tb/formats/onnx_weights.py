@@ -46,6 +46,7 @@ CARRIERS = frozenset({
     "Reshape", "Squeeze", "Transpose", "Unsqueeze",
 })  # fmt: skip
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
+PASSED_OPS = CARRIERS | JOINING_OPS  # between a product and the vectors that are joined to its result
 COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
 NEVER_WEIGHTS = frozenset(("", "string", "bool", "int64", "uint64"))  # types
 PACKED_KERNEL = "packed_kernel"
@@ -140,7 +141,7 @@ class StoredTensorUses:
             return False
         if prod(tensor.dims) < 2 and node.message.op_type not in ("Add", "Sub"):
             return False
-        maker = self.values.makers[self._origin(node.inputs[1 - slot], CARRIERS | JOINING_OPS)]
+        maker = self.values.makers[self._origin(node.inputs[1 - slot], PASSED_OPS)]
         if maker is None or not has_role(maker.op, Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
             return False
         origins = [
@@ -274,7 +275,7 @@ class StoredNumbers:
 
     def may_count_too_much(self, value: str, use: WeightUse) -> bool:
         """Return whether a stored tensor may be no parameter of the program."""
-        return any(doubt(value, use) for doubt in (self.may_be_norm_bias, self.may_be_buffer, self.is_computed))
+        return self.may_be_norm_bias(value, use) or self.may_be_buffer(value, use) or self.is_computed(value, use)
 
     def is_computed(self, value: str, use: WeightUse) -> bool:
         """Return whether an exporter computed a stored tensor, maybe from weights that the file has as well: it is a
