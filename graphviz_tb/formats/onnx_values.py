@@ -113,11 +113,13 @@ class ModelValues(dict[str, int]):
     def _add_blocks(self, outermost: GraphValue | FunctionValue, opset: int) -> Block:
         """Number a graph or a function, and the bodies in it; return it."""
         block, waiting = self._add_block(outermost, opset, self)
+        bodies: dict[Node, list[tuple[str, Block]]] = {}  # the last of a node first
         while waiting:
             node, attribute, graph, around = waiting.pop()
             body, more = self._add_block(graph, opset, around)
-            self.bodies.setdefault(node, []).insert(0, (attribute, body))  # the last of a node comes first
+            bodies.setdefault(node, []).append((attribute, body))
             waiting += more
+        self.bodies |= {node: found[::-1] for node, found in bodies.items()}
         return block
 
     def _add_block(
