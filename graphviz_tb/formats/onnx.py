@@ -45,7 +45,7 @@ from graphviz_tb.formats.onnx_settings import (
     setting_slots,
     small_tensor_elements,
 )
-from graphviz_tb.formats.onnx_values import UNKNOWN, Block, FunctionKey, ModelValues, Node
+from graphviz_tb.formats.onnx_values import UNKNOWN, FunctionKey, ModelValues, NumberedBlock, NumberedNode
 from graphviz_tb.formats.onnx_weights import StoredNumbers, StoredTensorUses, WeightUse, kernel_slot, stored_kind_of
 from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
@@ -165,12 +165,16 @@ class ModelReader:
 class BlockReader:
     """Describes a graph, a body or a function; a body shares the `weights` of the graph that it is in."""
 
-    def __init__(self, model: ModelReader, block: Block, weights: dict[str, StoredWeight] | None = None) -> None:
+    def __init__(
+        self, model: ModelReader, block: NumberedBlock, weights: dict[str, StoredWeight] | None = None
+    ) -> None:
         self.model, self.builder, self.block, self.values = model, model.builder, block, model.values
         self.weights: dict[str, StoredWeight] = {} if weights is None else weights
         self.quantized: dict[int, str] = {}  # type by value that was quantised and dequantised
         self.added: set[str] = set()
-        self.inferred_modules: dict[Node, tuple[ModuleCall, ...]] = {}  # modules of nodes without a recorded place
+        self.inferred_modules: dict[
+            NumberedNode, tuple[ModuleCall, ...]
+        ] = {}  # modules of nodes without a recorded place
 
     @cached_property
     def only_dequantized(self) -> Set[int]:
@@ -206,7 +210,7 @@ class BlockReader:
             if not (node.message.op_type in PASSING_OPS and self._replaced_by_alias(node)):
                 self._read_node(node)
 
-    def _read_node(self, node: Node) -> None:
+    def _read_node(self, node: NumberedNode) -> None:
         model, message = self.model, node.message
         place = self._place_of(node)
         scope = self.builder.scope_name(place.modules) if place.modules else self.builder.plain_scope(place.parts)
@@ -249,7 +253,7 @@ class BlockReader:
             functions=functions,
         )
 
-    def _place_of(self, node: Node) -> NodePlace:
+    def _place_of(self, node: NumberedNode) -> NodePlace:
         """Return the place of a node: for a folded convolution the module of its kernel, for a node that the exporter's
         optimizer added the modules that all its neighbours share."""
         place = place_of_node(node.message)
@@ -265,7 +269,7 @@ class BlockReader:
             return place
         return with_module_of_kernel(place, node.message.op_type, self.values.names[value], len(kernel.dims))
 
-    def _shared_modules(self, node: Node) -> tuple[ModuleCall, ...]:
+    def _shared_modules(self, node: NumberedNode) -> tuple[ModuleCall, ...]:
         """Return the modules that the ops before and after a node have in common."""
         around = [maker for value in node.inputs if (maker := self.values.makers[value]) is not None]
         around += [user for value in node.outputs for user, _ in self.values.users[value]]
@@ -278,7 +282,7 @@ class BlockReader:
         """Return the original of an alias; any other value itself."""
         return self.values.alias.get(value, value)
 
-    def _replaced_by_alias(self, node: Node) -> bool:
+    def _replaced_by_alias(self, node: NumberedNode) -> bool:
         """Return whether a node is left out because its output is its input: copies of stored tensors, QDQ pairs.
         Record the alias."""
         if not node.inputs or not node.outputs or not node.outputs[0]:
@@ -326,7 +330,7 @@ class BlockReader:
         return self.values.names[value] if self.values.kinds[value] else ""
 
     def _input_of_stored(
-        self, value: int, place: NodePlace, scope: str = "", user: tuple[Node, int] | None = None
+        self, value: int, place: NodePlace, scope: str = "", user: tuple[NumberedNode, int] | None = None
     ) -> str:
         """Return the builder's name for a stored tensor, which is added on its first use. `user` is the node that uses
         it, and the number of the input."""
@@ -348,7 +352,7 @@ class BlockReader:
                 self.builder.add_weight(key, self.weights[key])
         return key
 
-    def _name_for_user(self, stored: str, usual: str, place: NodePlace, node: Node, slot: int) -> str:
+    def _name_for_user(self, stored: str, usual: str, place: NodePlace, node: NumberedNode, slot: int) -> str:
         """Return the name of a user's weight in the program, if the file stores it under another name; else ""."""
         message = node.message
         if slot >= MAX_FOLLOWED_CARRIERS or not has_call_record(message) or has_role(node.op, Role.RECURRENT):
@@ -378,7 +382,7 @@ class BlockReader:
         buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(stored, use)
         return StoredWeight(name, stored_kind_of(tensor, use), None, buffer, (), attributes, place)
 
-    def _infer_types(self, node: Node) -> None:
+    def _infer_types(self, node: NumberedNode) -> None:
         """State the types of the outputs of a node that the file leaves open."""
         kinds, attributes = self.values.kinds, node.message.attributes
         if (bodies := self.values.bodies.get(node)) is not None:
@@ -406,7 +410,7 @@ class BlockReader:
         stored = self.values.tensors[value]
         return stored.dtype if stored is not None else (self.values.kinds[value] or UNKNOWN).dtype
 
-    def _results_of_body(self, node: Node, body: Block) -> list[Value]:
+    def _results_of_body(self, node: NumberedNode, body: NumberedBlock) -> list[Value]:
         """Return shapes and types of an op's outputs by its first body; an output that a loop collects has one more
         axis."""
         kinds = [self.values.kinds[value] or UNKNOWN for value in body.outputs]
@@ -457,7 +461,7 @@ class BlockReader:
 
     # Bodies
 
-    def _add_bodies(self, node: Node) -> tuple[dict[str, str], list[int]]:
+    def _add_bodies(self, node: NumberedNode) -> tuple[dict[str, str], list[int]]:
         """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
         bodies = self.values.bodies[node]
         captured: dict[int, None] = {}
@@ -476,7 +480,7 @@ class BlockReader:
             self.builder.body = outer
         return functions, list(captured)
 
-    def _has_missing_input(self, node: Node) -> bool:
+    def _has_missing_input(self, node: NumberedNode) -> bool:
         """Return whether an input of a node has no producer, as in a damaged model."""
         tensors, kinds = self.values.tensors, self.values.kinds
         return not all(tensors[value] is not None or kinds[value] for value in node.inputs if value)
