@@ -45,7 +45,7 @@ from graphviz_tb.formats.onnx_settings import (
     setting_slots,
     small_tensor_elements,
 )
-from graphviz_tb.formats.onnx_values import UNKNOWN, FunctionKey, ModelValues, NumberedBlock, NumberedNode
+from graphviz_tb.formats.onnx_values import UNKNOWN, FunctionKey, ModelValues, OnnxBlock, OnnxNode
 from graphviz_tb.formats.onnx_weights import StoredNumbers, StoredTensorUses, WeightUse, kernel_slot, stored_kind_of
 from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
@@ -107,6 +107,7 @@ class ModelReader:
         # For each op with a weight: the parameters in the record of its call, its body, and the weight.
         self.call_parameters: list[tuple[frozenset[str], str, str]] = []
         self.functions: dict[FunctionKey, str] = {}
+        self.weights: dict[tuple[int, str], StoredWeight] = {}  # by value, and name at its user
         self.named_weights: dict[str, int] = {}
 
     @cached_property
@@ -163,18 +164,13 @@ class ModelReader:
 
 
 class BlockReader:
-    """Describes a graph, a body or a function; a body shares the `weights` of the graph that it is in."""
+    """Describes a graph, a body or a function."""
 
-    def __init__(
-        self, model: ModelReader, block: NumberedBlock, weights: dict[str, StoredWeight] | None = None
-    ) -> None:
+    def __init__(self, model: ModelReader, block: OnnxBlock) -> None:
         self.model, self.builder, self.block, self.values = model, model.builder, block, model.values
-        self.weights: dict[str, StoredWeight] = {} if weights is None else weights
         self.quantized: dict[int, str] = {}  # type by value that was quantised and dequantised
-        self.added: set[str] = set()
-        self.inferred_modules: dict[
-            NumberedNode, tuple[ModuleCall, ...]
-        ] = {}  # modules of nodes without a recorded place
+        self.added: dict[str, bool] = {}  # the builder's name of a stored tensor → whether it is a weight
+        self.inferred_modules: dict[OnnxNode, tuple[ModuleCall, ...]] = {}  # modules of nodes without a recorded place
 
     @cached_property
     def only_dequantized(self) -> Set[int]:
@@ -210,7 +206,7 @@ class BlockReader:
             if not (node.message.op_type in PASSING_OPS and self._replaced_by_alias(node)):
                 self._read_node(node)
 
-    def _read_node(self, node: NumberedNode) -> None:
+    def _read_node(self, node: OnnxNode) -> None:
         model, message = self.model, node.message
         place = self._place_of(node)
         scope = self.builder.scope_name(place.modules) if place.modules else self.builder.plain_scope(place.parts)
@@ -229,7 +225,7 @@ class BlockReader:
                 inputs.append("")
             else:
                 inputs.append(self._input_of_stored(value, place, scope, (node, slot)))
-                weight = weight or (inputs[-1] if inputs[-1] in self.weights else "")
+                weight = weight or (inputs[-1] if self.added[inputs[-1]] else "")
         if self.quantized and (types := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             stated["quantized"] = ", ".join(sorted(types))
         # Equal attributes are one object, so their ids identify them.
@@ -253,7 +249,7 @@ class BlockReader:
             functions=functions,
         )
 
-    def _place_of(self, node: NumberedNode) -> NodePlace:
+    def _place_of(self, node: OnnxNode) -> NodePlace:
         """Return the place of a node: for a folded convolution the module of its kernel, for a node that the exporter's
         optimizer added the modules that all its neighbours share."""
         place = place_of_node(node.message)
@@ -269,7 +265,7 @@ class BlockReader:
             return place
         return with_module_of_kernel(place, node.message.op_type, self.values.names[value], len(kernel.dims))
 
-    def _shared_modules(self, node: NumberedNode) -> tuple[ModuleCall, ...]:
+    def _shared_modules(self, node: OnnxNode) -> tuple[ModuleCall, ...]:
         """Return the modules that the ops before and after a node have in common."""
         around = [maker for value in node.inputs if (maker := self.values.makers[value]) is not None]
         around += [user for value in node.outputs for user, _ in self.values.users[value]]
@@ -282,7 +278,7 @@ class BlockReader:
         """Return the original of an alias; any other value itself."""
         return self.values.alias.get(value, value)
 
-    def _replaced_by_alias(self, node: NumberedNode) -> bool:
+    def _replaced_by_alias(self, node: OnnxNode) -> bool:
         """Return whether a node is left out because its output is its input: copies of stored tensors, QDQ pairs.
         Record the alias."""
         if not node.inputs or not node.outputs or not node.outputs[0]:
@@ -330,7 +326,7 @@ class BlockReader:
         return self.values.names[value] if self.values.kinds[value] else ""
 
     def _input_of_stored(
-        self, value: int, place: NodePlace, scope: str = "", user: tuple[NumberedNode, int] | None = None
+        self, value: int, place: NodePlace, scope: str = "", user: tuple[OnnxNode, int] | None = None
     ) -> str:
         """Return the builder's name for a stored tensor, which is added on its first use. `user` is the node that uses
         it, and the number of the input."""
@@ -340,19 +336,20 @@ class BlockReader:
         name = self._name_for_user(stored, use.slot, place, *user) if user is not None and use is not None else ""
         key = f"{stored} {name}" if name else stored
         if key not in self.added:
-            self.added.add(key)
+            self.added[key] = use is not None
             if use is None:
                 may_be_weights = self.model.numbers.may_hold_weights(value, tensor)
                 kind, content = stored_kind_of(tensor, None), tensor.content()
                 own = _place_name(stored)
                 self.builder.add_constant(stored, scope, own, kind, content, may_hold_weights=may_be_weights)
             else:
-                if key not in self.weights:
-                    self.weights[key] = self._weight(stored, tensor, use, scope, name)
-                self.builder.add_weight(key, self.weights[key])
+                weights = self.model.weights  # a body has those of the graph around it
+                if (value, name) not in weights:
+                    weights[value, name] = self._weight(stored, tensor, use, scope, name)
+                self.builder.add_weight(key, weights[value, name])
         return key
 
-    def _name_for_user(self, stored: str, usual: str, place: NodePlace, node: NumberedNode, slot: int) -> str:
+    def _name_for_user(self, stored: str, usual: str, place: NodePlace, node: OnnxNode, slot: int) -> str:
         """Return the name of a user's weight in the program, if the file stores it under another name; else ""."""
         message = node.message
         if slot >= MAX_FOLLOWED_CARRIERS or not has_call_record(message) or has_role(node.op, Role.RECURRENT):
@@ -382,7 +379,7 @@ class BlockReader:
         buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(stored, use)
         return StoredWeight(name, stored_kind_of(tensor, use), None, buffer, (), attributes, place)
 
-    def _infer_types(self, node: NumberedNode) -> None:
+    def _infer_types(self, node: OnnxNode) -> None:
         """State the types of the outputs of a node that the file leaves open."""
         kinds, attributes = self.values.kinds, node.message.attributes
         if (bodies := self.values.bodies.get(node)) is not None:
@@ -410,7 +407,7 @@ class BlockReader:
         stored = self.values.tensors[value]
         return stored.dtype if stored is not None else (self.values.kinds[value] or UNKNOWN).dtype
 
-    def _results_of_body(self, node: NumberedNode, body: NumberedBlock) -> list[Value]:
+    def _results_of_body(self, node: OnnxNode, body: OnnxBlock) -> list[Value]:
         """Return shapes and types of an op's outputs by its first body; an output that a loop collects has one more
         axis."""
         kinds = [self.values.kinds[value] or UNKNOWN for value in body.outputs]
@@ -461,13 +458,13 @@ class BlockReader:
 
     # Bodies
 
-    def _add_bodies(self, node: NumberedNode) -> tuple[dict[str, str], list[int]]:
+    def _add_bodies(self, node: OnnxNode) -> tuple[dict[str, str], list[int]]:
         """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
-        bodies = self.values.bodies[node]
+        bodies, kinds, tensors = self.values.bodies[node], self.values.kinds, self.values.tensors
         captured: dict[int, None] = {}
         for _, body in bodies:
             resolved = map(self._resolve, self.values.captured_values(body))
-            captured |= dict.fromkeys(value for value in resolved if self._is_known(value))
+            captured |= dict.fromkeys([value for value in resolved if kinds[value] and tensors[value] is None])
         outer = self.builder.body
         functions: dict[str, str] = {}
         for attribute, body in bodies:
@@ -476,18 +473,14 @@ class BlockReader:
             # The first result of a loop's body is the condition, which is not an output of the node.
             last = 1 if node.message.op_type == "Loop" else 0
             results = [*body.outputs[last:], *body.outputs[:last]]
-            BlockReader(self.model, body, self.weights).read([*body.inputs, *captured], results)
+            BlockReader(self.model, body).read([*body.inputs, *captured], results)
             self.builder.body = outer
         return functions, list(captured)
 
-    def _has_missing_input(self, node: NumberedNode) -> bool:
+    def _has_missing_input(self, node: OnnxNode) -> bool:
         """Return whether an input of a node has no producer, as in a damaged model."""
         tensors, kinds = self.values.tensors, self.values.kinds
         return not all(tensors[value] is not None or kinds[value] for value in node.inputs if value)
-
-    def _is_known(self, value: int) -> bool:
-        """Return whether a value exists and is not a stored tensor."""
-        return self.values.tensors[value] is None and self.values.kinds[value] is not None
 
 
 def _scanned_inputs(node: NodeValue) -> int:

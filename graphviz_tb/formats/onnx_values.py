@@ -34,7 +34,7 @@ FunctionKey = tuple[str, str, str]  # domain, name, overload
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumberedNode:
+class OnnxNode:
     """An op: its message, its type with the framework (whatever its domain), and the numbers of its values. Nodes
     compare by identity."""
 
@@ -50,13 +50,13 @@ class NumberedNode:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumberedBlock:
+class OnnxBlock:
     """A graph, a body or a function: its nodes except constants, the numbers of its inputs and outputs, and the number
     of its first own value."""
 
     name: str
     opset: int
-    nodes: Sequence[NumberedNode]
+    nodes: Sequence[OnnxNode]
     inputs: Sequence[int]
     outputs: Sequence[int]
     first: int
@@ -82,14 +82,12 @@ class ModelValues(dict[str, int]):
         self.names: list[str] = []
         self.kinds: list[Value | None] = []  # shapes and types; None: nothing states that there is such a value
         self.tensors: list[TensorValue | None] = []  # stored tensors
-        self.makers: list[NumberedNode | None] = []
-        self.users: list[
-            list[tuple[NumberedNode, int]]
-        ] = []  # the nodes that use a value, with the number of the input
+        self.makers: list[OnnxNode | None] = []
+        self.users: list[list[tuple[OnnxNode, int]]] = []  # the nodes that use a value, with the number of the input
         self._append([""])
         self.alias: dict[int, int] = {}  # value → the value that it equals
         self.stored: dict[int, TensorValue] = {}  # without copies
-        self.bodies: dict[NumberedNode, list[tuple[str, NumberedBlock]]] = {}  # by attribute
+        self.bodies: dict[OnnxNode, list[tuple[str, OnnxBlock]]] = {}  # by attribute
         self._kind_by_type: dict[int, Value] = {}  # by id: equal types are one object
         self.main = self._add_blocks(model.graph, standard_opset(model)) if model.graph is not None else None
         self.first_of_functions = len(self.names)
@@ -112,10 +110,10 @@ class ModelValues(dict[str, int]):
             column += [None] * more
         self.users += [[] for _ in range(more)]
 
-    def _add_blocks(self, outermost: GraphValue | FunctionValue, opset: int) -> NumberedBlock:
+    def _add_blocks(self, outermost: GraphValue | FunctionValue, opset: int) -> OnnxBlock:
         """Number a graph or a function, and the bodies in it; return it."""
         block, waiting = self._add_block(outermost, opset, self)
-        bodies: dict[NumberedNode, list[tuple[str, NumberedBlock]]] = {}  # the last of a node first
+        bodies: dict[OnnxNode, list[tuple[str, OnnxBlock]]] = {}  # the last of a node first
         while waiting:
             node, attribute, graph, around = waiting.pop()
             body, more = self._add_block(graph, opset, around)
@@ -126,7 +124,7 @@ class ModelValues(dict[str, int]):
 
     def _add_block(
         self, graph: GraphValue | FunctionValue, opset: int, around: Mapping[str, int]
-    ) -> tuple[NumberedBlock, list[tuple[NumberedNode, str, GraphValue, Mapping[str, int]]]]:
+    ) -> tuple[OnnxBlock, list[tuple[OnnxNode, str, GraphValue, Mapping[str, int]]]]:
         """Number the values of a graph; return it, and the graphs inside of its nodes."""
         constants = [node for node in graph.nodes if is_constant(node)]
         nodes = [node for node in graph.nodes if not is_constant(node)] if constants else graph.nodes
@@ -150,15 +148,13 @@ class ModelValues(dict[str, int]):
                 self.kinds[number] = self._kind_of(value)
         number_of = numbers.__getitem__
         made = [
-            NumberedNode(
+            OnnxNode(
                 node, op_type(node.op_type), tuple(map(number_of, node.inputs)), tuple(map(number_of, node.outputs))
             )
             for node in nodes
         ]
         self._connect(made)
-        block = NumberedBlock(
-            graph.name, opset, made, list(map(number_of, inputs)), list(map(number_of, outputs)), first
-        )
+        block = OnnxBlock(graph.name, opset, made, list(map(number_of, inputs)), list(map(number_of, outputs)), first)
         with_graphs = {id(each) for node in nodes for each in node.attributes if each.g is not None or each.graphs}
         inner = [(node, each) for node in made if with_graphs for each in node.message.attributes]
         return block, [
@@ -175,7 +171,7 @@ class ModelValues(dict[str, int]):
             kind = self._kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
         return kind
 
-    def _connect(self, nodes: Sequence[NumberedNode]) -> None:
+    def _connect(self, nodes: Sequence[OnnxNode]) -> None:
         makers, users = self.makers, self.users
         for node in nodes:
             for value in node.outputs:
@@ -184,7 +180,7 @@ class ModelValues(dict[str, int]):
                 users[value].append((node, slot))
         makers[OMITTED], users[OMITTED] = None, []
 
-    def captured_values(self, block: NumberedBlock) -> list[int]:
+    def captured_values(self, block: OnnxBlock) -> list[int]:
         """Return the values from outside that a block and the bodies in it use, in the order of their use, without
         stored tensors."""
         taken: dict[int, None] = {}

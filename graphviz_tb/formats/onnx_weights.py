@@ -32,7 +32,7 @@ from graphviz_tb.formats.onnx_scopes import (
     parameters_of_program,
     stored_kind,
 )
-from graphviz_tb.formats.onnx_values import ModelValues, NumberedNode
+from graphviz_tb.formats.onnx_values import ModelValues, OnnxNode
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_COMPARED_TENSOR_BYTES, MAX_FOLLOWED_CARRIERS, Meter
 from graphviz_tb.model.columns import Bytes
@@ -57,7 +57,7 @@ class WeightUse(NamedTuple):
     """An op that takes a stored tensor as a weight: the name of that input in the table, and the node."""
 
     slot: str
-    node: NumberedNode
+    node: OnnxNode
 
 
 class StoredTensorUses:
@@ -69,7 +69,7 @@ class StoredTensorUses:
         self.listed = parameters_of_program(model.graph) if model.graph is not None else {}
         self._weight_uses: dict[int, WeightUse | None] = {}
 
-    def _first_users(self, value: int) -> Sequence[tuple[NumberedNode, int]]:
+    def _first_users(self, value: int) -> Sequence[tuple[OnnxNode, int]]:
         """Return the first nodes that use a value, each with the number of the input."""
         users = self.values.users[value]
         return users if len(users) <= MAX_FOLLOWED_CARRIERS else users[:MAX_FOLLOWED_CARRIERS]
@@ -135,7 +135,7 @@ class StoredTensorUses:
         named = "." in name or (self.from_pytorch and "/" not in name and not is_recorded)
         return WeightUse(_recorded_slot(said, name) if said else "", users[0]) if said or named else None
 
-    def _joins(self, node: NumberedNode, slot: int, tensor: TensorValue) -> bool:
+    def _joins(self, node: OnnxNode, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""
         if sum(size > 1 for size in tensor.dims) > 1 or not tensor.dims or len(node.inputs) != 2:
             return False
@@ -176,7 +176,7 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
 
     >>> from graphviz_tb.formats.onnx_messages import Attribute, NodeValue
     >>> sizes = tuple(Attribute(name, i=size) for name, size in (("K", 32), ("N", 8), ("bits", 4)))
-    >>> packed = NumberedNode(NodeValue(op_type="MatMulNBits", attributes=sizes), "onnx::MatMulNBits")
+    >>> packed = OnnxNode(NodeValue(op_type="MatMulNBits", attributes=sizes), "onnx::MatMulNBits")
     >>> stored_kind_of(TensorValue("w", (8, 2, 8), 2), WeightUse("packed_kernel", packed))
     Value(sizes=(8, 32), dtype='uint4')
     """
@@ -186,7 +186,7 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
     return Value(shortened_sizes(tensor.dims), tensor.dtype)
 
 
-def _recorded_slot(node: NumberedNode, value: str) -> str:
+def _recorded_slot(node: OnnxNode, value: str) -> str:
     """Return "buffer" for a stored value if the recorded call of a node says that it is not a parameter. Constant
     tensors are buffers, as in programs of torch.export: a computed table is not a parameter."""
     return "buffer" if node.message.metadata and stored_kind(node.message, value) in ("b", "c") else ""
