@@ -122,7 +122,8 @@ class _Block:
     def unique_name(self, scope: str, name: str) -> str:
         """Return a unique name for a node: the second of a name gets a number."""
         scope = self.scope_inside(scope) if self.around else scope
-        whole = f"{scope}/{clean_segment(name)}" if scope else clean_segment(name)
+        own = name if name.isidentifier() else clean_segment(name)
+        whole = f"{scope}/{own}" if scope else own
         number = self.names.get(whole)
         if number is None:
             self.names[whole] = 0

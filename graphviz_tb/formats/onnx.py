@@ -12,30 +12,16 @@ functions      of the file are functions of the library, called by type
 
 from __future__ import annotations
 
-from collections import ChainMap, Counter
-from collections.abc import Mapping, MutableMapping, Sequence, Set
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain, takewhile
-from typing import Any, TypeVar
+from typing import Any
 
 from graphviz_tb.errors import NoGraph
 from graphviz_tb.formats.contents import SourceContents, SourceItem
-from graphviz_tb.formats.exported import (
-    MAY_REPEAT,
-    ModuleCall,
-    ProgramBuilder,
-    StoredWeight,
-)
-from graphviz_tb.formats.onnx_messages import (
-    DTYPE_BY_NUMBER,
-    FunctionValue,
-    GraphValue,
-    ModelValue,
-    NamedValue,
-    NodeValue,
-    TensorValue,
-    decode_model,
-)
+from graphviz_tb.formats.exported import MAY_REPEAT, ModuleCall, ProgramBuilder, StoredWeight
+from graphviz_tb.formats.onnx_messages import DTYPE_BY_NUMBER, ModelValue, NodeValue, TensorValue, decode_model
 from graphviz_tb.formats.onnx_scopes import (
     WEIGHT_ATTRIBUTES,
     NodePlace,
@@ -58,21 +44,10 @@ from graphviz_tb.formats.onnx_settings import (
     input_as_setting,
     small_tensor_elements,
 )
-from graphviz_tb.formats.onnx_weights import (
-    BlockKey,
-    FunctionKey,
-    NodeBodies,
-    StoredNumbers,
-    StoredTensorUses,
-    WeightUse,
-    function_key,
-    is_constant,
-    kernel_slot,
-    op_type,
-    stored_kind_of,
-)
+from graphviz_tb.formats.onnx_values import UNKNOWN, FunctionKey, ModelValues, OnnxBlock, OnnxNode
+from graphviz_tb.formats.onnx_weights import StoredNumbers, StoredTensorUses, WeightUse, kernel_slot, stored_kind_of
 from graphviz_tb.formats.torch_metadata import source_lines
-from graphviz_tb.formats.wire_nodes import Value, dtype_attribute, shortened_sizes
+from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.notice import Notice
@@ -100,8 +75,6 @@ TYPING_INPUT = {
 }
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
-AnyValue = TypeVar("AnyValue")
-UNKNOWN = Value()
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
@@ -120,50 +93,44 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
-def _standard_opset(model: ModelValue | FunctionValue) -> int:
-    """Return the version of ONNX's standard ops in a model or a function; 0 if it states none."""
-    return next((opset.version for opset in model.opsets if opset.domain in ("", "ai.onnx")), 0)
-
-
 class ModelReader:
     """Describes one model."""
 
     def __init__(self, model: ModelValue, data: bytes) -> None:
         self.model = model
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
-        self.uses = StoredTensorUses(model)
+        self.values = ModelValues(model)
+        self.uses = StoredTensorUses(model, self.values)
         self.numbers = StoredNumbers(data, self.uses)
         self.lists_modules = model.graph is not None and any(map(lists_modules, model.graph.nodes))
         # For each op with a weight: the parameters in the record of its call, its body, and the weight.
         self.call_parameters: list[tuple[frozenset[str], str, str]] = []
-        self.kind_by_type: dict[int, Value] = {}  # equal types are one object
-        self._places: dict[NodeValue, NodePlace] = {}
         self.functions: dict[FunctionKey, str] = {}
+        self.weights: dict[tuple[int, str], StoredWeight] = {}  # by value, and name at its user
         self.named_weights: dict[str, int] = {}
 
     @cached_property
     def names_in_calls(self) -> Mapping[str, str]:
         """Names of stored weights by their form in records of calls."""
-        return names_in_calls(name for _, name in self.uses.stored)
+        return names_in_calls(self.values.names[value] for value in self.values.stored)
 
     def build_program(self) -> ProgramBuilder:
         """Describe the graph of the model to a builder, and return it."""
-        graph = self.model.graph
-        assert graph is not None, "read_onnx refuses a model without"
-        versions = {"IR version": self.model.ir_version, "opset": _standard_opset(self.model)}
+        main = self.values.main
+        assert main is not None, "read_onnx refuses a model without"
+        versions = {"IR version": self.model.ir_version, "opset": main.opset}
         newer = [f"{what} {number}" for what, number in versions.items() if number > NEWEST_VERSIONS[what]]
         if newer:
             text = f"{' and '.join(newer)} of ONNX is newer than tbgraph knows: some ops may be drawn without shapes"
             self.builder.notices.append(Notice("newer-version", text, strict=False))
-        for function in self.model.functions:  # names first, since functions call each other
-            name = self.builder.begin_body(function.name or "function")
-            self.functions[function.domain, function.name, function.overload] = name
-        for function in self.model.functions:
-            key = (function.domain, function.name, function.overload)
+        for key, function in self.values.functions.items():  # names first, since functions call each other
+            self.functions[key] = self.builder.begin_body(function.name or "function")
+        for key, function in self.values.functions.items():
             self.builder.body = self.functions[key]
-            BlockReader(self, key, function, None).read_function(function)
+            BlockReader(self, function).read(function.inputs, function.outputs)
         self.builder.body = ""
-        BlockReader(self, None, graph, None).read_main(graph)
+        given = [value for value in main.inputs if self.values.tensors[value] is None]
+        BlockReader(self, main).read(given, main.outputs)
         self._note_missing_parameters()
         return self.builder
 
@@ -188,323 +155,267 @@ class ModelReader:
         if dropped:
             self.builder.note_missing_weight_near(listed[min(dropped)])
 
-    def kind_of(self, value: NamedValue) -> Value:
-        """Return shape and type of a value that the file describes."""
-        kind = self.kind_by_type.get(id(value.type))
-        if kind is None:
-            kind = self.kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
-        return kind
-
-    def place_of(self, node: NodeValue) -> NodePlace:
-        """Return the place of a node, cached, since it is needed for each of its weights."""
-        place = self._places.get(node)
-        if place is None:
-            place = self._places[node] = place_of_node(node)
-        return place
-
     def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return a unique name for a weight: the second of a name gets a number."""
-        name = name_of_weight(stored, self.place_of(use.node), use.slot)
+        name = name_of_weight(stored, use.node.message, use.slot)
         self.named_weights[name] = self.named_weights.get(name, 0) + 1
         return name if self.named_weights[name] == 1 else f"{name}_{self.named_weights[name]}"
 
 
 class BlockReader:
-    """Describes a graph, a body or a function; `around` is the reader of the graph that a body is in."""
+    """Describes a graph, a body or a function."""
 
-    def __init__(
-        self, model: ModelReader, key: BlockKey, graph: GraphValue | FunctionValue, around: BlockReader | None
-    ) -> None:
-        self.model, self.builder, self.key, self.around = model, model.builder, key, around
-        self.nodes = graph.nodes
-        # A body sees all values around it, which may be many more than its own: do not copy them.
-        self.stored: MutableMapping[str, TensorValue] = dict(model.uses.stored_in_graph(graph))
-        self.alias: MutableMapping[str, str] = {}  # value → the value that it equals
-        self.kinds: MutableMapping[str, Value] = {}  # of every known value, once types are inferred
-        if around is not None:
-            self.stored = ChainMap(self.stored, *_maps_of(around.stored))
-            self.alias = ChainMap(self.alias, *_maps_of(around.alias))
-            self.kinds = ChainMap(self.kinds, *_maps_of(around.kinds))
-        self.weights: dict[str, StoredWeight] = around.weights if around else {}
-        self.used: dict[str, WeightUse | None] = around.used if around else {}
-        self.quantized: dict[str, str] = {}  # type by value that was quantised and dequantised
-        self.added: set[str] = set()
-        named: Sequence[NamedValue] = graph.values
-        if isinstance(graph, GraphValue):
-            named = [*graph.values, *graph.inputs, *graph.outputs]
-        else:
-            self.kinds.update(dict.fromkeys(graph.inputs, Value()))
-        self.kinds.update({value.name: model.kind_of(value) for value in named})
-        self.inferred_modules: dict[int, tuple[ModuleCall, ...]] = {}  # modules of nodes without a recorded place
-        self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
+    def __init__(self, model: ModelReader, block: OnnxBlock) -> None:
+        self.model, self.builder, self.block, self.values = model, model.builder, block, model.values
+        self.quantized: dict[int, str] = {}  # type by value that was quantised and dequantised
+        self.added: dict[str, bool] = {}  # the builder's name of a stored tensor → whether it is a weight
+        self.inferred_modules: dict[OnnxNode, tuple[ModuleCall, ...]] = {}  # modules of nodes without a recorded place
 
     @cached_property
-    def producers(self) -> Mapping[str, NodeValue]:
-        """Node by output value."""
-        return {value: node for node in self.nodes for value in node.outputs if value}
-
-    @cached_property
-    def consumers(self) -> Mapping[str, Sequence[NodeValue]]:
-        """Nodes by input value."""
-        consumers: dict[str, list[NodeValue]] = {}
-        for node in self.nodes:
-            for value in node.inputs:
-                consumers.setdefault(value, []).append(node)
-        return consumers
-
-    @cached_property
-    def only_dequantized(self) -> Set[str]:
+    def only_dequantized(self) -> Set[int]:
         """Values that only dequantisations use: no other op, body or result."""
-        restored = Counter(node.inputs[0] for node in self.nodes if node.op_type == "DequantizeLinear" and node.inputs)
+        users = self.values.users
+        nodes = [node for node in self.block.nodes if node.op == "onnx::DequantizeLinear" and node.inputs]
         return {
             value
-            for value, count in restored.items()
-            if len(self.consumers[value]) == count and not any(map(self._has_missing_input, self.consumers[value]))
+            for value, count in Counter(node.inputs[0] for node in nodes).items()
+            if len(users[value]) == count and not any(self._has_missing_input(node) for node, _ in users[value])
         }
 
-    # The three kinds of blocks
-
-    def read_main(self, graph: GraphValue) -> None:
-        for value in graph.inputs:
-            if value.name not in self.stored:
-                self.builder.add_input(value.name, value.name, self.kinds[value.name])
+    def read(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Add the inputs, the nodes and the results of the block."""
+        for value in inputs:
+            name = self.values.names[value]
+            self.builder.add_input(name, name, self.values.kinds[value] or UNKNOWN)
         self._read_nodes()
-        for output in graph.outputs:
-            self.builder.add_output(output.name, self._input_of_value(output.name, NodePlace()))
-
-    def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
-        """Add a body: its inputs, then the values from outside; its first `last` results are moved to the end."""
-        for value in graph.inputs:
-            self.builder.add_input(value.name, value.name, self.kinds[value.name])
-        for name in captured:
-            self.builder.add_input(name, name, self.kinds.get(name, Value()))
-        self._read_nodes()
-        outputs = [*graph.outputs[last:], *graph.outputs[:last]]
-        for output in outputs:
-            self.builder.add_output(output.name, self._input_of_value(output.name, NodePlace()))
-
-    def read_function(self, function: FunctionValue) -> None:
-        """Add a function of the file."""
-        for name in function.inputs:
-            self.builder.add_input(name, name, self.kinds.get(name, Value()))
-        self._read_nodes()
-        for name in function.outputs:
-            self.builder.add_output(name, self._input_of_value(name, NodePlace()))
+        for value in outputs:
+            self.builder.add_output(self.values.names[value], self._input_of_value(value, NodePlace()))
 
     # Nodes
 
     def _read_nodes(self) -> None:
-        typed = {"", *_maps_of(self.stored)[0]}
-        typed.update([value for value, kind in _maps_of(self.kinds)[0].items() if kind.dtype])
-        for node in self.nodes:
-            if not typed.issuperset(node.outputs):
-                self._infer_types(node)
-        for node in self.nodes:
-            if not is_constant(node) and not (node.op_type in PASSING_OPS and self._replaced_by_alias(node)):
+        kinds, tensors = self.values.kinds, self.values.tensors
+        for node in self.block.nodes:
+            for value in node.outputs:
+                kind = kinds[value]
+                if (kind is None or not kind.dtype) and value and tensors[value] is None:
+                    self._infer_types(node)
+                    break
+        for node in self.block.nodes:
+            if not (node.message.op_type in PASSING_OPS and self._replaced_by_alias(node)):
                 self._read_node(node)
 
-    def _read_node(self, node: NodeValue) -> None:
-        type_name = op_type(node)
-        place = self._place_of(node, type_name)
+    def _read_node(self, node: OnnxNode) -> None:
+        model, message = self.model, node.message
+        place = self._place_of(node)
         scope = self.builder.scope_name(place.modules) if place.modules else self.builder.plain_scope(place.parts)
         inputs: list[str] = []
-        function = self.model.functions.get(function_key(node)) if self.model.functions else None
-        op = function or type_name
+        function = model.functions.get(node.function_key) if model.functions else None
+        op = function or node.op
         stated: dict[str, Any] = {}  # settings that are not attributes of the node
         weight = ""  # the first input that is a weight
         slots = () if function else setting_slots(op)
-        kinds, stored = self.kinds, self.stored
-        for slot, value in enumerate(map(self.alias.get, node.inputs, node.inputs) if self.alias else node.inputs):
-            if not value or value not in stored:
-                inputs.append(value if value in kinds else "")
+        names, kinds, tensors, alias = self.values.names, self.values.kinds, self.values.tensors, self.values.alias
+        for slot, value in enumerate(map(alias.get, node.inputs, node.inputs) if alias else node.inputs):
+            if tensors[value] is None:
+                inputs.append(names[value] if kinds[value] else "")
             elif slot in slots and (setting := self._setting(op, slot, value)) is not None:
                 stated[setting[0]] = setting[1]
                 inputs.append("")
             else:
-                inputs.append(self._input_of_stored(value, place, scope, (node, type_name, slot)))
-                weight = weight or (inputs[-1] if inputs[-1] in self.weights else "")
+                inputs.append(self._input_of_stored(value, place, scope, (node, slot)))
+                weight = weight or (inputs[-1] if self.added[inputs[-1]] else "")
         if self.quantized and (types := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             stated["quantized"] = ", ".join(sorted(types))
         # Equal attributes are one object, so their ids identify them.
-        form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
+        form = self.block.opset, len(node.outputs), repr(stated) if stated else "", *map(id, message.attributes)
         functions: Mapping[str, str] | None = None
-        if (bodies := self.model.uses.bodies.get(node)) is not None:
-            functions, captured = self._add_bodies(node, bodies)
+        if self.values.bodies and node in self.values.bodies:
+            functions, captured = self._add_bodies(node)
             inputs += [self._input_of_value(value, place, scope) for value in captured]
-        if weight and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
-            self.model.call_parameters.append((named, self.builder.body, weight))
+        if weight and not has_role(node.op, Role.RECURRENT) and (named := parameters_of_call(message)):
+            model.call_parameters.append((named, self.builder.body, weight))
         self.builder.add_op(
             op,
             scope,
             inputs,
-            node.outputs,
-            tuple([kinds.get(value, UNKNOWN) for value in node.outputs]),
+            message.outputs,
+            tuple([kinds[value] or UNKNOWN for value in node.outputs]),
             form,
-            lambda: self._settings(node, stated),
-            name=place.name or node.op_type or "op",
-            source=source_lines(stack_trace(node)),
+            lambda: self._settings(message, stated),
+            name=place.name or message.op_type or "op",
+            source=source_lines(stack_trace(message)),
             functions=functions,
         )
 
-    def _place_of(self, node: NodeValue, op: str) -> NodePlace:
+    def _place_of(self, node: OnnxNode) -> NodePlace:
         """Return the place of a node: for a folded convolution the module of its kernel, for a node that the exporter's
         optimizer added the modules that all its neighbours share."""
-        place = self.model.place_of(node)
+        place = place_of_node(node.message)
         if self.model.lists_modules and not (place.modules or place.parts):
             place = NodePlace(self._shared_modules(node), name=place.name)
-            self.inferred_modules[id(node)] = place.modules
-        slot = kernel_slot(op)
-        value = self._resolve(node.inputs[slot]) if 0 <= slot < len(node.inputs) else ""
-        if value not in self.stored:
+            self.inferred_modules[node] = place.modules
+        slot = kernel_slot(node.op)
+        if not 0 <= slot < len(node.inputs):
             return place
-        return with_module_of_kernel(place, node.op_type, value, len(self.stored[value].dims))
+        value = self._resolve(node.inputs[slot])
+        kernel = self.values.tensors[value]
+        if kernel is None:
+            return place
+        return with_module_of_kernel(place, node.message.op_type, self.values.names[value], len(kernel.dims))
 
-    def _shared_modules(self, node: NodeValue) -> tuple[ModuleCall, ...]:
+    def _shared_modules(self, node: OnnxNode) -> tuple[ModuleCall, ...]:
         """Return the modules that the ops before and after a node have in common."""
-        around = [self.producers[value] for value in node.inputs if value in self.producers]
-        around += chain.from_iterable(self.consumers.get(value, ()) for value in node.outputs)
-        lists = [self.model.place_of(each).modules or self.inferred_modules.get(id(each), ()) for each in around]
+        around = [maker for value in node.inputs if (maker := self.values.makers[value]) is not None]
+        around += [user for value in node.outputs for user, _ in self.values.users[value]]
+        lists = [place_of_node(each.message).modules or self.inferred_modules.get(each, ()) for each in around]
         known = [modules for modules in lists if modules]
         shared = zip(*known, strict=False) if known else ()
         return tuple(alike[0] for alike in takewhile(lambda alike: len(set(alike)) == 1, shared))
 
-    def _resolve(self, value: str) -> str:
+    def _resolve(self, value: int) -> int:
         """Return the original of an alias; any other value itself."""
-        return self.alias.get(value, value)
+        return self.values.alias.get(value, value)
 
-    def _replaced_by_alias(self, node: NodeValue) -> bool:
+    def _replaced_by_alias(self, node: OnnxNode) -> bool:
         """Return whether a node is left out because its output is its input: copies of stored tensors, QDQ pairs.
         Record the alias."""
         if not node.inputs or not node.outputs or not node.outputs[0]:
             return False
         output, value = node.outputs[0], node.inputs[0]
         source = self._resolve(value)
-        if node.op_type == "Identity":
-            if source in self.stored:
-                self._alias_stored(output, source)
-            return source in self.stored
+        stored = self.values.tensors[source]
+        if node.message.op_type == "Identity":
+            if stored is not None:
+                self._alias_stored(output, source, stored)
+            return stored is not None
         if self._has_missing_input(node):
             return False
-        if node.op_type == "QuantizeLinear":
+        if node.message.op_type == "QuantizeLinear":
             return output in self.only_dequantized
-        maker = self.producers.get(value)
-        if maker is not None and maker.op_type == "QuantizeLinear" and maker.inputs and value in self.only_dequantized:
-            self.alias[output] = self._resolve(maker.inputs[0])
-            self.quantized[output] = self.kinds.get(value, Value()).dtype or "uint8"
+        maker = self.values.makers[value]
+        is_quantized = maker is not None and maker.message.op_type == "QuantizeLinear" and bool(maker.inputs)
+        if maker is not None and is_quantized and value in self.only_dequantized:
+            self.values.alias[output] = self._resolve(maker.inputs[0])
+            self.quantized[output] = (self.values.kinds[value] or UNKNOWN).dtype or "uint8"
             self.builder.left_out += 2
             return True
-        if source in self.stored and self._use(source) is not None:
-            self.alias[output] = source
+        if stored is not None and self.model.uses.weight_use(source, stored) is not None:
+            self.values.alias[output] = source
             self.builder.left_out += 1
             return True
         return False
 
-    def _alias_stored(self, output: str, source: str) -> None:
+    def _alias_stored(self, output: int, source: int, tensor: TensorValue) -> None:
         """Make a value an alias of a stored tensor. If it has a name in the program it is a separate weight, whose
         equal values are stored once."""
-        if (
-            not is_generated_name(output)
-            and self.model.uses.weight_use(self.key, output, self.stored[source]) is not None
-        ):
-            self.stored[output] = self.stored[source]
+        if not is_generated_name(self.values.names[output]) and self.model.uses.weight_use(output, tensor) is not None:
+            self.values.tensors[output] = tensor
         else:
-            self.alias[output] = source
+            self.values.alias[output] = source
         self.builder.left_out += 1
 
     # Values
 
-    def _input_of_value(self, value: str, place: NodePlace, scope: str = "") -> str:
+    def _input_of_value(self, value: int, place: NodePlace, scope: str = "") -> str:
         """Return the builder's name for a value that a body or a result uses; "" for a value without a producer."""
         value = self._resolve(value)
-        if value and value in self.stored:
+        if self.values.tensors[value] is not None:
             return self._input_of_stored(value, place, scope)
-        return value if value in self.kinds else ""
+        return self.values.names[value] if self.values.kinds[value] else ""
 
     def _input_of_stored(
-        self, value: str, place: NodePlace, scope: str = "", user: tuple[NodeValue, str, int] | None = None
+        self, value: int, place: NodePlace, scope: str = "", user: tuple[OnnxNode, int] | None = None
     ) -> str:
         """Return the builder's name for a stored tensor, which is added on its first use. `user` is the node that uses
-        it, its type, and the number of the input."""
-        use = self._use(value)
-        name = self._name_for_user(value, use.slot, place, *user) if user is not None and use is not None else ""
-        key = f"{value} {name}" if name else value
+        it, and the number of the input."""
+        tensor, stored = self.values.tensors[value], self.values.names[value]
+        assert tensor is not None
+        use = self.model.uses.weight_use(value, tensor)
+        name = self._name_for_user(stored, use.slot, place, *user) if user is not None and use is not None else ""
+        key = f"{stored} {name}" if name else stored
         if key not in self.added:
-            self.added.add(key)
-            self._add_stored(value, use, scope, key, name)
+            self.added[key] = use is not None
+            if use is None:
+                may_be_weights = self.model.numbers.may_hold_weights(value, tensor)
+                kind, content = stored_kind_of(tensor, None), tensor.content()
+                own = _place_name(stored)
+                self.builder.add_constant(stored, scope, own, kind, content, may_hold_weights=may_be_weights)
+            else:
+                weights = self.model.weights  # a body has those of the graph around it
+                if (value, name) not in weights:
+                    weights[value, name] = self._weight(stored, tensor, use, scope, name)
+                self.builder.add_weight(key, weights[value, name])
         return key
 
-    def _use(self, value: str) -> WeightUse | None:
-        """Return how a stored tensor is used as a weight."""
-        if value not in self.used:
-            self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])
-        return self.used[value]
-
-    def _name_for_user(self, value: str, usual: str, place: NodePlace, node: NodeValue, op: str, slot: int) -> str:
+    def _name_for_user(self, stored: str, usual: str, place: NodePlace, node: OnnxNode, slot: int) -> str:
         """Return the name of a user's weight in the program, if the file stores it under another name; else ""."""
-        if slot >= MAX_FOLLOWED_CARRIERS or not has_call_record(node) or has_role(op, Role.RECURRENT):
+        message = node.message
+        if slot >= MAX_FOLLOWED_CARRIERS or not has_call_record(message) or has_role(node.op, Role.RECURRENT):
             return ""
-        known = weight_input_names(op).get(slot, usual)
-        name = name_in_call(node, place, known, value)
-        if not name and is_generated_name(value):
-            name = other_name_in_call(node, known, self.model.names_in_calls)
+        known = weight_input_names(node.op).get(slot, usual)
+        name = name_in_call(message, place, known, stored)
+        if not name and is_generated_name(stored):
+            name = other_name_in_call(message, known, self.model.names_in_calls)
         return name
 
-    def _add_stored(self, value: str, use: WeightUse | None, scope: str, key: str, name: str) -> None:
-        tensor = self.stored[value]
-        kind = stored_kind_of(tensor, use)
+    def _weight(self, stored: str, tensor: TensorValue, use: WeightUse, scope: str, name: str) -> StoredWeight:
+        """Return the weight that a stored tensor is, with a name of its own or under the `name` of its user."""
         numbers = self.model.numbers
-        if use is None:
-            may_be_weights = numbers.may_hold_weights(self.key, value, tensor)
-            self.builder.add_constant(
-                value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=may_be_weights
-            )
-            return
-        if key not in self.weights:
-            attributes: dict[str, Any] = {"external_data": True} if tensor.is_external else {}
-            if numbers.is_folded(value, use):
-                attributes[KEEPS_MORE_ATTR] = True
-            place, shared = None, None if name else numbers.shared_table(value, tensor, use)
-            if shared is not None:
-                table, is_proven = shared
-                if is_proven:
-                    name, place, attributes["tied"] = table, (scope, WEIGHT_ATTRIBUTES["kernel"]), True
-                else:
-                    attributes[MAY_REPEAT] = table
-            elif numbers.may_count_too_much(value, use):
-                attributes[MAY_REPEAT] = ""
-            name = name or self.model.weight_name(value, use)
-            buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(value, use)
-            self.weights[key] = StoredWeight(name, kind, None, buffer, (), attributes, place)
-        self.builder.add_weight(key, self.weights[key])
+        attributes: dict[str, Any] = {"external_data": True} if tensor.is_external else {}
+        if numbers.is_folded(stored, use):
+            attributes[KEEPS_MORE_ATTR] = True
+        place, shared = None, None if name else numbers.shared_table(stored, tensor, use)
+        if shared is not None:
+            table, is_proven = shared
+            if is_proven:
+                name, place, attributes["tied"] = table, (scope, WEIGHT_ATTRIBUTES["kernel"]), True
+            else:
+                attributes[MAY_REPEAT] = table
+        elif numbers.may_count_too_much(stored, use):
+            attributes[MAY_REPEAT] = ""
+        name = name or self.model.weight_name(stored, use)
+        buffer = use.slot in BUFFER_SLOTS or numbers.is_norm_bias(stored, use)
+        return StoredWeight(name, stored_kind_of(tensor, use), None, buffer, (), attributes, place)
 
-    def _infer_types(self, node: NodeValue) -> None:
+    def _infer_types(self, node: OnnxNode) -> None:
         """State the types of the outputs of a node that the file leaves open."""
-        bodies = self.model.uses.bodies.get(node)
-        for value, kind in zip(node.outputs, _results_of_bodies(node, bodies) if bodies else (), strict=False):
-            self.kinds.setdefault(value, kind)
-        definition = op_def(op_type(node))
-        slot = TYPING_INPUT.get(node.op_type, 0)
+        kinds, attributes = self.values.kinds, node.message.attributes
+        if (bodies := self.values.bodies.get(node)) is not None:
+            for value, kind in zip(node.outputs, self._results_of_body(node, bodies[0][1]), strict=False):
+                kinds[value] = kinds[value] or kind
+        definition = op_def(node.op)
+        slot = TYPING_INPUT.get(node.message.op_type, 0)
         default = self._type_of(node.inputs[slot]) if slot < len(node.inputs) else ""
-        if node.op_type == "QuantizeLinear":
+        if node.message.op_type == "QuantizeLinear":
             default = default or "uint8"
-        if node.op_type == "ConstantOfShape":
-            default = next((attribute.t.dtype for attribute in node.attributes if attribute.t is not None), "float32")
+        if node.message.op_type == "ConstantOfShape":
+            default = next((attribute.t.dtype for attribute in attributes if attribute.t is not None), "float32")
         for number, value in enumerate(node.outputs):
             outputs = definition.outputs if definition is not None else ()
             output = outputs[min(number, len(outputs) - 1)] if outputs else None
             dtype = output.dtype if output is not None and output.dtype else default
             if output is not None and output.attr:
                 dtype = next(
-                    (DTYPE_BY_NUMBER.get(each.i or 0, "") for each in node.attributes if each.name == output.attr),
-                    default,
+                    (DTYPE_BY_NUMBER.get(each.i or 0, "") for each in attributes if each.name == output.attr), default
                 )
-            stated = self.kinds.get(value)
-            self.kinds[value] = Value(None, dtype) if stated is None else Value(stated.sizes, stated.dtype or dtype)
+            stated = kinds[value]
+            kinds[value] = Value(None, dtype) if stated is None else Value(stated.sizes, stated.dtype or dtype)
 
-    def _type_of(self, value: str) -> str:
-        if value in self.stored:
-            return self.stored[value].dtype
-        return self.kinds.get(value, Value()).dtype
+    def _type_of(self, value: int) -> str:
+        stored = self.values.tensors[value]
+        return stored.dtype if stored is not None else (self.values.kinds[value] or UNKNOWN).dtype
+
+    def _results_of_body(self, node: OnnxNode, body: OnnxBlock) -> list[Value]:
+        """Return shapes and types of an op's outputs by its first body; an output that a loop collects has one more
+        axis."""
+        kinds = [self.values.kinds[value] or UNKNOWN for value in body.outputs]
+        if node.message.op_type == "If":
+            return kinds
+        condition = 1 if node.message.op_type == "Loop" else 0
+        carried = max(0, len(body.inputs) - 2 if condition else len(node.inputs) - _scanned_inputs(node.message))
+        collected = [Value(None if kind.sizes is None else (None, *kind.sizes), kind.dtype) for kind in kinds]
+        return [*kinds[condition : condition + carried], *collected[condition + carried :]]
 
     # Settings
 
@@ -526,7 +437,7 @@ class BlockReader:
         """Return the attributes of a node and the `stated` settings, without settings that have no effect, and with
         settings whose default differs between versions of ONNX."""
         attributes = {**self._attributes(node), **stated}
-        if node.op_type in AXIS_WAS_FIRST and 0 < self.version < 13:
+        if node.op_type in AXIS_WAS_FIRST and 0 < self.block.opset < 13:
             attributes.setdefault("axis", 1)
         if node.op_type == "Split" and "split" not in attributes:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
@@ -538,54 +449,37 @@ class BlockReader:
                 del attributes[name]
         return attributes
 
-    def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
+    def _setting(self, op: str, slot: int, value: int) -> tuple[str, Any] | None:
         """Return name and value of the setting that a stored tensor represents; None if it is an ordinary input."""
-        numbers = small_tensor_elements(self.stored[value])
+        tensor = self.values.tensors[value]
+        numbers = small_tensor_elements(tensor) if tensor is not None else None
         return None if numbers is None else input_as_setting(op, slot, numbers)
 
-    # NodeBodies
+    # Bodies
 
-    def _add_bodies(self, node: NodeValue, bodies: NodeBodies) -> tuple[dict[str, str], list[str]]:
+    def _add_bodies(self, node: OnnxNode) -> tuple[dict[str, str], list[int]]:
         """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
-        captured: dict[str, None] = {}
-        for _, graph in bodies:
-            names = self.model.uses.captured_values(graph, self.stored)
-            captured.update(dict.fromkeys(self._resolve(name) for name in names if self._is_known(name)))
+        bodies, kinds, tensors = self.values.bodies[node], self.values.kinds, self.values.tensors
+        captured: dict[int, None] = {}
+        for _, body in bodies:
+            resolved = map(self._resolve, self.values.captured_values(body))
+            captured |= dict.fromkeys([value for value in resolved if kinds[value] and tensors[value] is None])
         outer = self.builder.body
         functions: dict[str, str] = {}
-        for attribute, graph in bodies:
-            functions[attribute] = self.builder.begin_body(graph.name or f"{node.name or node.op_type}_{attribute}")
+        for attribute, body in bodies:
+            name = body.name or f"{node.message.name or node.message.op_type}_{attribute}"
+            functions[attribute] = self.builder.begin_body(name)
             # The first result of a loop's body is the condition, which is not an output of the node.
-            last = 1 if node.op_type == "Loop" else 0
-            BlockReader(self.model, self.key, graph, self).read_body(graph, list(captured), last)
+            last = 1 if node.message.op_type == "Loop" else 0
+            results = [*body.outputs[last:], *body.outputs[:last]]
+            BlockReader(self.model, body).read([*body.inputs, *captured], results)
             self.builder.body = outer
         return functions, list(captured)
 
-    def _has_missing_input(self, node: NodeValue) -> bool:
+    def _has_missing_input(self, node: OnnxNode) -> bool:
         """Return whether an input of a node has no producer, as in a damaged model."""
-        return not all(value in self.stored or value in self.kinds for value in node.inputs if value)
-
-    def _is_known(self, value: str) -> bool:
-        """Return whether a value exists here and is not a stored tensor."""
-        resolved = self._resolve(value)
-        return resolved not in self.stored and resolved in self.kinds
-
-
-def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[str, AnyValue]]:
-    """Return the mappings of a block and of those around it, the innermost first."""
-    return names.maps if isinstance(names, ChainMap) else [names]
-
-
-def _results_of_bodies(node: NodeValue, bodies: NodeBodies) -> list[Value]:
-    """Return shapes and types of an op's outputs by its bodies; an output that a loop collects has one more axis."""
-    body = bodies[0][1]
-    kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]
-    if node.op_type == "If":
-        return kinds
-    condition = 1 if node.op_type == "Loop" else 0
-    carried = max(0, len(body.inputs) - 2 if condition else len(node.inputs) - _scanned_inputs(node))
-    collected = [Value(None if kind.sizes is None else (None, *kind.sizes), kind.dtype) for kind in kinds]
-    return [*kinds[condition : condition + carried], *collected[condition + carried :]]
+        tensors, kinds = self.values.tensors, self.values.kinds
+        return not all(tensors[value] is not None or kinds[value] for value in node.inputs if value)
 
 
 def _scanned_inputs(node: NodeValue) -> int:

@@ -234,7 +234,6 @@ class FunctionValue:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     nodes: tuple[NodeValue, ...] = ()
-    attribute_names: tuple[str, ...] = ()
     attributes: tuple[Attribute, ...] = ()
     values: tuple[NamedValue, ...] = ()
     opsets: tuple[Opset, ...] = ()
@@ -246,7 +245,6 @@ class ModelValue:
 
     ir_version: int = 0
     producer: str = ""
-    producer_version: str = ""
     domain: str = ""
     opsets: tuple[Opset, ...] = ()
     graph: GraphValue | None = None
@@ -345,7 +343,6 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         1: FieldRule("name", Scalar.TEXT),
         4: _many("inputs", Scalar.TEXT),
         5: _many("outputs", Scalar.TEXT),
-        6: _many("attribute_names", Scalar.TEXT),
         7: _many("nodes", NodeValue),
         9: _many("opsets", Opset),
         10: FieldRule("domain", Scalar.TEXT),
@@ -356,7 +353,6 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
     ModelValue: {
         1: FieldRule("ir_version", Scalar.INT),
         2: FieldRule("producer", Scalar.TEXT),
-        3: FieldRule("producer_version", Scalar.TEXT),
         4: FieldRule("domain", Scalar.TEXT),
         7: FieldRule("graph", GraphValue),
         8: _many("opsets", Opset),

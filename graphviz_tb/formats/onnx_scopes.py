@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from graphviz_tb.formats.exported import ModuleCall, clean_segment, module_path
+from graphviz_tb.formats.exported import ModuleCall, module_path
 from graphviz_tb.formats.onnx_messages import GraphValue, NodeValue, text_of
 from graphviz_tb.ops.roles import Role, has_role
 
@@ -33,6 +33,7 @@ GENERATED_NAME = re.compile(
     r"(?:onnx::\w+|_?val_\d+|\d+|_v_\d+|node_\w+|const\w*|expand(?:_\d+)?|scalar_tensor\w*|.*_output_\d+)?",
     re.IGNORECASE,
 )
+LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")
 MAX_CACHED_NAMES = 256  # a name is looked up a few times in a row
 QUANTIZED_END = re.compile(r"(?:_quantized|_DequantizeLinear(?:_Output)?|_dequantized)$")
 FOLDED_BIAS = re.compile(r"\.weight_bias$")  # of a norm folded into a convolution without a bias
@@ -42,7 +43,8 @@ PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
 
 
 class NodePlace(NamedTuple):
-    """The place of a node: the modules around it, outermost first; or the parts of its name, without modules."""
+    """The place of a node: the modules around it, outermost first, or the parts of its name, without modules; and its
+    name there, if it has another name than its type."""
 
     modules: tuple[ModuleCall, ...] = ()
     parts: tuple[str, ...] = ()
@@ -55,11 +57,6 @@ class NodePlace(NamedTuple):
             return self.modules[-1].path
         return module_path(self.parts) if self.parts else None
 
-    @property
-    def scope(self) -> str:
-        """The scope, joined from the parts of the name."""
-        return "/".join(map(clean_segment, self.parts))
-
 
 @lru_cache(maxsize=MAX_CACHED_NAMES)
 def is_generated_name(name: str) -> bool:
@@ -71,9 +68,15 @@ def is_generated_name(name: str) -> bool:
     return GENERATED_NAME.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=MAX_CACHED_NAMES)
+def is_literal_name(name: str) -> bool:
+    """Return whether a tracer made a name, for a number in the program."""
+    return LITERAL_NAME.fullmatch(name) is not None
+
+
 def lists_modules(node: NodeValue) -> bool:
     """Return whether the exporter wrote the modules around a node."""
-    return bool(_modules_of(node.metadata))
+    return bool(_place_in_modules(node.metadata).modules)
 
 
 def place_of_node(node: NodeValue) -> NodePlace:
@@ -82,10 +85,9 @@ def place_of_node(node: NodeValue) -> NodePlace:
     >>> place_of_node(NodeValue(name="/encoder/layers.0/MatMul", op_type="MatMul")).path
     'encoder.layers.0'
     """
-    modules = _modules_of(node.metadata)
-    if modules:
-        return NodePlace(modules, name=node.op_type)
-    parts = tuple(part for part in node.name.split("/") if part)
+    if (place := _place_in_modules(node.metadata)).modules:
+        return place
+    parts = tuple(filter(None, node.name.split("/")))
     if len(parts) > 1 or (parts and node.name.startswith("/")):
         return NodePlace((), parts[:-1], parts[-1])
     return NodePlace(name=node.op_type if is_generated_name(node.name) else node.name)
@@ -157,13 +159,10 @@ def parameters_of_program(graph: GraphValue) -> dict[str, str]:
     return {name_form_in_calls(name): name for name in listed}
 
 
+@lru_cache(maxsize=64)  # looked up several times for each weight of a node
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
     """Return the kind ("p", "b" or "c") of each weight in the recorded call of a node, by name in lower case."""
-    return _weights_in_text(text_of(node.metadata.get(CALL_KEY, "")))
-
-
-@lru_cache(maxsize=64)  # looked up once for each weight of a node
-def _weights_in_text(call: str) -> dict[str, str]:
+    call = text_of(node.metadata.get(CALL_KEY, ""))
     found = WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
     kinds: dict[str, str] = {}
     for kind, name in found:
@@ -181,13 +180,13 @@ def has_call_record(node: NodeValue) -> bool:
     return CALL_KEY in node.metadata
 
 
-def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
+def _place_in_modules(metadata: Mapping[str, str]) -> NodePlace:
     if not metadata:
-        return ()
+        return NodePlace()
     # Without the last entry, the op itself, the lists of all ops of a module are equal.
     paths = _without_last_name(text_of(metadata.get(SCOPES_KEY, "")))
     classes = _classes_of_modules(text_of(metadata.get(CLASSES_KEY, "")))
-    return _listed_modules(paths, classes, "" if paths else text_of(metadata.get(NAMESPACE_KEY, "")))
+    return _place_in_listed_modules(paths, classes, "" if paths else text_of(metadata.get(NAMESPACE_KEY, "")))
 
 
 def _without_last_name(listed: str) -> str:
@@ -204,20 +203,20 @@ _classes_of_modules = lru_cache(maxsize=1024)(_without_last_name)  # modules of 
 
 
 @lru_cache(maxsize=1024)  # consecutive nodes are of one module
-def _listed_modules(path_list: str, class_list: str, namespace: str) -> tuple[ModuleCall, ...]:
-    """Return the modules that texts list: all but the last entry, which is the op."""
+def _place_in_listed_modules(path_list: str, class_list: str, namespace: str) -> NodePlace:
+    """Return the place in the modules that texts list: all but the last entry, which is the op."""
     paths, classes = _listed_texts(path_list), _listed_texts(class_list)
     if namespace and len(namespace) < MAX_LISTED_LETTERS:
         found = NAMESPACE_ENTRY.findall(namespace)
         paths, classes = [path for path, _ in found], [kind for _, kind in found]
     if len(paths) != len(classes):
-        return ()
+        return NodePlace()
     calls: list[ModuleCall] = []
     for path, kind in zip(paths[:-1], classes[:-1], strict=True):
         name = kind.rpartition(".")[2]
         if name and (not calls or calls[-1].path != path):
             calls.append(ModuleCall(path, name))
-    return tuple(calls)
+    return NodePlace(tuple(calls))
 
 
 @lru_cache(maxsize=1024)  # modules of one kind list the same classes
@@ -254,16 +253,14 @@ def with_module_of_kernel(place: NodePlace, op: str, kernel: str, rank: int) -> 
     return NodePlace((*place.modules[:-1], ModuleCall(path, kind)), name=place.name)
 
 
-def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
-    """Return the name of a weight in the program; a weight with a generated name is named after the module that uses
-    it.
+def name_of_weight(stored: str, node: NodeValue, slot: str) -> str:
+    """Return the name of a weight in the program; a weight with a generated name is named after the module of the node
+    that uses it.
 
-    >>> name_of_weight("conv1.weight_quantized", None, "kernel"), name_of_weight("onnx::MatMul_12", None, "kernel")
-    ('conv1.weight', 'onnx::MatMul_12')
-    >>> name_of_weight("val_3", NodePlace((ModuleCall("mlp.0", "Linear"),)), "kernel")
-    'mlp.0.weight'
+    >>> node = NodeValue("/mlp/mlp.0/MatMul")
+    >>> name_of_weight("conv1.weight_quantized", node, "kernel"), name_of_weight("onnx::MatMul_12", node, "kernel")
+    ('conv1.weight', 'mlp.0.weight')
     """
     name = FOLDED_BIAS.sub(".bias", QUANTIZED_END.sub("", stored))
-    if not is_generated_name(name) or place is None or not place.path:
-        return name
-    return f"{place.path}.{WEIGHT_ATTRIBUTES.get(slot, slot or 'weight')}"
+    path = place_of_node(node).path if is_generated_name(name) else None
+    return f"{path}.{WEIGHT_ATTRIBUTES.get(slot, slot or 'weight')}" if path else name

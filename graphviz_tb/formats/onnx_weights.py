@@ -13,25 +13,26 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property, lru_cache
-from itertools import chain
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from graphviz_tb.formats.onnx_messages import Attribute, FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
+from graphviz_tb.formats.onnx_messages import ModelValue, TensorValue
 from graphviz_tb.formats.onnx_scopes import (
     FOLDED_BIAS,
     WEIGHT_ATTRIBUTES,
     has_call_record,
     is_generated_name,
+    is_literal_name,
     name_form_in_calls,
     parameters_of_call,
     parameters_of_program,
     stored_kind,
 )
+from graphviz_tb.formats.onnx_values import ModelValues, OnnxNode
 from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_COMPARED_TENSOR_BYTES, MAX_FOLLOWED_CARRIERS, Meter
 from graphviz_tb.model.columns import Bytes
@@ -45,248 +46,117 @@ CARRIERS = frozenset({
     "Reshape", "Squeeze", "Transpose", "Unsqueeze",
 })  # fmt: skip
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
+PASSED_OPS = CARRIERS | JOINING_OPS  # between a product and the vectors that are joined to its result
 COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
-LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
-OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
 NEVER_WEIGHTS = frozenset(("", "string", "bool", "int64", "uint64"))  # types
 PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
-
-FunctionKey = tuple[str, str, str]  # domain, name, overload
-NodeBodies = tuple[tuple[str, GraphValue], ...]  # graphs of a node, by attribute
-BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
 
 
 class WeightUse(NamedTuple):
     """An op that takes a stored tensor as a weight: the name of that input in the table, and the node."""
 
     slot: str
-    node: NodeValue
-
-
-def op_type(node: NodeValue) -> str:
-    """Return the type of an op with its framework, whatever its domain.
-
-    >>> op_type(NodeValue(op_type="Conv")), op_type(NodeValue(op_type="Gelu", domain="com.microsoft"))
-    ('onnx::Conv', 'onnx::Gelu')
-    """
-    return _with_framework(node.op_type)
-
-
-@lru_cache(maxsize=MAX_CACHED_OP_TYPES)  # thousands of nodes share a text, whose hash is cached
-def _with_framework(own: str) -> str:
-    return f"onnx::{own}"
-
-
-def function_key(node: NodeValue) -> FunctionKey:
-    """Return the key of the function that a node calls if the model defines it."""
-    return node.domain, node.op_type, node.overload
-
-
-def _graphs_of(attribute: Attribute) -> list[tuple[str, GraphValue]]:
-    single = [] if attribute.g is None else [(attribute.name, attribute.g)]
-    return [*single, *((f"{attribute.name}_{number}", graph) for number, graph in enumerate(attribute.graphs))]
-
-
-def is_constant(node: NodeValue) -> bool:
-    """Return whether the output of a node is a stored tensor."""
-    return node.op_type == "Constant" and node.domain in OWN_DOMAINS
-
-
-def _constant_of_node(node: NodeValue) -> TensorValue:
-    """Return the tensor of a `Constant` node."""
-    for attribute in node.attributes:
-        if attribute.name == "value" and attribute.t is not None:
-            return attribute.t
-        if attribute.name == "sparse_value" and attribute.sparse is not None:
-            values = attribute.sparse.values
-            return TensorValue(dims=attribute.sparse.dims, data_type=values.data_type)
-        if attribute.name == "value_float":
-            return TensorValue(data_type=1, float_data=(attribute.f or 0.0,))
-        if attribute.name == "value_int":
-            return TensorValue(data_type=7, int64_data=(attribute.i or 0,))
-        if attribute.name == "value_floats":
-            return TensorValue(dims=(len(attribute.floats),), data_type=1, float_data=attribute.floats)
-        if attribute.name == "value_ints":
-            return TensorValue(dims=(len(attribute.ints),), data_type=7, int64_data=attribute.ints)
-        if attribute.name in ("value_string", "value_strings"):
-            return TensorValue(dims=(len(attribute.strings),) if attribute.strings else (), data_type=8)
-    return TensorValue()
-
-
-def _stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
-    found: dict[str, TensorValue] = {}
-    if isinstance(graph, GraphValue):
-        found |= {tensor.name: tensor for tensor in graph.initializers}
-        for sparse in graph.sparse_initializers:
-            values = sparse.values
-            found[values.name] = TensorValue(values.name, sparse.dims, values.data_type)
-    for node in graph.nodes:
-        if is_constant(node) and node.outputs:
-            found[node.outputs[0]] = _constant_of_node(node)
-    return found
+    node: OnnxNode
 
 
 class StoredTensorUses:
-    """Users of the stored tensors of a model, through carriers and into functions; `bodies` are the graphs of nodes
-    with bodies."""
+    """Uses of the stored tensors of a model, through carriers and into functions."""
 
-    def __init__(self, model: ModelValue) -> None:
+    def __init__(self, model: ModelValue, values: ModelValues) -> None:
+        self.values = values
         self.from_pytorch = model.producer == "pytorch"
         self.listed = parameters_of_program(model.graph) if model.graph is not None else {}
-        self.functions = {(each.domain, each.name, each.overload): each for each in model.functions}
-        self._users: dict[BlockKey, dict[str, list[tuple[NodeValue, int]]]] = {}
-        self._makers: dict[BlockKey, dict[str, NodeValue]] = {}
-        self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
-        self._stored_by_graph: dict[int, Mapping[str, TensorValue]] = {}
-        self.bodies: dict[NodeValue, NodeBodies] = {}
-        if model.graph is not None:
-            self._collect(None, model.graph)
-        for key, function in self.functions.items():
-            self._collect(key, function)
+        self._weight_uses: dict[int, WeightUse | None] = {}
 
-    def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
-        users, makers = self._users.setdefault(block, {}), self._makers.setdefault(block, {})
-        waiting: list[GraphValue | FunctionValue] = [first]
-        followed: set[str] = set()  # values whose users are recorded
-        without_graphs: set[int] = set()  # ids of attributes without graphs; equal attributes are one object
-        while waiting:
-            graph = waiting.pop()
-            found = self._stored_by_graph[id(graph)] = _stored_tensors(graph)
-            self.stored |= {(block, name): tensor for name, tensor in found.items()}
-            followed.update(
-                found, [node.outputs[0] for node in graph.nodes if node.op_type in CARRIERS and node.outputs]
-            )
-            if isinstance(graph, FunctionValue):
-                followed.update(graph.inputs)
-            makers |= {value: node for node in graph.nodes for value in node.outputs}
-            for node in graph.nodes:
-                if not followed.isdisjoint(node.inputs):
-                    for slot, value in enumerate(node.inputs):
-                        if value and value in followed:
-                            users.setdefault(value, []).append((node, slot))
-                if not without_graphs.issuperset(map(id, node.attributes)):
-                    without_graphs.update([id(attribute) for attribute in node.attributes if not _graphs_of(attribute)])
-                    if bodies := tuple(chain.from_iterable(map(_graphs_of, node.attributes))):
-                        self.bodies[node] = bodies
-                        waiting += [inner for _, inner in bodies]
-
-    def stored_in_graph(self, graph: GraphValue | FunctionValue) -> Mapping[str, TensorValue]:
-        """Return the stored tensors of a graph by value, without those of inner graphs."""
-        return self._stored_by_graph[id(graph)]
-
-    def _first_users(self, block: BlockKey, value: str) -> Sequence[tuple[NodeValue, int]]:
+    def _first_users(self, value: int) -> Sequence[tuple[OnnxNode, int]]:
         """Return the first nodes that use a value, each with the number of the input."""
-        users = self._users[block].get(value, ())
+        users = self.values.users[value]
         return users if len(users) <= MAX_FOLLOWED_CARRIERS else users[:MAX_FOLLOWED_CARRIERS]
 
-    def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
+    def weight_use(self, value: int, tensor: TensorValue) -> WeightUse | None:
         """Return the first use of a stored tensor as a weight; None if it is a constant."""
-        dtype = tensor.dtype
+        if value not in self._weight_uses:
+            self._weight_uses[value] = self._find_weight_use(value, tensor)
+        return self._weight_uses[value]
+
+    def _find_weight_use(self, value: int, tensor: TensorValue) -> WeightUse | None:
+        dtype, own_name, functions = tensor.dtype, self.values.names[value], self.values.functions
         if dtype in NEVER_WEIGHTS:
             return None
         quantized = "float" not in dtype
-        waiting, seen = [(block, value, False)], {(block, value)}
-        while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
-            current_block, name, dequantized = waiting.pop(0)
-            for node, slot in self._first_users(current_block, name):
-                function = self.functions.get(function_key(node)) if self.functions else None
+        waiting = [(value, False)]
+        seen = {value}
+        for reached, dequantized in waiting:  # which grows
+            if len(seen) >= MAX_FOLLOWED_CARRIERS:
+                break
+            for node, slot in self._first_users(reached):
+                function = functions.get(node.function_key) if functions else None
+                following = -1  # a value that equals this one
                 if function is not None:
-                    if slot < len(function.inputs):
-                        self._follow(waiting, seen, (function_key(node), function.inputs[slot], dequantized))
-                    continue
-                op = op_type(node)
-                names = weight_input_names(op)
-                if (
-                    slot in names
-                    and (dequantized or not quantized or _takes_quantized(op))
-                    and not _is_neutral(value, names[slot], tensor)
+                    following = function.inputs[slot] if slot < len(function.inputs) else -1
+                elif (
+                    (name := weight_input_names(node.op).get(slot)) is not None
+                    and (dequantized or not quantized or _takes_quantized(node.op))
+                    and not _is_neutral(own_name, name, tensor)
                 ):
-                    return WeightUse(_recorded_slot(node, value) or names[slot], node)
-                if slot == 0 and node.op_type in CARRIERS and node.outputs:
-                    is_dequantized = dequantized or node.op_type == "DequantizeLinear"
-                    self._follow(waiting, seen, (current_block, node.outputs[0], is_dequantized))
-                elif node.op_type in JOINING_OPS and not quantized and self._joins(current_block, node, slot, tensor):
-                    joined = "bias" if node.op_type in ("Add", "Sub") else "scale"
-                    return WeightUse(_recorded_slot(node, value) or joined, node)
-        numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(value)  # a number of the program
-        return self._use_by_name(value) if block is None and not quantized and not numbered else None
+                    return WeightUse(_recorded_slot(node, own_name) or name, node)
+                elif slot == 0 and node.message.op_type in CARRIERS and node.outputs:
+                    following = node.outputs[0]
+                elif node.message.op_type in JOINING_OPS and not quantized and self._joins(node, slot, tensor):
+                    joined = "bias" if node.message.op_type in ("Add", "Sub") else "scale"
+                    return WeightUse(_recorded_slot(node, own_name) or joined, node)
+                if following >= 0 and following not in seen:
+                    seen.add(following)
+                    waiting.append((following, dequantized or node.op == "onnx::DequantizeLinear"))
+        numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(own_name)  # a number of the program
+        in_function = value >= self.values.first_of_functions
+        return self._use_by_name(value, own_name) if not in_function and not quantized and not numbered else None
 
-    def captured_values(self, graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
-        """Return the values from outside that a graph and its inner graphs use, in the order of their use, without
-        stored tensors."""
-        given: set[str] = set()
-        taken: dict[str, None] = {}
-        waiting: list[GraphValue] = [graph]
-        while waiting:
-            inner = waiting.pop()
-            given |= {value.name for value in inner.inputs} | self.stored_in_graph(inner).keys()
-            taken.update(dict.fromkeys(output.name for output in inner.outputs))
-            for node in inner.nodes:
-                given.update(node.outputs)
-                taken.update(dict.fromkeys(filter(None, node.inputs)))
-                waiting += [more for _, more in self.bodies.get(node, ())]
-        return [value for value in taken if value not in given and value not in stored]
-
-    def is_in_calls(self, value: str) -> bool:
+    def is_in_calls(self, value: int) -> bool:
         """Return whether the exporter recorded the calls of the ops that use a value."""
-        return any(has_call_record(node) for node, _ in self._first_users(None, value))
+        return any(has_call_record(node.message) for node, _ in self._first_users(value))
 
-    def is_operand(self, block: BlockKey, value: str) -> bool:
+    def is_operand(self, value: int) -> bool:
         """Return whether an op computes with a value, which is not only a setting: a scale, or the limit of a clip."""
-        return any(not setting_input_name(op_type(node), slot) for node, slot in self._first_users(block, value))
+        return any(not setting_input_name(node.op, slot) for node, slot in self._first_users(value))
 
-    def is_looked_up(self, block: BlockKey, value: str) -> bool:
+    def is_looked_up(self, value: int) -> bool:
         """Return whether an op looks up rows of a stored tensor."""
-        users = self._first_users(block, value)
-        return any(slot == 0 and has_role(op_type(node), Role.LOOKUP) for node, slot in users)
+        return any(slot == 0 and has_role(node.op, Role.LOOKUP) for node, slot in self._first_users(value))
 
-    @staticmethod
-    def _follow(
-        waiting: list[tuple[BlockKey, str, bool]], seen: set[tuple[BlockKey, str]], step: tuple[BlockKey, str, bool]
-    ) -> None:
-        if step[:2] not in seen:
-            seen.add(step[:2])
-            waiting.append(step)
-
-    def _use_by_name(self, value: str) -> WeightUse | None:
+    def _use_by_name(self, value: int, name: str) -> WeightUse | None:
         """Return the use of a tensor that has a name in the program: the exporter recorded or did not generate it."""
-        taken = self._first_users(None, value)
-        users = [node for node, slot in taken if not setting_input_name(op_type(node), slot)]
-        if not users or is_generated_name(value):
+        users = [node for node, slot in self._first_users(value) if not setting_input_name(node.op, slot)]
+        if not users or is_generated_name(name):
             return None
-        said = next((node for node in users if stored_kind(node, value)), None)
-        named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
-        return WeightUse(_recorded_slot(said, value) if said else "", users[0]) if said or named else None
+        said = next((node for node in users if stored_kind(node.message, name)), None)
+        is_recorded = any(has_call_record(node.message) for node in users)
+        named = "." in name or (self.from_pytorch and "/" not in name and not is_recorded)
+        return WeightUse(_recorded_slot(said, name) if said else "", users[0]) if said or named else None
 
-    def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
+    def _joins(self, node: OnnxNode, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""
         if sum(size > 1 for size in tensor.dims) > 1 or not tensor.dims or len(node.inputs) != 2:
             return False
-        if prod(tensor.dims) < 2 and node.op_type not in ("Add", "Sub"):
+        if prod(tensor.dims) < 2 and node.message.op_type not in ("Add", "Sub"):
             return False
-        value = node.inputs[1 - slot]
-        for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self._makers[block].get(value)
-            if maker is None or not maker.inputs:
-                return False
-            if has_role(op_type(maker), Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
-                slots = weight_input_names(op_type(maker))
-                return any(self._may_be_stored(block, maker.inputs[at]) for at in slots if at < len(maker.inputs))
-            if maker.op_type not in CARRIERS and maker.op_type not in JOINING_OPS:
-                return False
-            value = maker.inputs[0]
-        return False
+        maker = self.values.makers[self._origin(node.inputs[1 - slot], PASSED_OPS)]
+        if maker is None or not has_role(maker.op, Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
+            return False
+        origins = [
+            self._origin(maker.inputs[at], CARRIERS) for at in weight_input_names(maker.op) if at < len(maker.inputs)
+        ]
+        return any(self.values.tensors[value] is not None or value in self.values.arguments for value in origins)
 
-    def _may_be_stored(self, block: BlockKey, value: str) -> bool:
-        """Return whether a value is a stored tensor, possibly dequantized or transposed, or an argument of a
-        function."""
+    def _origin(self, value: int, ops: Set[str]) -> int:
+        """Return the value from which some `ops` make a value, by their first inputs."""
         for _ in range(MAX_FOLLOWED_CARRIERS):
-            maker = self._makers[block].get(value)
-            if maker is None or maker.op_type not in CARRIERS or not maker.inputs:
+            maker = self.values.makers[value]
+            if maker is None or maker.message.op_type not in ops or not maker.inputs:
                 break
             value = maker.inputs[0]
-        return (block, value) in self.stored or (block is not None and value in self.functions[block].inputs)
+        return value
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)
@@ -304,28 +174,28 @@ def _takes_quantized(op: str) -> bool:
 def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
     """Return shape and type of a stored tensor; if a byte packs several numbers, the op states the sizes.
 
-    >>> from graphviz_tb.formats.onnx_messages import Attribute
+    >>> from graphviz_tb.formats.onnx_messages import Attribute, NodeValue
     >>> sizes = tuple(Attribute(name, i=size) for name, size in (("K", 32), ("N", 8), ("bits", 4)))
-    >>> packed = NodeValue(op_type="MatMulNBits", attributes=sizes)
+    >>> packed = OnnxNode(NodeValue(op_type="MatMulNBits", attributes=sizes), "onnx::MatMulNBits")
     >>> stored_kind_of(TensorValue("w", (8, 2, 8), 2), WeightUse("packed_kernel", packed))
     Value(sizes=(8, 32), dtype='uint4')
     """
     if use is not None and use.slot == PACKED_KERNEL:
-        stated = {attribute.name: attribute.i for attribute in use.node.attributes}
+        stated = {attribute.name: attribute.i for attribute in use.node.message.attributes}
         return Value((stated.get("N"), stated.get("K")), f"uint{stated.get('bits') or 4}")
     return Value(shortened_sizes(tensor.dims), tensor.dtype)
 
 
-def _recorded_slot(node: NodeValue, value: str) -> str:
+def _recorded_slot(node: OnnxNode, value: str) -> str:
     """Return "buffer" for a stored value if the recorded call of a node says that it is not a parameter. Constant
     tensors are buffers, as in programs of torch.export: a computed table is not a parameter."""
-    return "buffer" if node.metadata and stored_kind(node, value) in ("b", "c") else ""
+    return "buffer" if node.message.metadata and stored_kind(node.message, value) in ("b", "c") else ""
 
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
     """Return whether a vector with a generated name has no effect on a normalised value: a scale of ones, or an offset
     of zeros; or whether a literal repeats one number, like an initial state of zeros."""
-    if LITERAL_NAME.fullmatch(value):
+    if is_literal_name(value):
         numbers, size = tensor.content() or b"", element_size(tensor.dtype)
         return 0 < size < len(numbers) and numbers == numbers[:size] * (len(numbers) // size)
     form = NEUTRAL_FORMS.get(slot)
@@ -358,14 +228,15 @@ class StoredNumbers:
         self.data, self.uses = data, uses
         self._meter = Meter(MAX_COMPARED_TENSOR_BYTES)
 
-    def may_hold_weights(self, block: BlockKey, value: str, tensor: TensorValue) -> bool:
+    def may_hold_weights(self, value: int, tensor: TensorValue) -> bool:
         """Return whether a constant may be a weight, or computed from weights: it has more than two distinct values (a
         mask has one or two), and no name in a program of PyTorch, whose named tensors are known."""
-        if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or LITERAL_NAME.fullmatch(value):
+        name = self.uses.values.names[value]
+        if "float" not in tensor.dtype or prod(tensor.dims) < MIN_WEIGHT_ELEMENTS or is_literal_name(name):
             return False
         # An exporter that records calls names a computed constant after a call: `neg_1`.
-        is_named = self.uses.from_pytorch and not is_generated_name(value) and not self.uses.is_in_calls(value)
-        if is_named or not self.uses.is_operand(block, value):
+        is_named = self.uses.from_pytorch and not is_generated_name(name) and not self.uses.is_in_calls(value)
+        if is_named or not self.uses.is_operand(value):
             return False
         elements = self._elements(tensor)
         if elements is None:
@@ -380,51 +251,51 @@ class StoredNumbers:
 
     def is_folded(self, value: str, use: WeightUse) -> bool:
         """Return whether the kernel of a convolution has another name than in the program: a norm is folded into it."""
-        return self.uses.from_pytorch and is_generated_name(value) and has_role(op_type(use.node), Role.CONVOLUTION)
+        return self.uses.from_pytorch and is_generated_name(value) and has_role(use.node.op, Role.CONVOLUTION)
 
     def is_norm_bias(self, value: str, use: WeightUse) -> bool:
         """Return whether a bias is that of a norm without weights, folded into a convolution without a bias."""
-        if not FOLDED_BIAS.search(value) or not has_call_record(use.node):
+        if not FOLDED_BIAS.search(value) or not has_call_record(use.node.message):
             return False
-        return not any(name.endswith(WEIGHT_ATTRIBUTES["offset"]) for name in parameters_of_call(use.node))
+        return not any(name.endswith(WEIGHT_ATTRIBUTES["offset"]) for name in parameters_of_call(use.node.message))
 
     def may_be_norm_bias(self, value: str, use: WeightUse) -> bool:
         """Return whether a bias may be that of a norm without weights: the exporter recorded no call."""
-        return use.slot == "bias" and self.is_folded(value, use) and not has_call_record(use.node)
+        return use.slot == "bias" and self.is_folded(value, use) and not has_call_record(use.node.message)
 
     def may_be_buffer(self, value: str, use: WeightUse) -> bool:
         """Return whether a stored tensor may be a table that the program computed: neither the input, nor the name, nor
         the exporter says that it is a parameter. A named tensor that PyTorch's older exporter joins to a product may be
         a bias or a buffer."""
-        if has_call_record(use.node) or value.rpartition(".")[2] in PARAMETER_NAMES:
+        if has_call_record(use.node.message) or value.rpartition(".")[2] in PARAMETER_NAMES:
             return False
-        is_weight_input = use.slot in weight_input_names(op_type(use.node)).values()
+        is_weight_input = use.slot in weight_input_names(use.node.op).values()
         is_named_by_pytorch = self.uses.from_pytorch and not is_generated_name(value)
         return not use.slot or (is_named_by_pytorch and not is_weight_input)
 
     def may_count_too_much(self, value: str, use: WeightUse) -> bool:
         """Return whether a stored tensor may be no parameter of the program."""
-        return any(doubt(value, use) for doubt in (self.may_be_norm_bias, self.may_be_buffer, self.is_computed))
+        return self.may_be_norm_bias(value, use) or self.may_be_buffer(value, use) or self.is_computed(value, use)
 
     def is_computed(self, value: str, use: WeightUse) -> bool:
         """Return whether an exporter computed a stored tensor, maybe from weights that the file has as well: it is a
         literal, or has the name of a call (`t`), and the recorded call of its user has no such parameter."""
-        if LITERAL_NAME.fullmatch(value):
+        if is_literal_name(value):
             return True
-        if not self.uses.listed or not has_call_record(use.node) or "." in value:
+        if not self.uses.listed or not has_call_record(use.node.message) or "." in value:
             return False
         if is_generated_name(value):
-            return not parameters_of_call(use.node)
-        return name_form_in_calls(value) not in self.uses.listed and not stored_kind(use.node, value)
+            return not parameters_of_call(use.node.message)
+        return name_form_in_calls(value) not in self.uses.listed and not stored_kind(use.node.message, value)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the name of a lookup's table that a product uses as a second copy, possibly transposed, and whether
         equal values prove it; None if no table has this size, or the values differ."""
-        if len(tensor.dims) != 2 or not is_generated_name(value) or not has_role(op_type(use.node), Role.PRODUCT):
+        if len(tensor.dims) != 2 or not is_generated_name(value) or not has_role(use.node.op, Role.PRODUCT):
             return None
         unproven: tuple[str, bool] | None = None
-        for block, name in self._tables_by_size.get((tensor.dtype, tuple(sorted(tensor.dims))), ()):
-            equal = self._are_equal(self.uses.stored[block, name], tensor)
+        for name, table in self._tables_by_size.get((tensor.dtype, tuple(sorted(tensor.dims))), ()):
+            equal = self._are_equal(table, tensor)
             if equal:
                 return name, True
             if equal is None and unproven is None:
@@ -432,12 +303,13 @@ class StoredNumbers:
         return unproven
 
     @cached_property
-    def _tables_by_size(self) -> Mapping[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]]:
-        """The tables of lookups, by type and sorted sizes."""
-        tables: dict[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]] = {}
-        for key, tensor in self.uses.stored.items():
-            if len(tensor.dims) == 2 and "float" in tensor.dtype and self.uses.is_looked_up(*key):
-                tables.setdefault((tensor.dtype, tuple(sorted(tensor.dims))), []).append(key)
+    def _tables_by_size(self) -> Mapping[tuple[str, tuple[int, ...]], list[tuple[str, TensorValue]]]:
+        """The tables of lookups with their names, by type and sorted sizes."""
+        tables: dict[tuple[str, tuple[int, ...]], list[tuple[str, TensorValue]]] = {}
+        for value, tensor in self.uses.values.stored.items():
+            if len(tensor.dims) == 2 and "float" in tensor.dtype and self.uses.is_looked_up(value):
+                key = tensor.dtype, tuple(sorted(tensor.dims))
+                tables.setdefault(key, []).append((self.uses.values.names[value], tensor))
         return tables
 
     def _are_equal(self, table: TensorValue, copy: TensorValue) -> bool | None:

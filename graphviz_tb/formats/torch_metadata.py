@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -24,11 +24,11 @@ CALL_SUFFIX = re.compile(r"@\d+$")
 HOOK_END = "_hook"
 
 
-def module_calls(stack: str, paths: Set[str]) -> tuple[ModuleCall, ...]:
-    """Return the modules of a stack, outermost first; `paths` are those of all modules.
+def module_calls(stack: str) -> tuple[ModuleCall, ...]:
+    """Return the modules of a stack, outermost first.
 
     >>> stack = "L__self__,,m.Net;L__self__act@1,act,torch.nn.modules.activation.ReLU"
-    >>> [(call.path, call.class_name, call.key) for call in module_calls(stack, frozenset({"", "act"}))]
+    >>> [(call.path, call.class_name, call.key) for call in module_calls(stack)]
     [('', 'Net', 'L__self__'), ('act', 'ReLU', 'L__self__act@1')]
     """
     if not stack or len(stack) > MAX_STACK_LETTERS:

@@ -16,11 +16,7 @@ from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent
-from graphviz_tb.formats.exported import (
-    ModuleCall,
-    ProgramBuilder,
-    StoredWeight,
-)
+from graphviz_tb.formats.exported import ModuleCall, ProgramBuilder, StoredWeight
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
 from graphviz_tb.formats.torch_nodes import (
     SYMBOL_ARGUMENTS,
@@ -104,12 +100,6 @@ class ProgramReader:
     def _weights_by_file(self) -> Counter[str]:
         """Numbers of weights by stored file."""
         return Counter(self._stored_paths.values())
-
-    @cached_property
-    def paths(self) -> frozenset[str]:
-        return frozenset(
-            json_text(json_object(item).get("fqn")) for item in json_array(self.module.get("module_call_graph"))
-        )
 
     def content(self) -> GraphContent:
         """Return the graph of the program."""
@@ -250,7 +240,7 @@ class ProgramReader:
         """Return the modules around a node; those of the program itself if the node states none."""
         calls = self.modules.get(stack)
         if calls is None:
-            calls = self.modules[stack] = module_calls(stack, self.paths)
+            calls = self.modules[stack] = module_calls(stack)
         self.root = self.root or calls[:1]
         return calls or self.root
 

@@ -79,14 +79,12 @@ class NodeLists:
         >>> made.name, made.op, list(made.input), made.attr["axis"].i
         ('y', 'Relu', ['x'], 1)
         """
-        taken = self.stops[first - 1] if first else 0
-        columns = [each[first:stop] for each in (self.names, self.ops, self.attributes, self.stops)]
         encoded: list[bytes] = []
-        for name, op, attributes, end in zip(*columns, strict=True):
-            parts = [_field(NAME_FIELD, name.encode("utf-8", "replace")), _op_field(op)]
-            parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in self.inputs[taken:end]]
-            encoded.append(_field(NODE_FIELD, b"".join(parts) + attributes))
-            taken = end
+        for at in range(first, stop):  # often one
+            inputs = self.inputs[self.stops[at - 1] if at else 0 : self.stops[at]]
+            parts = [_field(NAME_FIELD, self.names[at].encode("utf-8", "replace")), _op_field(self.ops[at])]
+            parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in inputs]
+            encoded.append(_field(NODE_FIELD, b"".join([*parts, self.attributes[at]])))
         return b"".join(encoded)
 
 

@@ -82,7 +82,7 @@ def test_a_size_with_two_signs_is_an_expression() -> None:
 
 
 def test_a_stack_of_repeated_keys_is_no_module() -> None:
-    assert module_calls("L__self__," * 1990, frozenset()) == ()
+    assert module_calls("L__self__," * 1990) == ()
 
 
 def test_bodies_of_one_name_have_numbers() -> None:

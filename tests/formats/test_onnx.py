@@ -137,6 +137,18 @@ def test_bodies_and_functions_open() -> None:
     assert functions.shapes()["head", 0] == (None, 4)
 
 
+def test_equal_names_in_two_branches_are_two_values() -> None:
+    branches = [
+        GraphValue(
+            f"branch_{size}", (node("MatMul", "x w", "y"),), (floats("w", 4, size),), outputs=(value("y", 2, size),)
+        )
+        for size in (3, 5)
+    ]
+    chosen = node("If", "c", "z", then_branch=branches[0], else_branch=branches[1])
+    graph = GraphValue("g", (chosen,), inputs=(value("c", dtype=9), value("x", 2, 4)), outputs=(value("z", 2, "n"),))
+    assert load(graph).parameters == 4 * 3 + 4 * 5
+
+
 def test_external_data_is_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     """The name of the file is one that everyone can read."""
     opened: list[str] = []

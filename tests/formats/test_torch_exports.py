@@ -195,12 +195,12 @@ def test_a_program_in_a_log_directory(tmp_path: Path) -> None:
 
 def test_stacks_of_modules() -> None:
     stack = "L__self__,,m.Net;L__self__d.a;b,d.a;b,torch.nn.Linear;L__self__x,x,torch.hooks.my_hook"
-    assert [(call.path, call.class_name) for call in module_calls(stack, frozenset())] == [
+    assert [(call.path, call.class_name) for call in module_calls(stack)] == [
         ("", "Net"),
         ("d.a;b", "Linear"),
     ]
     # Strict exports: keys are numbers, equal in each call.
-    assert [call.key for call in module_calls("1,,m.Net;23,fc,torch.nn.Linear", frozenset())] == [None, None]
+    assert [call.key for call in module_calls("1,,m.Net;23,fc,torch.nn.Linear")] == [None, None]
 
 
 def test_lines_of_libraries_are_left_out() -> None:
