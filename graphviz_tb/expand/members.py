@@ -120,11 +120,6 @@ class MemberExpander(Expander):
             else self.plain.cached_metagraph(path)
         )
 
-    def bundle_all_levels(self) -> None:
-        """Bundle the lines of all groups in one pass, except bridges of groups in members."""
-        self.plain.bundle_all_levels()
-        self._filed = self.plain._filed
-
     def with_options(self, options: ExpandOptions) -> MemberExpander:
         """Return an expander of the same hierarchy with other options."""
         return MemberExpander(self.plain.with_options(options))
