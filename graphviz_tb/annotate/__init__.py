@@ -48,9 +48,9 @@ def annotate(
 
 def operation_costs(tensors: TensorDecoder) -> list[Cost]:
     """Return the cost of the operations of each node of a flat graph, in node order."""
-    from graphviz_tb.annotate.costs import operation_costs_by_node
+    from graphviz_tb.annotate.costs import CostSummer
 
-    return operation_costs_by_node(tensors.inference)
+    return CostSummer(tensors.inference, 1).costs_of_nodes()
 
 
 def weight_costs(tensors: TensorDecoder) -> dict[int, Cost]:

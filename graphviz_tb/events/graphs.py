@@ -19,7 +19,7 @@ from typing import Literal
 from zlib import crc32
 
 from graphviz_tb.errors import MalformedRecord, NoGraph
-from graphviz_tb.formats.contents import RUN_GRAPH_TAG, GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.contents import RUN_GRAPH_TAG, GraphContent, SourceContents, SourceItem, empty_graph_content
 from graphviz_tb.formats.detect import RECORD_START_BYTES, starts_with_event
 from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.profiler_traces import add_trace_steps, find_trace_files
@@ -463,7 +463,7 @@ def _tagged_items(run: OptionalRun, find: EventFind, options: ReadOptions) -> It
         entry = SourceEntry("conceptual", run, find.tag, bytes=find.size, step=find.step, format="Keras model")
         yield SourceItem(entry, partial(_decode_layers, find, options))
     elif find.item == "profile" and graph_forms_in(find.data())[1]:
-        yield SourceItem(_profile_only_entry(run, find), lambda: GraphContent(GraphDef()))
+        yield SourceItem(_profile_only_entry(run, find), empty_graph_content)
     elif find.item != "profile":
         load = partial(_decode_found_message, find, RunMetadata, f"tag {find.tag}", options)
         yield from graphs_of_run_metadata(load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step)

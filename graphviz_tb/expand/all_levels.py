@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.expand.bridges import BorderIndex, Crossings, climb_borders, concatenate_crossings
 from graphviz_tb.expand.bundling import BundleTable, build_bridges, build_metaedges, bundle_edges
 from graphviz_tb.expand.drawn_bridges import NO_CONTINUATIONS, continuations, level_order, runs_backwards
 from graphviz_tb.expand.stubs import STUB_KIND_BY_MARK, STUB_ORDER, drawn_mark_pairs
-from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts, sorted_value_range
+from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import OP_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, LevelForm, Metaedge, OutputPairs
@@ -52,57 +51,6 @@ class LevelLines:
     def bridges(self, row: int) -> list[Bridge]:
         """Return the bridges of a group; `drawable` is decided later."""
         return build_bridges(*self.across, *self.crossing[row : row + 2])
-
-
-class MemberLines:
-    """The bridges of all groups in a member of a stack: the results of `find_bridges`, found in one pass.
-
-    `borders` are the crossings of all groups in the file. `shown` lists the member and the members of stacks in it,
-    outer before inner ones, each with its crossings where its stack shows it.
-    """
-
-    def __init__(
-        self,
-        hierarchy: Hierarchy,
-        facts: Facts,
-        borders: BorderIndex,
-        shown: Sequence[tuple[int, Crossings]],
-        known: dict[OutputPairs, CarriedTensors],
-    ) -> None:
-        end, start, outermost = hierarchy.end, hierarchy.child_start, shown[0][0]
-        member = np.empty(end[outermost] - outermost, np.int64)  # the innermost member around each row
-        for row, _ in shown:
-            member[row - outermost : end[row] - outermost] = row
-        # Lines inside a member come first, in file order, then lines that cross its border.
-        first, stop = sorted_value_range(borders.groups, outermost, int(end[outermost]))
-        own_lines, own_groups = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
-        around = member[own_groups - outermost]
-        is_inside = (own_lines.other > around) & (own_lines.other < end[around])
-        across = concatenate_crossings(*(edges for _, edges in shown))
-        top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
-        # Drop lines that end at the stack itself, because their member is unknown.
-        in_member = (across.inner >= top) & (across.inner < end[top])
-        across, top = across.pick(in_member), top[in_member]
-        numbers = np.arange(len(top), dtype=np.int32)
-        group, number, _, _, _ = climb_borders(hierarchy, numbers, across.inner, top, across.other, across.slot)
-        # A line that ends at a whole group is drawn inside it, too.
-        at = np.flatnonzero(hierarchy.kind[across.inner] != OP_ROW)
-        group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
-        kept = (member[group - outermost] == top[number]) & (start[group + 1] > start[group])
-        group, number = group[kept], number[kept]
-        groups = np.concatenate((own_groups[is_inside], group))
-        order = np.lexsort((np.concatenate((np.full(len(groups) - len(group), -1), number)), groups))
-        crossing = concatenate_crossings(own_lines.pick(is_inside), across.pick(number)).pick(order)
-        inner = _positions_of_holders(hierarchy, outermost, groups[order], crossing.inner)
-        other = crossing.other.astype(np.int64) << 1 | crossing.inbound
-        lines = bundle_edges(hierarchy.graph, facts, crossing.edge, (groups[order], inner, other), known)
-        self.outermost, self.lines = outermost, (lines.bundles, lines.line_columns())
-        # The bridges of row r are `[r - outermost]` up to `[r - outermost + 1]`.
-        self.crossing = np.searchsorted(lines.ends[0], np.arange(outermost, end[outermost] + 1)).tolist()
-
-    def bridges(self, row: int) -> list[Bridge]:
-        """Return the bridges of a group; `drawable` is decided later."""
-        return build_bridges(*self.lines, *self.crossing[row - self.outermost : row - self.outermost + 2])
 
 
 class LevelForms:
@@ -245,17 +193,6 @@ def _child_positions(hierarchy: Hierarchy) -> Longs:
     # `child_order` lists the children of each row as one run, from `child_start` of the row on.
     place[rows] = np.arange(len(rows)) - hierarchy.child_start[hierarchy.parent[rows]]
     return place
-
-
-def _positions_of_holders(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -> Longs:
-    """Return, for groups in a row, the position of the child that contains each inner row; the last position if the
-    inner row is the group itself."""
-    start, every = hierarchy.child_start, len(hierarchy)
-    first, stop = start[around], start[hierarchy.end[around]]
-    rows = hierarchy.child_order[first:stop].astype(np.int64)
-    filed = hierarchy.parent[rows] * np.int64(every) + rows
-    found = first + np.searchsorted(filed, groups.astype(np.int64) * every + inner, side="right") - 1 - start[groups]
-    return np.where(found < 0, start[groups + 1] - start[groups] - 1, found)
 
 
 def _all_border_crossings(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:

@@ -87,10 +87,6 @@ class EdgeIndex:
         self.searched_groups = 0
         self.known: dict[OutputPairs, CarriedTensors] = {}  # edges into nested groups carry equal tensors
 
-    def file_all_borders(self) -> None:
-        """File the borders of all groups at the first request."""
-        self.searched_groups = GROUPS_BEFORE_FILING
-
     @cached_property
     def borders_fit_memory(self) -> bool:
         return crossings_fit_memory(self.hierarchy)

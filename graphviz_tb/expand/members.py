@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,9 +48,6 @@ from graphviz_tb.model.paths import (
     without_digits,
 )
 from graphviz_tb.options import ExpandOptions
-
-if TYPE_CHECKING:
-    from graphviz_tb.expand.all_levels import MemberLines
 
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
 # The row inside, the row outside, whether inbound, (members that have the line, all members).
@@ -103,7 +100,6 @@ class MemberExpander(Expander):
         self._lines: dict[RowPath, StackLines] = {}
         self._shown: dict[RowPath, SortedCrossings] = {}
         self._few: dict[tuple[RowPath, RowPath], list[PartialLine]] = {}
-        self._member_lines: dict[int, MemberLines] = {}  # by member of an outermost stack
         self._usual_ends: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chain_ends`
         self._surplus: dict[int, StackSurplus | None] = {}  # by stack
 
@@ -123,13 +119,6 @@ class MemberExpander(Expander):
             if any(map(self.rows_in_stacks.item, path))
             else self.plain.cached_metagraph(path)
         )
-
-    def bundle_all_levels(self) -> None:
-        """Bundle the lines of all groups in one pass, except lines that leave members."""
-        self.plain.bundle_all_levels()
-        self._filed = self.plain._filed
-        if self._filed is not None and self.rows_in_stacks.any():
-            self._edge_index.file_all_borders()
 
     def with_options(self, options: ExpandOptions) -> MemberExpander:
         """Return an expander of the same hierarchy with other options."""
@@ -184,33 +173,14 @@ class MemberExpander(Expander):
         return rows, [*edges, *more], loops
 
     def _level_bridges(self, path: RowPath, rows: list[int], away: frozenset[int]) -> list[Bridge]:
-        stacks, surplus = self.stacks_around(path), self._surplus_at(path[-1])
+        across, surplus = self._group_crossings(path), self._surplus_at(path[-1])
         if surplus is not None:
-            across = self._group_crossings(path)
             across = across.pick(~surplus.joins_box(across))
-            bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
-        elif self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
-            bridges = self._lines_in_member(stacks[0][1][0]).bridges(path[0])
-        else:
-            across = self._group_crossings(path)
-            if path[-1] in self.hierarchy.calls:
-                across = self._edge_index.function_crossings(across, path[-1]).edges
-            bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
-        bridges = self._with_member_shares(path, rows, bridges, stacks)
+        elif path[-1] in self.hierarchy.calls:
+            across = self._edge_index.function_crossings(across, path[-1]).edges
+        bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
+        bridges = self._with_member_shares(path, rows, bridges, self.stacks_around(path))
         return decide_drawable(self, path, rows, bridges, away, self.options)
-
-    def _lines_in_member(self, member: int) -> MemberLines:
-        """Return the bridges of all groups in a member of an outermost stack; cached."""
-        if member not in self._member_lines:
-            from graphviz_tb.expand.all_levels import MemberLines
-
-            hierarchy, files = self.hierarchy, self._edge_index
-            series = member + np.flatnonzero(hierarchy.kind[member : hierarchy.end[member]] == SERIES_ROW)
-            stacks = [row for row in series.tolist() if is_stack(hierarchy, row)]
-            members = [member, *(inner for row in stacks for inner in hierarchy.children(row).tolist())]
-            shown = [(row, self.member_crossings((row,))) for row in members]
-            self._member_lines[member] = MemberLines(hierarchy, self.facts, files.borders, shown, files.known)
-        return self._member_lines[member]
 
     def _with_member_shares(
         self, path: RowPath, rows: list[int], bridges: list[Bridge], stacks: list[tuple[RowPath, RowPath]]

@@ -41,6 +41,11 @@ class GraphContent:
     described: bytes = b""
 
 
+def empty_graph_content() -> GraphContent:
+    """Return the content of a profile, which has no graph."""
+    return GraphContent(GraphDef())
+
+
 @dataclass(frozen=True, slots=True)
 class SourceItem:
     """One graph or profile in a source: an entry and how to load it. `parts` lists the steps of a trace file."""

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.formats.protobuf import DECODE_ERRORS
-from graphviz_tb.formats.textproto.lines import read_blocks
+from graphviz_tb.formats.textproto.lines import read_printed_fields
 from graphviz_tb.formats.textproto.schema import Document, clear_line_memos, message_type_of
 from graphviz_tb.formats.textproto.tokens import read_fields
 from graphviz_tb.model.notice import Notice
@@ -62,7 +62,7 @@ def _read_document(document: Document) -> None:
     # Handwritten text fails the fast reader repeatedly: each time twice as many fields are read by tokens.
     patience = 1
     while position < size:
-        position = read_blocks(document, position)
+        position = read_printed_fields(document, position)
         if position < size:
             position = read_fields(document, position, patience)
             patience *= 2

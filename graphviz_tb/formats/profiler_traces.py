@@ -13,19 +13,20 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any
 
-from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.caches import lazy_constant
+from graphviz_tb.formats.contents import SourceContents, SourceItem, empty_graph_content
 from graphviz_tb.formats.protobuf import CutError, WireField, decode_message, wire_fields
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.sources import SourceEntry, absolute_sources
 from graphviz_tb.model.stats import COMPILED_LABEL
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
+from graphviz_tb.proto import RunMetadata, XSpace
 from graphviz_tb.sources.bounds import MemoryBudget
 from graphviz_tb.sources.streams import open_path
 from graphviz_tb.sources.walk import FolderListing
@@ -429,9 +430,7 @@ def add_trace_steps(holding: SourceContents, traces: list[TracePlace], options: 
     for run, profile, path in traces:
         host = f":{path.name.partition('.xplane')[0]}" if hosts[run, profile] > 1 else ""
         files.setdefault(run, []).append(TraceFile(run, f"{profile}{host}", path, options))
-    entries = [
-        SourceItem(file.entry, _graphless_trace_content, file.step_items) for each in files.values() for file in each
-    ]
+    entries = [SourceItem(file.entry, empty_graph_content, file.step_items) for each in files.values() for file in each]
     held: dict[str | None, Mapping[str, Callable[[], RunMetadata]]] = dict(holding.profiles)
     held |= {run: RunSteps(held.get(run, {}), file) for run, file in files.items()}
     return replace(holding, found=(*holding.found, *entries), profiles=held)
@@ -456,7 +455,7 @@ class TraceFile:
         for tag in self.steps:
             step = tag.rpartition(":")[2]
             number = int(step) if step.isdecimal() else None
-            yield SourceItem(replace(self.entry, tag=tag, step=number, bytes=0), _graphless_trace_content)
+            yield SourceItem(replace(self.entry, tag=tag, step=number, bytes=0), empty_graph_content)
 
 
 class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
@@ -468,7 +467,7 @@ class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
 
     @cached_property
     def loaders(self) -> dict[str, Callable[[], RunMetadata]]:
-        steps = {tag: partial(_return_metadata, step) for file in self.files for tag, step in file.steps.items()}
+        steps = {tag: lazy_constant(step) for file in self.files for tag, step in file.steps.items()}
         return {**self.known, **steps}
 
     def __getitem__(self, tag: str) -> Callable[[], RunMetadata]:
@@ -479,11 +478,3 @@ class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
 
     def __len__(self) -> int:
         return len(self.loaders)
-
-
-def _return_metadata(metadata: RunMetadata) -> RunMetadata:
-    return metadata
-
-
-def _graphless_trace_content() -> GraphContent:
-    return GraphContent(GraphDef())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from graphviz_tb.formats.contents import GraphContent, SourceItem
+from graphviz_tb.formats.contents import GraphContent, SourceItem, empty_graph_content
 from graphviz_tb.formats.protobuf import CutError, wire_fields
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import FUNCTION_ARGUMENT_OPS
@@ -37,7 +37,7 @@ def graphs_of_run_metadata(
     size = size or len(data)
     entry = SourceEntry("profile", run, tag, bytes=size, step=step, profile=profile, format="RunMetadata")
     if not present and profile:
-        yield SourceItem(entry, _graphless_content)
+        yield SourceItem(entry, empty_graph_content)
     for number, form in enumerate(present):
         name = form if tag is None else f"{tag}:{form}"
         shown = tag if tag is not None and number == 0 else name
@@ -107,7 +107,3 @@ def _with_handle_attributes(function: RunMetadata.FunctionGraphs) -> GraphDef:
         if (argument := known.pop(node.name, None)) is not None:
             complete_argument_attrs(node, argument.attr)
     return made
-
-
-def _graphless_content() -> GraphContent:
-    return GraphContent(GraphDef())

@@ -22,7 +22,7 @@ from graphviz_tb.interpret.training import (
     find_program_parts,
     find_training_flow,
 )
-from graphviz_tb.interpret.variables import LazyMapping, classify_variables, describe_weights, list_variables
+from graphviz_tb.interpret.variables import LazyMapping, VariableClassifier, describe_weights, list_variables
 from graphviz_tb.interpret.weights import ValueOrigins, find_weight_origins
 from graphviz_tb.model.columns import Bools, freeze_array
 from graphviz_tb.model.graph import Graph
@@ -83,7 +83,7 @@ def _attach_interpretation(graph: Graph, carried: ValueOrigins, weights: Mapping
         model=Lazy(lambda: freeze_array(find_model_nodes(known, known.meaning.flow()))),
         copies=Lazy(lambda: freeze_array(find_evaluation_copies(known, _find_weight_users(known, carried)))),
         part=part,
-        variables=Lazy(lambda: classify_variables(known, carried, part(), listed())),
+        variables=Lazy(lambda: tuple(VariableClassifier(known, carried, part(), listed()).classify_all())),
         shapes=Lazy(lambda: listed().shapes_by_node()),
         doubtful=carried.doubtful,
     )

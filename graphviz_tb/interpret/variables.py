@@ -324,11 +324,6 @@ class VariableTable(NamedTuple):
         return {row.node: row.shape for row in self.rows} | dict(self.alias_shapes)
 
 
-def classify_variables(graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> tuple[Variable, ...]:
-    """Return the variables of the table with their uses. Before: the `part` of each node."""
-    return tuple(VariableClassifier(graph, carried, part, listed.users, listed.writers).classify_all(listed.rows))
-
-
 def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     """Return the table of variables, not classified yet."""
     users, writers = _users_and_writers(graph, carried)
@@ -404,17 +399,11 @@ def _users_and_writers(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, l
 
 
 class VariableClassifier:
-    """Classify variables by their uses. `users` and `writers` are ops by variable."""
+    """Classify the variables of a table by their uses. Before: the `part` of each node."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        carried: ValueOrigins,
-        part: Bytes,
-        users: Mapping[int, list[int]],
-        writers: Mapping[int, list[int]],
-    ) -> None:
-        self.graph, self.origin, self.users, self.writers = graph, carried.origin, users, writers
+    def __init__(self, graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> None:
+        self.graph, self.origin, self.table = graph, carried.origin, listed.rows
+        self.users, self.writers = listed.users, listed.writers
         self.roles = carried.roles
         self.applies = graph.nodes_of_types(lambda op: has_role(op, Role.UPDATE))
         self.trains: Bools = graph.meaning.flow().behind | self.applies
@@ -433,15 +422,15 @@ class VariableClassifier:
         self._twin_parameters: dict[int, dict[Shape, set[int]]] = {}
         self.constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
         self.given = graph.nodes_of_types(PARAMETER_OP.__eq__)  # the file says which are parameters
-        self.learning = {variable for variable, held in writers.items() if self.any_op_trains(held)}
+        self.learning = {variable for variable, held in self.writers.items() if self.any_op_trains(held)}
         self.adds = graph.nodes_of_types(lambda op: op.startswith("AssignAdd"))
 
-    def classify_all(self, table: list[Variable]) -> Iterator[Variable]:
+    def classify_all(self) -> Iterator[Variable]:
         """Yield the variables of the table with their use."""
         buffers = self.graph.nodes_of_types(lambda op: has_role(op, Role.BUFFER))
-        models = [variable for variable in table if not buffers[variable.node]]
+        models = [variable for variable in self.table if not buffers[variable.node]]
         parameters = {model.node: model.shape for model in models if not self.is_training_state(model)}
-        for variable in table:
+        for variable in self.table:
             if buffers[variable.node]:
                 yield replace(variable.with_use(VariableUse.BUFFER), trainable=False)
             elif variable.node not in parameters:

@@ -218,9 +218,7 @@ def _add_page_levels(
     aside_levels: list[AsideLevel] = []
     usual: WalkedLevels = {}
     without_aside: WalkedLevels = {}
-    with model.report.stage("expand"):
-        levels = model.members if one_member else model.expander
-        levels.bundle_all_levels()
+    levels = model.members if one_member else model.expander
     groups = int(np.count_nonzero(hierarchy.node < 0))
     with model.report.stage("arrange"):
         for path, level, skeleton, outside in walk_levels(levels, arranger, copied, frozenset(opened)):

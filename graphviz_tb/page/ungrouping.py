@@ -49,7 +49,6 @@ from graphviz_tb.page.walk import (
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
 
-ROWS_PER_LEVEL = 150  # finding the lines of all levels costs as much as one level for so many rows
 ArrangedLevel = tuple[Metagraph, Skeleton, PortConstraints]
 ChildLine = tuple[int, bool, bool, tuple[int, int], bytes]
 Neighbours = dict[int, set[tuple[int, ...]]]
@@ -372,8 +371,6 @@ class UngroupedWalk:
             if store.is_page_full:
                 return None
             if outer_path not in self.known:
-                if len(self.known) == len(self.hierarchy) // ROWS_PER_LEVEL:
-                    self.expander.bundle_all_levels()
                 level, outside = self.expander.metagraph(outer_path), self.port_constraints(outer_path)
                 self.known[outer_path] = level, (skeleton := self.arrange(level, outside)), outside
                 self.ports[outer_path] = _group_ports(self.hierarchy, level, skeleton)

@@ -38,6 +38,7 @@ from graphviz_tb.formats.contents import (
     LazyProfiles,
     SourceContents,
     SourceItem,
+    empty_graph_content,
     selecting_options,
 )
 from graphviz_tb.formats.detect import MESSAGE_TYPES, SUPPORTED_INPUTS, detect_format
@@ -136,17 +137,13 @@ def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, option
     return SourceContents(tuple(graphs), {None: profiles}, notices, opened.name)
 
 
-def _empty_graph_content() -> GraphContent:
-    return GraphContent(GraphDef())
-
-
 def _read_xspace_message(how: DecodeFunction, opened: OpenedSource, options: ReadOptions) -> SourceContents:
     from graphviz_tb.formats.profiler_traces import run_metadata_by_step
 
     message, size, notices = how(opened, XSpace)
     steps = run_metadata_by_step(message, opened.name, opened.bounded)
     entries = [SourceEntry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
-    profiles = tuple(SourceItem(entry, _empty_graph_content) for entry in entries)
+    profiles = tuple(SourceItem(entry, empty_graph_content) for entry in entries)
     return SourceContents(
         profiles, {None: {tag: lazy_constant(step) for tag, step in steps.items()}}, notices, opened.name
     )

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.expand import Expander
-from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import is_stack
 from graphviz_tb.proto import GraphDef
-from tests.effort import examples, part
-from tests.properties.graphs import graph_defs, openable, unlike_blocks
+from tests.effort import examples
+from tests.properties.graphs import graph_defs, openable
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -48,54 +44,6 @@ def test_all_groups_at_once_are_the_same(preset: str, graph: GraphDef) -> None:
     paths = [*((row,) for row in rows), *openable(model)]
     single, whole = one_by_one_and_all(model, paths)
     assert single == whole
-
-
-@examples(60)
-@given(graph_defs(most=30))
-def test_what_is_in_members_of_stacks_is_the_same(graph: GraphDef) -> None:
-    model = load(graph, series_min=2)
-    paths = [(row,) for row in range(len(model.hierarchy)) if model.hierarchy.can_open(row)]
-    assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
-
-
-def members_one_by_one(model: Model, paths: list[tuple[int, ...]], at_once: bool = False) -> list[Any]:
-    """Every level as it is where open stacks show one member."""
-    levels = MemberExpander(Expander(model.hierarchy, model.facts, model.options.expand))
-    if at_once:
-        levels.bundle_all_levels()
-    return [told(levels.metagraph(path)) for path in paths]
-
-
-def blocks(outer: int, inner: int) -> GraphDef:
-    """Blocks of blocks, each of which reads the mask; of the second one more is read, and it reads more."""
-    nodes: list[dict[str, Any]] = [{"name": name, "op": "Placeholder"} for name in ("x", "mask", "more")]
-    last = "x"
-    for block in range(outer):
-        for inside in range(inner):
-            scope = f"b_{block}/c_{inside}"
-            read = [last, "mask", *(["more"] if inside == 1 else [])]
-            nodes.append({"name": f"{scope}/in/mul", "op": "AddN", "input": read})
-            nodes.append({"name": f"{scope}/in/sum", "op": "Add", "input": [f"{scope}/in/mul", last]})
-            nodes.append({"name": f"{scope}/out", "op": "Relu", "input": [f"{scope}/in/sum"]})
-            last = f"{scope}/out"
-    nodes.append({"name": "y", "op": "AddN", "input": [last, "b_1/c_1/in/sum", f"b_{outer - 1}/c_0/in/mul"]})
-    return GraphDef(node=nodes)
-
-
-@pytest.mark.parametrize(("outer", "inner"), [(4, 4), (4, 5), (6, 4)])
-def test_stacks_in_stacks_are_the_same(outer: int, inner: int) -> None:
-    model = load(blocks(outer, inner), series_min=2)
-    hierarchy = model.hierarchy
-    paths = [(row,) for row in np.flatnonzero(model.members.rows_in_stacks).tolist() if hierarchy.can_open(row)]
-    assert any(is_stack(hierarchy, row) for (row,) in paths)
-    assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
-
-
-@pytest.mark.parametrize("seed", part(range(40), 5))
-def test_lines_that_end_at_a_stack_inside_a_stack_are_the_same(seed: int) -> None:
-    model = load(unlike_blocks(Random(seed))[0], series_min=2)
-    paths = [(row,) for row in np.flatnonzero(model.members.rows_in_stacks).tolist() if model.hierarchy.can_open(row)]
-    assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 
 
 def renamed(level: Metagraph, row: int, names: dict[int, int]) -> list[Any]:

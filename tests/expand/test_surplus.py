@@ -192,17 +192,6 @@ def test_json_names_the_member_that_has_more_and_the_ops() -> None:
     assert said["shared"] is False
 
 
-def test_all_levels_in_one_pass_have_the_same_boxes() -> None:
-    one, other = (load(blocks(6), group="b_[0-5]") for _ in range(2))
-    other.members.bundle_all_levels()
-    for row in range(len(one.hierarchy)):
-        if one.hierarchy.can_open(row):
-            levels = [model.members.metagraph((row,)) for model in (one, other)]
-            assert levels[0].children == levels[1].children
-            assert set(levels[0].edges) == set(levels[1].edges)
-            assert set(levels[0].bridges) == set(levels[1].bridges)
-
-
 @cache
 def fixture(name: str) -> Model:
     return load(FIXTURES / name)

@@ -8,11 +8,6 @@ totals.py       every op and weight of a graph; calls by the cost of their funct
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.costs.totals import (
-    hierarchy_costs,
-    main_costs_by_name,
-    operation_costs_by_node,
-    weight_costs_by_node,
-)
+from graphviz_tb.annotate.costs.totals import CostSummer, hierarchy_costs, main_costs_by_name, weight_costs_by_node
 
-__all__ = ["hierarchy_costs", "main_costs_by_name", "operation_costs_by_node", "weight_costs_by_node"]
+__all__ = ["CostSummer", "hierarchy_costs", "main_costs_by_name", "weight_costs_by_node"]

@@ -254,11 +254,6 @@ def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
     return found
 
 
-def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
-    """Return the cost of the operations of each node, in node order, without its weights."""
-    return CostSummer(inference, batch).costs_of_nodes()
-
-
 def weight_costs_by_node(inference: Inference) -> dict[int, Cost]:
     """Return the cost of the weights of a graph, at the nodes where sums count them."""
     graph = inference.graph

@@ -1,10 +1,10 @@
-"""The fast readers of text protos as programs print them: line by line, and whole nodes at once."""
+"""The fast reader of text protos as programs print them, line by line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphviz_tb.formats.textproto.schema import (
     SCALAR_PATTERN,
@@ -99,7 +99,7 @@ class LineReader:
 
         Raises UnprintedLineError with that number at a line that is not printed.
         """
-        # Local variables: this loop runs for every line outside blocks.
+        # Local variables: this loop runs for every line.
         opened, parts, stack = self.opened, self.parts, self.stack
         memo, finished = opened.lines, 0
         for index, line in enumerate(lines):
@@ -189,68 +189,33 @@ class LineReader:
         self.document.note_skipped(code, what, 0)
 
 
-# The fastest reader: whole nodes, as TensorFlow prints them.
-#
-# The text is split at lines that open a node, and a node at lines that open an attribute. The text of an attribute
-# means the same in every node, so its bytes are cached: most attributes of a graph repeat. Everything between is read
-# line by line. Each split is checked, so text that only looks printed is never misread: a piece counts only if it
-# begins and ends inside the message that it was split from.
-
 # bytes: a small file at once, a large one without a copy of all of it
 FIRST_WINDOW_BYTES, WINDOW_BYTES = 1 << 14, 1 << 22
-MAX_MEMO_BLOCKS, MAX_MEMO_BLOCK_BYTES = 1 << 15, 1024  # number and bytes of cached blocks: together 32 MB
 
 
-class _NodeMarkers(NamedTuple):
-    """Markers of printed nodes at one depth: lines that open and close one, and the line that opens an attribute."""
-
-    opener: bytes
-    closer: bytes
-    attribute: bytes
-    line: bytes
-
-
-def _markers_at(depth: int, field: bytes) -> _NodeMarkers:
-    indent = b"\n" + b"  " * depth
-    line = indent[1:] + field + b" {"
-    return _NodeMarkers(b"\n" + line + b"\n", indent + b"}", indent + b"  attr {\n", line)
-
-
-def _graph_markers(depth: int) -> tuple[_NodeMarkers, ...]:
-    """Return the markers of nodes of a graph printed at a depth, and of nodes of its functions."""
-    return _markers_at(depth, b"node"), _markers_at(depth + 2, b"node_def")
-
-
-MARKERS_BY_MESSAGE = {
-    "GraphDef": _graph_markers(0),
-    "MetaGraphDef": _graph_markers(1),
-    "SavedModel": _graph_markers(2),
-    "RunMetadata": _graph_markers(1) + _graph_markers(2),  # of partitions, of functions
-}
-_PLAIN_STRING = rb'"([^"\\\n]*+)"'
-# name, op, inputs, device, in the order of their numbers, as printed; anything else is read line by line.
-_NODE_HEAD = re.compile(
-    rb" ++name: " + _PLAIN_STRING + rb"\n ++op: " + _PLAIN_STRING +
-    rb'((?:\n ++input: "[^"\\\n]*+")*+)' + rb"(?:\n ++device: " + _PLAIN_STRING + rb")?+"
-)  # fmt: skip
-
-
-def read_blocks(document: Document, position: int) -> int:
+def read_printed_fields(document: Document, position: int) -> int:
     """Read top-level fields from `position` on as far as they are printed.
 
     Returns the position of the first field that is not; the end of the data if there is none.
     """
-    blocks = _BlockReader(document, position)
-    try:
-        for start, text in _text_windows(document.source, position):
-            blocks.read_segment(text, start, 0)
-            blocks.flush_fields()
-    except UnprintedLineError:
-        blocks.flush_fields()
-        return min(blocks.done, document.source.size)
-    if not blocks.walk.at_base:
-        return blocks.done
-    document.add_field(blocks.walk.base)
+    walk = LineReader(document, OpeningLine(document.table, b"", b""))
+    done, is_printed = position, True
+    for start, text in _text_windows(document.source, position):
+        lines = text.split(b"\n")
+        try:
+            finished = walk.read_lines(lines)
+        except UnprintedLineError as other:
+            finished, is_printed = other.finished, False
+        if finished:
+            done = start + sum(map(len, lines[:finished])) + finished
+        document.add_field(walk.base[: walk.kept])
+        del walk.base[: walk.kept]
+        walk.kept = 0
+        if not is_printed:
+            break
+    if not is_printed or not walk.at_base:
+        return min(done, document.source.size)
+    document.add_field(walk.base)
     return document.source.size
 
 
@@ -261,109 +226,3 @@ def _text_windows(source: TextSource, position: int) -> Iterator[tuple[int, byte
         text = source.read_window(position, size)
         yield position, text
         position, size = position + len(text) + 1, min(size * 4, WINDOW_BYTES)
-
-
-class _BlockReader:
-    """Reads nodes whole if possible. Top-level fields before the byte `done` are finished."""
-
-    def __init__(self, document: Document, position: int) -> None:
-        self.document = document
-        self.walk = LineReader(document, OpeningLine(document.table, b"", b""))
-        self.done = position
-        self.levels = MARKERS_BY_MESSAGE.get(document.table.name, ())
-        self.known: dict[bytes, bytes] = {}  # text of an attribute, and of what follows it, to wire bytes
-
-    def flush_fields(self) -> None:
-        """Move finished fields from the line reader to the document."""
-        walk = self.walk
-        self.document.add_field(walk.base[: walk.kept])
-        del walk.base[: walk.kept]
-        walk.kept = 0
-
-    def read_segment(self, text: bytes, start: int, depth: int) -> None:
-        """Read whole lines that begin at byte `start`, splitting off nodes of this depth and deeper ones."""
-        if depth == len(self.levels):
-            self._read_lines(text, start)
-            return
-        level = self.levels[depth]
-        # The first piece precedes all nodes of this depth.
-        pieces = text.split(level.opener)
-        if pieces[0]:
-            self.read_segment(pieces[0], start, depth + 1)
-        start += len(pieces[0])
-        for piece in pieces[1:]:
-            self._read_node(level, piece, start, depth)
-            start += len(level.opener) + len(piece)
-
-    def _read_lines(self, text: bytes, start: int) -> None:
-        lines = text.split(b"\n")
-        try:
-            finished = self.walk.read_lines(lines)
-        except UnprintedLineError as other:
-            self._mark_done(lines, other.finished, start)
-            raise
-        self._mark_done(lines, finished, start)
-
-    def _mark_done(self, lines: list[bytes], count: int, start: int) -> None:
-        if count:
-            self.done = start + sum(map(len, lines[:count])) + count
-
-    def _read_node(self, level: _NodeMarkers, piece: bytes, start: int, depth: int) -> None:
-        """Read one node, whose opening line follows byte `start`, and the text after the node."""
-        walk = self.walk
-        opened = walk.opened.lines.get(level.line) or walk.parse_line(level.line, walk.opened)
-        body, closer, tail = piece.partition(level.closer)
-        # Not printed, or split inside a string or a longer node: reading by lines is correct then.
-        if opened.__class__ is not OpeningLine or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
-            self._read_lines(level.opener[1:] + piece, start + 1)
-            return
-        payload = self._encode_node(body, level, opened)
-        walk.parts += (opened.tag, _length_prefix(payload), payload)
-        end = start + len(level.opener) + len(body) + len(closer)
-        if walk.at_base:
-            walk.kept = len(walk.parts)
-            self.done = end + 1
-        # Between this node and the next: other fields, functions of the library.
-        if tail:
-            self.read_segment(tail[1:], end + 1, depth + 1)
-
-    def _encode_node(self, body: bytes, level: _NodeMarkers, opened: OpeningLine) -> bytes:
-        """Return the wire bytes inside a node."""
-        known = self.known
-        head, *attributes = body.split(level.attribute)
-        line = level.attribute[1:]
-        made = [known.get(text) or self._encode_attribute(text, line, opened) for text in attributes]
-        return self._encode_head(head, opened) + b"".join(made)
-
-    def _encode_attribute(self, text: bytes, line: bytes, opened: OpeningLine) -> bytes:
-        skips = self.document.skips
-        made = self._encode_lines(line + text, opened)
-        # skipped fields must be counted each time
-        if len(text) <= MAX_MEMO_BLOCK_BYTES and skips == self.document.skips:
-            if len(self.known) >= MAX_MEMO_BLOCKS:
-                self.known.clear()
-            self.known[text] = made
-        return made
-
-    def _encode_head(self, text: bytes, opened: OpeningLine) -> bytes:
-        """Return the wire bytes of name, op, inputs and device; a head with anything else is read by lines."""
-        match = _NODE_HEAD.fullmatch(text)
-        if match is None or not text.isascii():
-            return self._encode_lines(text, opened)
-        name, op, inputs, device = match.groups()
-        # Tags of NodeDef: name 1, op 2, input 3, device 4, each a length-delimited field.
-        made = [b"\n", _length_prefix(name), name, b"\x12", _length_prefix(op), op]
-        for word in inputs.split(b'"')[1::2]:
-            made += (b"\x1a", _length_prefix(word), word)
-        if device:
-            made += (b"\x22", _length_prefix(device), device)
-        return b"".join(made)
-
-    def _encode_lines(self, text: bytes, opened: OpeningLine) -> bytes:
-        """Return the wire bytes of lines. Raises `UnprintedLineError` unless they begin and end inside the same
-        node."""
-        walk = LineReader(self.document, opened)
-        walk.read_lines(text.split(b"\n"))
-        if not walk.at_base:
-            raise UnprintedLineError
-        return b"".join(walk.base)
