@@ -387,6 +387,8 @@ MAX_SEPARATE_CHANGES = Limit(2_000, "diff", "changes",
     "of unrelated graphs that are reported one by one", "put together, a notice")
 MAX_COMPARED_LETTERS = Limit(10_000_000_000, "diff", "letters",
     "of the names of causes times letters of consequences: two seconds", "not compared")
+MAX_STEPS_TO_KERNEL = Limit(8, "diff", "steps",
+    "from a convolution through reads, casts and new dimensions to its kernel", "not found")
 MAX_STEPS_TO_USER = Limit(8, "diff", "steps",
     "from a variable through reads, casts and identities to the op that uses it", "not found")
 MAX_COSTED_NODES = Limit(200_000, "diff", "nodes", "whose operations a diff counts: 40 µs a node", "not counted")

@@ -80,6 +80,7 @@ ONE_CHANGE = {
     "lite.dilation.tflite": "dilations [1, 1, 1, 1] → [1, 2, 2, 1]",
     "lite.filters.tflite": "filters 8 → 12",
     "lite.relu6.tflite": "activation Relu → Relu6 | and 2 other places",
+    "lite.tanh.tflite": "activation Relu → Tanh | and 2 other places",
     "lite.average_pool.tflite": "op MAX_POOL_2D → AVERAGE_POOL_2D",
     "lite.third_block.tflite": "block2_conv1_1",
     "lite.no_residual.tflite": "2 ADD",

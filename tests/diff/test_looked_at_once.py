@@ -11,9 +11,12 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import numbers
+from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
 from graphviz_tb.diff.match.numbered import _by_place
+from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.test_causes import graph
@@ -158,6 +161,41 @@ def test_what_a_layer_lends_is_not_all_listed_for_each_that_took_it(monkeypatch:
     (change,) = diff(*lent(300))
     assert change.detail["key"] == "weights"
     assert sum(edges) < 40 * 3 * 300
+
+
+def convolved(count: int, inputs: int, op: str) -> GraphColumns:
+    """Kernels of so many inputs, all read by one op, and convolutions that take it."""
+    made = graph("x A", f"h Identity {' '.join(f'k{at}' for at in range(count))}")
+    for at in range(count):
+        kernel = made.node.add(name=f"k{at}", op="VariableV2")
+        for size in (3, 3, inputs, 8):
+            kernel.attr["shape"].shape.dim.add(size=size)
+        kernel.attr["dtype"].type = 1
+        made.node.add(name=f"c{at}", op=op, input=["x", "h"])
+    function = made.library.function.add()
+    function.signature.name = "f"
+    function.node_def.add(name="c", op="Conv2D")
+    return side(made)
+
+
+def test_what_convolutions_read_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 200
+    old, new = convolved(count, 16, "Conv2D"), convolved(count, 4, "f")
+    ops = [
+        [node for node, name in enumerate(each.graph.name) if name[0] == "c" and len(name) > 1] for each in (old, new)
+    ]
+    edges = counted(monkeypatch, GraphColumns, "in_edges", len)
+    change = Change(
+        "changed",
+        "op",
+        "c",
+        "c",
+        1,
+        Setting("op", "Conv2D", "f"),
+        edits=NodeEdits(removed=tuple(ops[0]), added=tuple(ops[1])),
+    )
+    assert group_counts((Layers(old), Layers(new)), [change]) == (1, 4)
+    assert sum(edges) < 40 * 3 * count
 
 
 def test_the_nodes_of_a_layer_are_summed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,13 @@ MOMENTUM = ("m VarHandleOp", "m/Read ReadVariableOp m", "m/decay Const", "m/Mul 
             "m/Sum AddV2 m/Mul noisy", "m/Assign AssignVariableOp m m/Sum",
             "m/Now ReadVariableOp m ^m/Assign")  # fmt: skip
 AHEAD = ("ahead/Mul Mul m/decay m/Now", "ahead/Sum AddV2 ahead/Mul noisy")
+SQUARES = ("v VarHandleOp", "v/Read ReadVariableOp v", "v/decay Const", "v/Mul Mul v/decay v/Read",
+           "v/Square Square noisy", "v/Sum AddV2 v/Mul v/Square", "v/Assign AssignVariableOp v v/Sum",
+           "v/Now ReadVariableOp v ^v/Assign", "root Sqrt v/Now", "epsilon Const",
+           "deep AddV2 root epsilon")  # fmt: skip
+SCALED, ROOTED = ("divided RealDiv m/Now deep",), ("divided RealDiv noisy deep",)
+AGAIN = ("n VarHandleOp", "n/Read ReadVariableOp n", "n/Mul Mul m/decay n/Read", "n/Sum AddV2 n/Mul noisy",
+         "n/Assign AssignVariableOp n n/Sum")  # fmt: skip
 RATIO = ("Square Square w/Read", "Sum Sum Square", "Sqrt Sqrt Sum", "ratio Mul m/Now Sqrt")
 
 
@@ -51,6 +58,24 @@ def test_another_direction_of_the_update_is_said_in_its_word(
     assert len(changes) == 1
     assert word in changes.explain()
     assert "weight" not in changes.explain().replace("shapes of weights", "")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("old", "new", "more", "word"),
+    [
+        ("m/Now", "divided", SQUARES + SCALED, "adaptive learning rates (Adam)"),
+        ("noisy", "divided", SQUARES + ROOTED, "adaptive learning rates"),
+        ("noisy", "n/Sum", AGAIN, "momentum"),
+    ],
+)
+def test_an_update_from_averages_of_gradients_is_said_in_its_word(
+    old: str, new: str, more: tuple[str, ...], word: str, turned: bool
+) -> None:
+    pair = step(old), step(new, more)
+    (change,) = diff(*(pair[::-1] if turned else pair))
+    assert change.unit is not None
+    assert change.unit.training == word
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -160,6 +160,33 @@ def test_sizes_that_repeat_a_change_are_not_said_again() -> None:
     assert "with" not in change.detail
 
 
+def test_a_convolution_in_groups_is_said_so() -> None:
+    # x ─▶ m/conv ─▶ m/after: TensorFlow calls a function that holds the convolution in groups, on a CPU
+    def made(conv: str, taken: int) -> Any:
+        lines = ["x Placeholder", "m/conv/kernel Const", f"m/conv/{conv} x m/conv/kernel"]
+        whole = graph(*lines, f"m/after/Tanh Tanh {lines[-1].split()[0]}", "m/last/Softmax Softmax m/after/Tanh")
+        tensor = whole.node[1].attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = 1
+        tensor.float_val.append(0.5)
+        for size in (3, 3, taken, 8):
+            tensor.tensor_shape.dim.add(size=size)
+        return whole
+
+    old, new = made("Conv2D Conv2D", 8), made("call PartitionedCall", 2)
+    new.node[2].attr["f"].func.name = "conv_xla"
+    function = new.library.function.add()
+    function.signature.name = "conv_xla"
+    for name in ("inputs", "kernel"):
+        function.signature.input_arg.add(name=name, type=1)
+    function.signature.output_arg.add(name="given", type=1)
+    function.node_def.add(name="Conv2D", op="Conv2D", input=["inputs", "kernel"])
+    function.ret["given"] = "Conv2D:output:0"
+    for one, two, counts in ((old, new, (1, 4)), (new, old, (4, 1))):
+        (change,) = diff(one, two)
+        assert (change.name, change.detail) == ("m/conv", {"key": "groups", "old": counts[0], "new": counts[1]})
+
+
 def test_a_rate_is_said_at_the_layer() -> None:
     # m/drop: random numbers above the rate, what is left times 1 / (1 − rate)
     def made(rate: float) -> Any:

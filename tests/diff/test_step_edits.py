@@ -10,6 +10,7 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.proto import GraphDef
+from tests.diff.test_causes import graph as graph_of_lines
 from tests.effort import part
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures/step_edits"
@@ -109,3 +110,54 @@ def test_gradients_share_no_weights_with_their_layer(own_scale: bool) -> None:
     text = diff(normalization(own_scale), normalization(not own_scale)).explain()
     assert "shared" not in text
     assert "net/norm/scale" in text
+
+
+def scaled_step(scaled: bool, act: str = "Relu") -> GraphDef:
+    """x ─▶ two layers ─▶ a loss ─▶ gradients ─▶ updates; where the loss is scaled these are in a branch, which a call
+    takes if all gradients are finite. `Const` is of a metric, or of the first test whether they are."""
+    lines = ["x Placeholder", "y Placeholder", "rate Const", *(f"{name}/handle Placeholder" for name in ("w", "v"))]
+    lines += [f"{name}/Read ReadVariableOp {name}/handle" for name in "wv"]
+    lines += ["m/a/MatMul MatMul x w/Read", f"m/a/act {act} m/a/MatMul", "m/b/MatMul MatMul m/a/act v/Read",
+              "loss/Sub Sub m/b/MatMul y", "loss/Mean Mean loss/Sub"]  # fmt: skip
+    end = "Mul" if scaled else "loss/Mean"
+    lines += ["scale/handle Placeholder", "Mul/Read ReadVariableOp scale/handle", "Mul Mul loss/Mean Mul/Read"] * scaled
+    lines += [f"gradient_tape/v MatMul m/a/act {end}", "gradient_tape/w MatMul x gradient_tape/v"]
+    if scaled:
+        lines += [f"IsFinite_{name} IsFinite gradient_tape/{name}" for name in "wv"]
+        lines += ["Const_1=1 Const", "Const=1 Const", "All All IsFinite_w Const", "All_1 All IsFinite_v Const_1",
+                  "And LogicalAnd All All_1",
+                  "cond If And scale/handle w/handle v/handle gradient_tape/w gradient_tape/v"]  # fmt: skip
+    else:
+        lines += ["Const=0 Const", "Cast Cast Const", "metric Identity Cast"]
+        lines += [f"adam/mul_{name} Mul gradient_tape/{name} rate" for name in "wv"]
+        lines += [f"adam/AssignSub_{name} AssignSubVariableOp {name}/handle adam/mul_{name}" for name in "wv"]
+    made = graph_of_lines(*lines)
+    for node in made.node:
+        if node.name.endswith("/handle"):
+            node.attr["dtype"].type = 20
+        if node.op == "ReadVariableOp":
+            node.attr["dtype"].type = 1
+            shape = node.attr["_output_shapes"].list.shape.add()
+            for _ in range(0 if node.name == "Mul/Read" else 2):
+                shape.dim.add(size=4)
+    if scaled:
+        made.node[-1].attr["then_branch"].func.name = made.node[-1].attr["else_branch"].func.name = "update"
+        body = made.library.function.add()
+        body.signature.name = "update"
+        for name in ("scale", "w", "v", "dw", "dv"):
+            body.signature.input_arg.add(name=name, type=1 if name[0] == "d" else 20)
+        for name in "wv":
+            body.node_def.add(name=f"adam/mul_{name}", op="Mul", input=[f"d{name}", f"d{name}"])
+            body.node_def.add(
+                name=f"adam/AssignSub_{name}", op="AssignSubVariableOp", input=[name, f"adam/mul_{name}:z:0"]
+            )
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_scaled_loss_is_one_change(turned: bool) -> None:
+    def told(old: GraphDef, new: GraphDef) -> list[str]:
+        return sorted(str(change.detail.get("key")) for change in (diff(new, old) if turned else diff(old, new)))
+
+    assert told(scaled_step(False), scaled_step(True)) == ["loss scaling"]
+    assert told(scaled_step(False), scaled_step(True, "Elu")) == ["loss scaling", "op"]

@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING, Layers
+from graphviz_tb.diff.columns.layers import DENSE_CONVOLUTIONS, QUIET_OPS, SHAPE_PLUMBING, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import plain_value
 from graphviz_tb.diff.traced import WIDTH_OPS
 from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_layer, known_sizes
+from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import LayerExpression
 from graphviz_tb.model.columns import exists
@@ -155,6 +156,56 @@ def parse_traced_list(value: Any) -> list[Any] | None:
         return None
     parts = [part.strip() for part in value[1:-1].split(",")]
     return [int(part) if part.lstrip("-").isdecimal() else part for part in parts]
+
+
+def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
+    """Return the old and the new number of groups of a convolution; None if no call was replaced.
+
+    On a CPU, Keras writes a grouped convolution as a call of a function. Its kernel is …×in×out, where `in` is the
+    number of input channels of one group.
+    """
+    removed = [node for change in changes for node in change.edits.removed]
+    added = [node for change in changes for node in change.edits.added]
+    inputs = input_sizes(layers[0], removed), input_sizes(layers[1], added)
+    if len(inputs[0]) != 1 or len(inputs[1]) != 1:
+        return None
+    (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
+    # Groups divide the input channels evenly, and exactly one side has a call.
+    if called_before == called_now or max(old, new) % min(old, new):
+        return None
+    if called_now:
+        return (1, old // new) if new < old else None
+    return (new // old, 1) if old < new else None
+
+
+def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
+    """Return the numbers of input channels of kernels, and whether the convolution is in a called function. For several
+    kernels of an op, only the least and the greatest number."""
+    graph, sizes = layers.side.graph, set()
+    for node in nodes:
+        called = any(
+            layers.holds_convolution[function] for _, function in layers.side.functions_called_by_node.get(node, ())
+        )
+        if called or graph.op_types[graph.op[node]] in DENSE_CONVOLUTIONS:
+            sizes |= {(size, called) for size in _kernel_inputs(layers, node, MAX_STEPS_TO_KERNEL)}
+    return sizes
+
+
+def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
+    """Return the least and the greatest number of input channels of the weights with three or more dimensions, up to
+    `steps` steps before an op. Cached per op: thousands of ops may read the same node."""
+    known = layers.kernels.get((node, steps))
+    if known is None:
+        side, found = layers.side, set()
+        for source in dict.fromkeys(side.sources(node)):
+            shape = _weight_shape(side, source) or ()
+            # The last two dimensions of a kernel are the input and output channels.
+            if len(shape) >= 3 and shape[-2]:
+                found.add(shape[-2])
+            if steps > 1 and side.op_type(source) in SHAPE_PLUMBING:
+                found.update(_kernel_inputs(layers, source, steps - 1))
+        known = layers.kernels[node, steps] = (min(found), max(found)) if len(found) > 1 else tuple(found)
+    return known
 
 
 def _weight_shape(side: GraphColumns, node: int) -> Shape:

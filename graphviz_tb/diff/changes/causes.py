@@ -21,6 +21,7 @@ from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
 from graphviz_tb.diff.changes.compose import (
     GATE_COUNTS,
+    activation_change,
     attach_consequences,
     bias_change,
     compose_change,
@@ -95,15 +96,17 @@ def explain_changes(m: Matching, changes: Sequence[tuple[Change, bool]], witness
     # The layers in which the model changed: differences derived from them follow.
     changed_layers = frozenset(layer for item in items if item.forward for layer in item.layers)
     graph_changes, items = _split_whole_changes(m, items)
+    scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
+    items = [item for item in items if item.change not in scaling]
     exchanged = _layers_of_other_class(m, items)
     outer_changes, outer_followers, items = _explain_training(m, items, witnesses, exchanged)
+    outer_followers += scaling
     training = witnesses.training_edits if outer_followers or outer_changes or m.b.graph.is_exported else ()
     training = (*training, *changes_beside_optimizer(training, witnesses.parts)) if training else ()
     model_edits, followers = _edits_of_model(m, items, exchanged)
     causes, others = _name_causes(m, model_edits, others)
-    outputs = [change for change in others if change.ports]
-    others = without_objects(others, outputs)
-    causes += [*graph_changes, *outputs, *training, *outer_changes]
+    causes, others = _attach_outputs(m, causes, others, graph_changes)
+    causes += [*training, *outer_changes]
     causes, followers, outer_followers = _with_a_cause(m, causes, followers, outer_followers, witnesses)
     # Names that TensorFlow chose inside changed layers are consequences, if there is a cause.
     if causes:
@@ -120,7 +123,7 @@ def _explain_training(
     """Return the edits outside of the model, each named by the part of the training that it concerns; the differences
     there that follow; and all items, with those marked as the model's that belong to an addition or removal there."""
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
-    groups, attached = _split_from_model(m, groups, following, witnesses)
+    groups, attached = _split_from_model(m, groups, items, following, witnesses)
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
     apart = (compose_change(m, [item.change for item in group]) for group in groups)
@@ -168,6 +171,32 @@ def _split_whole_changes(m: Matching, items: list[Item]) -> tuple[list[Change], 
         items = [item for item in items if id(item.change) not in taken]
         whole += made
     return whole, items
+
+
+def _attach_outputs(
+    m: Matching, causes: Sequence[Change], others: Sequence[Change], whole: Sequence[Change]
+) -> tuple[list[Change], list[Change]]:
+    """Attach added and removed outputs, among `others`, to the change of the layer that makes them, whose severity
+    becomes "signature". Return all causes, with those of the `whole` graph and the remaining outputs, and the other
+    changes."""
+    cause_by_node = {
+        name: number
+        for number, cause in enumerate(causes)
+        for side, nodes in ((m.b, cause.edits.added), (m.a, cause.edits.removed))
+        for name in (side.graph.name[node] for node in nodes)
+    }
+    with_outputs, remaining = list(causes), []
+    outputs = [change for change in others if change.ports]
+    for change in outputs:
+        # Only added and removed outputs: others have a name on both sides.
+        names = [port.old or port.new or "" for port in change.ports if None in (port.old, port.new)]
+        number = cause_by_node.get(names[0], -1) if names else -1
+        if number < 0 or len(names) < len(change.ports) or not cause_by_node.keys() >= set(names):
+            remaining.append(change)
+            continue
+        behind = sort_by_severity([*with_outputs[number].consequences, change])
+        with_outputs[number] = replace(with_outputs[number], severity=change.severity, consequences=behind)
+    return [*with_outputs, *whole, *remaining], without_objects(others, outputs)
 
 
 def _edits_outside_model(
@@ -268,6 +297,7 @@ def _writes_only(change: Change, witnesses: Witnesses, kind: int) -> bool:
 def _split_from_model(
     m: Matching,
     groups: Sequence[list[Item]],
+    items: Sequence[Item],
     following: Sequence[Item],
     witnesses: Witnesses,
 ) -> tuple[list[list[Item]], set[int]]:
@@ -275,8 +305,23 @@ def _split_from_model(
     addition or removal there."""
     training_edits: list[list[Item]] = []
     model_ids: set[int] = set()
+    inputs_by_kind = (
+        {pair for item in items if item.forward and item.change.kind == kind for pair in item.change.edits.inputs}
+        for kind in ("added", "removed")
+    )
+    rewired = dict(zip(("added", "removed"), inputs_by_kind, strict=True))
     for group in groups:
         kinds = {item.change.kind for item in group}
+        # Kinds of the model's additions and removals that rewire the same ops.
+        rewiring_kinds = {
+            kind
+            for kind in rewired
+            for item in group
+            if item.change.kind == "rewired" and not rewired[kind].isdisjoint(item.change.edits.inputs)
+        }
+        if len(rewiring_kinds) == 1 and kinds <= {*rewiring_kinds, "rewired"}:
+            model_ids.update(map(id, group))
+            continue
         if kinds not in ({"added"}, {"removed"}):
             training_edits.append(group)
             continue
@@ -397,7 +442,7 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     changes = [item.change for item in group]
     # Weights of recurrent layers have sizes for all gates: these follow from the class of the layer.
     has_gates = all(op_name(op).upper() in GATE_COUNTS for item in units for op in op_types_of(item.change))
-    is_one_change = dilation_change(m, changes) or counts_weights(m, settings, units)
+    is_one_change = dilation_change(m, changes) or activation_change(m, changes) or counts_weights(m, settings, units)
     if not (is_one_way or in_place) or not settings or is_one_change or (in_place and has_gates):
         return [group]
     # An op of another type belongs to the ops added or removed next to it: one replacement.

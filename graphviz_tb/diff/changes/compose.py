@@ -14,7 +14,8 @@ import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import differences
-from graphviz_tb.diff.changes.called import CONVOLUTION
+from graphviz_tb.diff.changes.called import CONVOLUTION, group_counts
+from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.places import (
     change_wording,
@@ -33,7 +34,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import reachable_mask
-from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
+from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.limits import MAX_COMPARED_LETTERS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Unit
@@ -52,8 +53,10 @@ from graphviz_tb.ops.roles import (
     VARIABLE_READ_OPS,
     is_elementwise,
 )
+from graphviz_tb.ops.table import equal_op, plain_op_name
 from graphviz_tb.options import DiffOptions
 
+ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_ACTIVATIONS.values())}
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
@@ -105,6 +108,8 @@ def compose_change(m: Matching, changes: Sequence[Change]) -> Change:
         return _exchange_change(m, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
+    if activation := activation_change(m, ordered):
+        return activation
     # One op was replaced, with further additions or removals.
     has_units = any(change.edits.added or change.edits.removed for change in ordered)
     if has_units and (any(change.edits.ops for change in ordered) or _is_other_convolution(m.layers, ordered)):
@@ -168,6 +173,7 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
     if words[0] == words[1]:
         words = _main_op_types(m.layers[0], old_nodes), _main_op_types(m.layers[1], new_nodes)
     beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
+    counts = group_counts(m.layers, changes)
     old, new = _main_layer(m.layers[0], old_nodes), _main_layer(m.layers[1], new_nodes)
     # The new layer may be a scope in the partner of the old one.
     if exists(new) and exists(old) and 0 < m.layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
@@ -184,10 +190,12 @@ def _exchange_change(m: Matching, changes: list[Change], severity: Severity) -> 
         paddings = [change for change in changes if change.key == "padding"]
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(classes or words), beside=beside, weights=weights)
+    content = Setting("groups", *counts) if counts else content
     content = _with_other_settings(m, (old_nodes, new_nodes), content)
     names, ops = (m.layers[0].name(old), m.layers[1].name(new)), len(old_nodes) + len(new_nodes)
+    final: Severity = "attribute" if counts else severity
     edits = edits_of_changes(without_objects(changes, paddings))
-    return Change("changed", severity, *names, ops, content, edits=edits, consequences=tuple(paddings))
+    return Change("changed", final, *names, ops, content, edits=edits, consequences=tuple(paddings))
 
 
 def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
@@ -354,6 +362,25 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
                 content = Setting("dilation", old, new, attributes=("padding",) if padded else ())
                 return replace(convolution, content=content, edits=NodeEdits(), ops=0)
     return None
+
+
+def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
+    """Return the change of an op whose activation became a separate op behind it, or the reverse; None for other
+    changes."""
+    fusions = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
+    units = [change for change in changes if change.kind in ("added", "removed")]
+    if not len(fusions) == len(units) == 1 or len(changes) > 2:
+        return None
+    (change,), (unit,) = fusions, units
+    is_new, nodes = unit.kind == "added", unit.edits.added or unit.edits.removed
+    side, owners = (m.a, m.b)[is_new], {pair[is_new] for pair in change.edits.attributes}
+    if len(nodes) != 1 or not owners.issuperset(side.data_sources(nodes[0])):
+        return None
+    setting, word = change.setting, ACTIVATION_WORDS.get(plain_op_name(equal_op(side.op_type(nodes[0]))))
+    if word is None or setting is None or (setting.new if is_new else setting.old) is not None:
+        return None
+    content = replace(setting, new=word) if is_new else replace(setting, old=word)
+    return replace(change, content=content, ops=change.ops + unit.ops, edits=edits_of_changes([change, unit]))
 
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:

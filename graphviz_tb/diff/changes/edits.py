@@ -215,6 +215,7 @@ def _rewired_layers(m: Matching, change: Change) -> Iterable[LayerKey]:
             yield "new", m.layers[1].layer_of_node(node)
 
 
+FUSED_ACTIVATION = "activation"  # the attribute of an op that applies an activation to its result
 GATE_INPUTS = 2  # operands of a product
 
 
@@ -231,6 +232,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         pairs_by_handover(m, items),
         _pairs_by_gate(m, items),
         _pairs_by_loss(m, items),
+        _pairs_by_activation(m, items),
     )
     of_exchange = {number for number, item in enumerate(items) if item.layers and item.layers <= exchanged}
     other_units = {
@@ -455,6 +457,22 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
                 source = int(partner[other.graph.source[lost]]) if exists(lost) and not exists(kept) else -1
                 if source in fed:
                     yield fed[source], number
+
+
+def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Pair an op whose fused activation changed with the op behind it that was added or removed."""
+    for new, side in enumerate((m.a, m.b)):
+        fused = {
+            pair[new]: number
+            for number, item in enumerate(items)
+            if item.change.key == FUSED_ACTIVATION
+            for pair in item.change.edits.attributes
+        }
+        for number, item in enumerate(items) if fused else ():
+            nodes = item.change.edits.unmatched_nodes(bool(new))
+            for source in side.data_sources(nodes[0]) if len(nodes) == 1 else ():
+                if source in fused:
+                    yield fused[source], number
 
 
 def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:

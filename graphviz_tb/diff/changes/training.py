@@ -11,7 +11,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
+from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, base_name, tensor_numbers, word_hash
@@ -39,23 +39,24 @@ from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 INTEGER_DTYPES = (3, 9, 22, 23)  # TensorFlow's numbers of int32, int64, uint32, uint64
+FINITE_OPS = frozenset({"IsFinite"})
 CLEARING_OPS = CONSTANT_OPS | FILL_OPS
 ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
-FINITE_OP = "IsFinite"  # a step that tests its gradients skips updates, and adds up none
 ACCUMULATION = "accumulation of gradients"
-OPTIMIZER_KEYS = frozenset({"optimizer", ACCUMULATION})  # changes that replace the ops of an optimizer
+OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # of an optimizer that skips some steps
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the names of the optimizers, the one with the most updates first, the variables of the
-    model that they update, the updating ops, whether gradients of several steps are added up, and whether the file
-    states which variables are trainable instead of training them."""
+    model that they update, the updating ops, the ops that scale the loss, whether gradients of several steps are added
+    up, and whether the file states which variables are trainable instead of training them."""
 
     optimizers: tuple[str, ...]
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
+    scaling: frozenset[int] = frozenset()
     accumulates: bool = False
     is_stated: bool = False
 
@@ -106,7 +107,7 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
     """Return the training of a side whose updates are in a function: gradients, or sums of them, are inputs of its
     call.
 
-    Such a branch skips steps with infinite gradients, or adds up the gradients of several steps.
+    Such a branch skips steps with infinite gradients if losses are scaled, or adds up the gradients of several steps.
     """
     graph = side.graph
     from_gradient = graph.meaning.flow().gradient[graph.source] & ~graph.control
@@ -127,11 +128,38 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         scope_of_updates = shared_scope([graph.name[update] for update in updates.tolist()])
         scope = scope_of_updates.rpartition("/")[0] if scope_of_updates == graph.name[node] else scope_of_updates
         if word := base_name(last_segment(scope)):
+            scaling = _loss_scaling(side, node)
             # To accumulate gradients, each branch writes a variable for each gradient.
-            accumulates |= FINITE_OP not in graph.op_types and bool(min(map(len, writes)) >= gradient_inputs[node])
-            word = word if accumulates else f"{word} {IN_BRANCH}"
-            return TrainedVariables((word,), frozenset(), (node,), accumulates)
+            accumulates |= not scaling and bool(min(map(len, writes)) >= gradient_inputs[node])
+            word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
+            return TrainedVariables((word,), frozenset(), (node,), scaling, accumulates)
     return TrainedVariables((), frozenset())
+
+
+def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
+    """Return the ops that multiply a loss by a variable of a call, if the call first tests whether gradients are
+    finite; else none."""
+    graph, call_inputs = side.graph, side.data_sources(call)
+    data, gradient = ~graph.control, graph.meaning.flow().gradient
+    tests = graph.nodes_of_types(FINITE_OPS.__contains__)
+    tests[graph.target[data & ~gradient[graph.source]]] = False
+    if not call_inputs or not reachable_mask(tests, graph.source[data], graph.target[data])[call_inputs[0]]:
+        return frozenset()
+    found: set[int] = set()
+    for read in (user for handle in call_inputs for user in side.data_users(handle)):
+        users = side.data_users(read)
+        is_read = side.op_type(read) in VARIABLE_READ_OPS
+        # The scaled loss has only gradients as users.
+        scalings = [user for user in users if not gradient[user]]
+        scaled_users = (end for user in scalings for end in side.data_users(user))
+        if (
+            is_read
+            and scalings
+            and all(side.op_type(user) in MULTIPLY_OPS for user in users)
+            and all(gradient[end] for end in scaled_users)
+        ):
+            found |= {read, *users, *side.data_sources(read)}
+    return frozenset(found)
 
 
 def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
@@ -142,7 +170,7 @@ def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
 
 
 def training_changes(m: Matching) -> list[Change]:
-    """Return the changes of the optimizer, of accumulation, and of the trained variables."""
+    """Return the changes of the optimizer, of loss scaling and accumulation, and of the trained variables."""
     old, new = training_of(m.layers[0]), training_of(m.layers[1])
     changes = []
     pairs = (old.optimizers, new.optimizers), (new.optimizers, old.optimizers)
@@ -153,9 +181,11 @@ def training_changes(m: Matching) -> list[Change]:
         names = [optimizer.removesuffix(f" {IN_BRANCH}") for optimizer, *_ in words]
         content = Setting("optimizer", ", ".join(sorted(words[0])), ", ".join(sorted(words[1])))
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
-    if old.optimizer and new.optimizer and old.accumulates != new.accumulates:
-        content = Setting(ACCUMULATION, old.accumulates, new.accumulates)
-        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
+    steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
+    for key, before, after in steps:
+        if old.optimizer and new.optimizer and before != after:
+            content = Setting(key, before, after)
+            changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained) and not (old.is_stated and new.is_stated):
         return changes
     # A variable without gradient because nothing uses its result is not frozen.
@@ -308,7 +338,8 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY = "optimizer", "learning rate", "weight d
 AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
-NESTEROV, TRUST_RATIO = "Nesterov momentum", "trust ratio"
+MOMENTUM, NESTEROV, TRUST_RATIO = "momentum", "Nesterov momentum", "trust ratio"
+ADAPTIVE_RATES, OF_ADAM = "adaptive learning rates", " (Adam)"
 RATE_INPUT = "learning_rate"
 ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
 NORM_OPS = ROOT_OPS | {"L2Loss"}
@@ -379,9 +410,7 @@ class TrainingParts:
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY
         if self.behind[before_updates].any():
             clips = {self._clips[node] for node in before_updates if node in self._clips}
-            if clips:
-                return f"{CLIPPING} {_widest_clip(clips)}"
-            return NESTEROV if self._look_ahead[list(nodes)].any() else ""
+            return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(list(nodes))
         if self._feed_rate(before_updates):
             return LEARNING_RATE
         return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
@@ -412,15 +441,33 @@ class TrainingParts:
                 found[node] = BY_GLOBAL_NORM if gradients > 1 else f"by {word}"
         return found
 
+    def _direction_of(self, nodes: list[int]) -> str:
+        """Return how ops make the direction of an update from averages of gradients; "" if they do not."""
+        momenta = self._averages - self._squares
+        if self._roots[nodes].any():
+            return f"{ADAPTIVE_RATES}{OF_ADAM if momenta else ''}"
+        if self._look_ahead[nodes].any():
+            return NESTEROV
+        scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
+        return MOMENTUM if scales and self._written_by(nodes) & momenta else ""
+
     @cached_property
     def _averages(self) -> set[int]:
         """Variables other than weights that store values of gradients, and that updates depend on."""
-        graph = self.side.graph
-        writes = graph.meaning.writes
+        writes = self.side.graph.meaning.writes
         written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
-        edges = ~graph.control & (self.updates | (self.bodies.outside & ~writes))[graph.target]
-        before = reachable_mask(self.updates, graph.target[edges], graph.source[edges])
-        return written & set(graph.meaning.origin[before].tolist())
+        return written & self._variables_before(self.updates, self.bodies.outside & ~writes)
+
+    @cached_property
+    def _squares(self) -> set[int]:
+        """Averages of which a root is taken."""
+        return self._averages & self._variables_before(self._roots, self._linear)
+
+    def _variables_before(self, ends: Bools, through: Bools) -> set[int]:
+        """Return the variables whose values lead to `ends`, directly or through some nodes."""
+        graph = self.side.graph
+        edges = ~graph.control & (ends | through)[graph.target]
+        return set(graph.meaning.origin[reachable_mask(ends, graph.target[edges], graph.source[edges])].tolist())
 
     @cached_property
     def _linear(self) -> Bools:
@@ -434,15 +481,24 @@ class TrainingParts:
         reads, into = np.isin(graph.meaning.origin, list(self._averages)), ~graph.control & self._linear[graph.target]
         return reachable_mask(reads, graph.source[into], graph.target[into])
 
+    def _users_of(self, nodes: Bools) -> Bools:
+        graph = self.side.graph
+        users = np.zeros(len(graph), bool)
+        users[graph.target[~graph.control & nodes[graph.source]]] = True
+        return users
+
+    @cached_property
+    def _roots(self) -> Bools:
+        """Roots of averages before an update, which is divided by them."""
+        roots = self.before & self.side.graph.nodes_of_types(ROOT_OPS.__contains__)
+        return roots & self._users_of(self._linear_in_averages)
+
     @cached_property
     def _look_ahead(self) -> Bools:
         """Sums of a stored momentum and a gradient that go into weights, but are not stored: they look ahead."""
         graph = self.side.graph
         sums = graph.nodes_of_types(SUM_OPS.__contains__) & self._linear_in_averages & self.behind
-        users = np.zeros(len(graph), bool)
-        of_gradient = (self.behind | self.bodies.gradient) & ~self._linear_in_averages
-        users[graph.target[~graph.control & of_gradient[graph.source]]] = True
-        sums &= users
+        sums &= self._users_of((self.behind | self.bodies.gradient) & ~self._linear_in_averages)
         writes = graph.meaning.writes
         edges = ~graph.control & self._linear[graph.source] & (self._linear | writes)[graph.target]
         given, kept = (

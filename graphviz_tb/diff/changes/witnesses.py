@@ -32,7 +32,7 @@ from graphviz_tb.diff.changes.training import (
     training_of,
 )
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
-from graphviz_tb.diff.columns.labels import is_saver
+from graphviz_tb.diff.columns.labels import LOSS_SCALING, is_saver
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
@@ -151,6 +151,14 @@ class Witnesses:
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
+
+    def only_scales_loss(self, change: Change) -> bool:
+        """Return whether a change only adds or removes the scaling of a loss, which is a change of the training."""
+        if not any(each.key == LOSS_SCALING for each in self.training_edits):
+            return False
+        parts = [training_of(layers).scaling for layers in self.layers]
+        nodes = [change.edits.removed, change.edits.added]
+        return any(nodes) and all(scaling.issuperset(edited) for scaling, edited in zip(parts, nodes, strict=True))
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:

@@ -26,6 +26,8 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CAST_OPS,
     CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
     GROUP_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
@@ -56,6 +58,7 @@ SHAPE_PLUMBING = VALUE_PLUMBING | UNIT_AXES_OPS | REARRANGE_OPS
 QUIET_OPS = VALUE_PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
 ATTENTION_CLASS = "MultiHeadAttention"
 PROJECTION_NAMES = frozenset({"query", "key", "value"})  # layers inside a MultiHeadAttention of Keras
+DENSE_CONVOLUTIONS = CONVOLUTION_OPS - DEPTHWISE_OPS
 
 
 class Layers:
@@ -63,6 +66,7 @@ class Layers:
 
     def __init__(self, side: GraphColumns) -> None:
         self.side = side
+        self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # a cache of input channels, by op and steps
         self._using: dict[int, int | None] = {}
         self._layer: dict[int, int] = {}
         self._classes: dict[int, str] = {}
@@ -171,6 +175,14 @@ class Layers:
         for row, name in enumerate(self.side.scopes.name):
             rows.setdefault(name, []).append(row)
         return rows
+
+    @cached_property
+    def holds_convolution(self) -> Bools:
+        """Return which functions contain exactly one convolution."""
+        side = self.side
+        blocks = side.block[side.graph.nodes_of_types(DENSE_CONVOLUTIONS.__contains__)]
+        holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
+        return holds
 
     def layer_of_node(self, node: int) -> int:
         """Return the layer of a node; a weight belongs to the layer of its user."""
