@@ -17,6 +17,7 @@ constants          by the op that uses them
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -146,7 +147,8 @@ def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pai
 # old: add = x + a, add_1 = add + b       new: add = a + b. The old `add_1` is the new `add`.
 
 MAX_ROUNDS = 16  # an exchange leaves another op without partner, which the next round tries
-MAX_ALIKE_OPS = 64  # larger groups are left as they are
+MAX_ALIKE_OPS = 1024  # larger groups are left as they are
+MAX_ALIKE_USERS = 16  # a node with more users does not tell which of them is which
 Kind = tuple[int, int, str]  # the scope, the label and the name without its number
 
 
@@ -171,8 +173,8 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
         for unmatched in members if len(members) <= MAX_ALIKE_OPS else ():
             best = max(
                 ((_score(m, unmatched, other, is_old) - _score(m, matched, other, is_old), -matched, other)
-                 for matched in _matched_of_kind(side, kind, partner)
-                 if (other := int(partner[matched])) not in taken),
+                 for other, matched in _sharing_wires(m, unmatched, is_old)
+                 if other not in taken and _kind(side, matched) == kind),
                 default=None,
             )  # fmt: skip
             if best is not None and best[0] > 0:
@@ -183,14 +185,26 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
 
 
 def _kind(side: GraphColumns, node: int) -> Kind:
-    return int(side.scopes.of_node[node]), int(side.node_label[node]), base_name(side.scopes.node_leaf[node])
+    name = base_name(side.scopes.node_leaf[node]).lower()  # TensorFlow calls a sum `Add` or `add`
+    return int(side.scopes.of_node[node]), int(side.node_label[node]), name
 
 
-def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
-    """Return the matched nodes of a kind; none if there are more than `MAX_ALIKE_OPS`."""
-    nodes = side.scopes.own_nodes(kind[0])
-    matched = nodes[exists(partner[nodes]) & (side.node_label[nodes] == np.uint64(kind[1]))].tolist()
-    return [node for node in matched if _kind(side, node) == kind] if len(matched) <= MAX_ALIKE_OPS else []
+def _sharing_wires(m: Matching, node: int, is_old: bool) -> Iterator[tuple[int, int]]:
+    """Yield the matched nodes of the other graph that share an input or a user with a node, with their partners."""
+    side, there, partner, back = (m.a, m.b, m.to_b, m.to_a) if is_old else (m.b, m.a, m.to_a, m.to_b)
+    graph = there.graph
+    ends = [(partner[source], slot, there.out_edges, graph.target) for slot, source in side.data_inputs(node)]
+    ends += [
+        (partner[side.graph.target[edge]], side.graph.slot[edge], there.in_edges, graph.source)
+        for edge in side.out_edges(node).tolist()
+        if not side.graph.control[edge]
+    ]
+    for end, slot, edges_of, column in ends:
+        edges = edges_of(end) if exists(end) else ()
+        for edge in edges if len(edges) <= MAX_ALIKE_USERS else ():
+            other = int(column[edge])
+            if graph.slot[edge] == slot and exists(back[other]):
+                yield other, int(back[other])
 
 
 def _score(m: Matching, mine: int, other: int, is_old: bool) -> int:
