@@ -27,8 +27,9 @@ AGAIN = ("n VarHandleOp", "n/Read ReadVariableOp n", "n/Mul Mul m/decay n/Read",
          "n/Assign AssignVariableOp n n/Sum")  # fmt: skip
 LARGEST = ("hat VarHandleOp", "hat/Read ReadVariableOp hat", "hat/Max Maximum hat/Read v/Now",
            "hat/Assign AssignVariableOp hat hat/Max", "hat/Now ReadVariableOp hat ^hat/Assign")  # fmt: skip
-CENTERED = ("mean VarHandleOp", "mean/Read ReadVariableOp mean", "mean/decay Const", "mean/Mul Mul mean/decay mean/Read",
-            "mean/rest Const", "mean/Rest Mul mean/rest noisy", "mean/Sum AddV2 mean/Mul mean/Rest",
+CENTERED = ("mean VarHandleOp", "mean/Read ReadVariableOp mean", "mean/decay Const",
+            "mean/Mul Mul mean/decay mean/Read", "mean/rest Const",
+            "mean/Rest Mul mean/rest noisy", "mean/Sum AddV2 mean/Mul mean/Rest",
             "mean/Assign AssignVariableOp mean mean/Sum", "mean/Now ReadVariableOp mean ^mean/Assign",
             "center Square mean/Now", "around Sub v/Now center")  # fmt: skip
 RATIO = ("Square Square w/Read", "Sum Sum Square", "Sqrt Sqrt Sum", "ratio Mul m/Now Sqrt")

@@ -41,7 +41,7 @@ RATE_INPUT = "learning_rate"
 ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
 NORM_OPS = ROOT_OPS | {"L2Loss"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
-SQUARE_OPS = frozenset({"Square"})
+SQUARE_OPS = MULTIPLY_OPS | {"Square"}
 SUM_OPS = ADD_OPS | {"Sub"}
 LINEAR_OPS = SUM_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Neg"}
 

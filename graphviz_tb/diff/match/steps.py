@@ -43,7 +43,7 @@ from graphviz_tb.diff.match.numbered import (
     share_classes,
 )
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import natural_name_key
 
