@@ -318,7 +318,7 @@ def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]
 
 def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
     """Yield pairs of users of two matched nodes, in the order of their numbers, if both have as many at a place."""
-    mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
+    mine, other = _by_place(m, m.a, outside[0], old), _by_place(m, m.b, outside[1], new)
     for place, before in mine.items():
         after = other.get(place, [])
         # A node with many users, such as a learning rate, is not part of one variable's update.
@@ -326,14 +326,17 @@ def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Ite
             yield from zip(before, after, strict=True)
 
 
-def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list[int]]:
+def _by_place(m: Matching, side: GraphColumns, outside: Bools, node: int) -> dict[Place, list[int]]:
     graph = side.graph
+    # An output that only forwards an input is identified by it: its number changes with the number of variables.
+    forwarded = dict(side.data_inputs(node)) if side.op_type(node) == "IdentityN" else {}
+    outputs = {str(slot): str(m.to_b[source] if side is m.a else source) for slot, source in forwarded.items()}
     found: dict[Place, list[int]] = defaultdict(list)
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
             output = graph.keys[graph.key[edge]]
-            found[output, side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
+            found[outputs.get(output, output), side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
     # Sort numbers at the end of names by length first.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))
