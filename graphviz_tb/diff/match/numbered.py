@@ -336,7 +336,9 @@ def _by_place(m: Matching, side: GraphColumns, outside: Bools, node: int) -> dic
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
             output = graph.keys[graph.key[edge]]
-            found[outputs.get(output, output), side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
+            found[
+                outputs.get(output, output), side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)
+            ].append(user)
     # Sort numbers at the end of names by length first.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))

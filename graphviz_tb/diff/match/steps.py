@@ -35,7 +35,14 @@ from graphviz_tb.diff.match.matching import (
     rematch,
     scope_pairs,
 )
-from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers, match_weight_reads
+from graphviz_tb.diff.match.neighbours import (
+    match_anchors,
+    match_constants,
+    match_keras_layers,
+    match_program_lines,
+    match_weight_reads,
+    take_lines_apart,
+)
 from graphviz_tb.diff.match.numbered import (
     match_by_variable,
     match_functions,
@@ -278,6 +285,7 @@ def _matching_steps(m: Matching) -> Findings:
     yield from match_by_variable(m)
     yield from _match_alike_ops(m)
     yield from match_weight_reads(m)
+    yield from take_lines_apart(m)
     yield from match_constants(m)
     yield from _doubt_matches(m)
 
@@ -287,6 +295,8 @@ def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     yield scope_pairs(roots, Reason.NAME)
     yield from match_keras_layers(m)
+    if blocks[0] == (0, 0):
+        yield from match_program_lines(m)
     yield from match_wrapped(m)
     yield from match_from_roots(m, roots)
     yield from _match_arguments(m, blocks)
