@@ -275,9 +275,11 @@ def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
-    """Return whether an item rewires an input between nodes that both graphs have: then it is independent of additions
-    and removals around it."""
-    return any(
+    """Return whether an item rewires an input between nodes that both graphs have, at an op that others still use:
+    then it is independent of additions and removals around it."""
+    users = [(m.to_b[m.a.data_users(old)], m.to_a[m.b.data_users(new)]) for old, new in _rewired_pairs(item)]
+    moves = all(any(len(each) and not exists(each).any() for each in both) for both in users)
+    return not moves and any(
         exists(wire.before)
         and exists(wire.after)
         and exists(m.to_b[m.a.graph.source[wire.before]])
