@@ -220,9 +220,7 @@ class TrainingParts:
         """Squares of averages that are summed under a root."""
         graph = self.side.graph
         factors = ~graph.control & ~self._linear_in_averages[graph.source]
-        squares = graph.nodes_of_types((MULTIPLY_OPS | SQUARE_OPS).__contains__) & self._users_of(
-            self._linear_in_averages
-        )
+        squares = graph.nodes_of_types(SQUARE_OPS.__contains__) & self._users_of(self._linear_in_averages)
         squares[graph.target[factors]] = False
         edges = ~graph.control & (self._roots | self._linear)[graph.target]
         return squares & reachable_mask(self._roots, graph.target[edges], graph.source[edges])

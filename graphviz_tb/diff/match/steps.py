@@ -2,6 +2,7 @@
 
 functions          by name (without its number) and body; then by calls, by body
 layers             of Keras models, in the order of the file
+program lines      ops that one line of an exported program makes in both
 wrapped            all content that moved into a scope, or out of it
 names              numbered series by structure, then equal name and op, from the root down
 places             equal name and another op type, between matched nodes
@@ -11,6 +12,7 @@ containers         scopes by the share of matched descendants, from the bottom u
 series by wires    equal members of a series by their neighbours
 variables          updates, savers and initialisers by their variable
 alike              equal ops of a scope by their neighbours
+other lines        taken apart: ops of a line that was replaced by another
 constants          by the op that uses them
 """
 
