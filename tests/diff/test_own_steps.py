@@ -25,6 +25,13 @@ SQUARES = ("v VarHandleOp", "v/Read ReadVariableOp v", "v/decay Const", "v/Mul M
 SCALED, ROOTED = ("divided RealDiv m/Now deep",), ("divided RealDiv noisy deep",)
 AGAIN = ("n VarHandleOp", "n/Read ReadVariableOp n", "n/Mul Mul m/decay n/Read", "n/Sum AddV2 n/Mul noisy",
          "n/Assign AssignVariableOp n n/Sum")  # fmt: skip
+LARGEST = ("hat VarHandleOp", "hat/Read ReadVariableOp hat", "hat/Max Maximum hat/Read v/Now",
+           "hat/Assign AssignVariableOp hat hat/Max", "hat/Now ReadVariableOp hat ^hat/Assign")  # fmt: skip
+CENTERED = ("mean VarHandleOp", "mean/Read ReadVariableOp mean", "mean/decay Const",
+            "mean/Mul Mul mean/decay mean/Read", "mean/rest Const",
+            "mean/Rest Mul mean/rest noisy", "mean/Sum AddV2 mean/Mul mean/Rest",
+            "mean/Assign AssignVariableOp mean mean/Sum", "mean/Now ReadVariableOp mean ^mean/Assign",
+            "center Square mean/Now", "around Sub v/Now center")  # fmt: skip
 RATIO = ("Square Square w/Read", "Sum Sum Square", "Sqrt Sqrt Sum", "ratio Mul m/Now Sqrt")
 
 
@@ -76,6 +83,36 @@ def test_an_update_from_averages_of_gradients_is_said_in_its_word(
     (change,) = diff(*(pair[::-1] if turned else pair))
     assert change.unit is not None
     assert change.unit.training == word
+
+
+def with_root_of(lines: tuple[str, ...], average: str) -> tuple[str, ...]:
+    """Return the lines of a step in which the root of another average is taken."""
+    return tuple(line.replace("root Sqrt v/Now", f"root Sqrt {average}") for line in lines)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("more", "average", "word"),
+    [(LARGEST, "hat/Now", "largest averages of gradients (AMSGrad)"), (CENTERED, "around", "centered second moment")],
+)
+def test_a_variant_of_an_optimizer_is_one_change(more: tuple[str, ...], average: str, word: str, turned: bool) -> None:
+    adaptive = SQUARES + ROOTED
+    pair = step("divided", adaptive), step("divided", with_root_of(adaptive, average) + more)
+    (change,) = diff(*(pair[::-1] if turned else pair))
+    assert change.unit is not None
+    assert change.unit.training == word
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_another_update_of_a_weight_replaces_the_one_before(turned: bool) -> None:
+    """A plain step subtracts from the weight; with momentum, the stored step is added."""
+    pair = step("noisy"), step("noisy", AGAIN)
+    for node in pair[1].node:
+        if node.name == "update":
+            node.name, node.op, node.input[1] = "update_with_momentum", "AssignAddVariableOp", "n/Sum"
+    (change,) = diff(*(pair[::-1] if turned else pair))
+    assert change.setting is not None
+    assert (change.setting.key, change.setting.old, change.setting.new) == ("momentum", turned, not turned)
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -285,3 +285,16 @@ def residual_blocks(norm_first: bool) -> bytes:
 def test_counted_layers_whose_names_and_settings_all_stayed_are_only_rewired() -> None:
     for pair in ((True, False), (False, True)):
         assert set(diff(*map(residual_blocks, pair)).kinds) == {"rewired", "signature-changed"}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_op_that_moves_before_another_one_is_a_single_edit(turned: bool) -> None:
+    """A gate multiplies the result of a product, or what the product takes."""
+    start = ("x Placeholder", "h Placeholder", "w VarHandleOp", "cell/Read ReadVariableOp w",
+             "cell/MatMul MatMul h cell/Read", "cell/slice StridedSlice cell/MatMul",
+             "cell/gate Sigmoid cell/slice")  # fmt: skip
+    behind = ("cell/mul Mul cell/gate cell/slice", "cell/add AddV2 x cell/mul", "y Softmax cell/add")
+    before = ("cell/mul Mul cell/gate h", "cell/MatMul_1 MatMul cell/mul cell/Read",
+              "cell/add AddV2 x cell/MatMul_1", "y Softmax cell/add")  # fmt: skip
+    pair = graph(*start, *behind), graph(*start, *before)
+    assert len(diff(*(pair[::-1] if turned else pair))) == 1

@@ -229,7 +229,7 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
     exchanged = zip(*change.edits.ops, strict=True) if change.edits.ops else ((), ())
     nodes = [[*own, *ops] for own, ops in zip((change.edits.removed, change.edits.added), exchanged, strict=True)]
     parts = [
-        witnesses.parts[new].part_of(nodes[new], bool(witnesses.parts[not new].training.optimizer))
+        witnesses.parts[new].part_of(nodes[new], bool(witnesses.parts[not new].training.updates))
         for new in (True, False)
         if nodes[new]
     ]
@@ -268,6 +268,7 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
         *pairs_by_handover(m, roots),
     ]
     first_in_body: dict[tuple[bool, int], int] = {}
+    first_of_weight: dict[int, int] = {}
     for number, item in enumerate(roots):
         for new, nodes in ((False, item.change.edits.removed), (True, item.change.edits.added)):
             bodies = witnesses.bodies[new]
@@ -276,6 +277,10 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
             # All ops that compute the learning rate are one schedule.
             keys = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in computing)
             pairs += [(first_in_body.setdefault(body, number), number) for body in keys]
+            # An update replaces that of the same weight.
+            weights = witnesses.parts[new].updated_by(nodes)
+            weights = weights if new else m.to_b[weights]
+            pairs += [(first_of_weight.setdefault(weight, number), number) for weight in weights.tolist()]
     # Updates of weights and updates of their averages are separate edits.
     of_weights, of_averages = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
     pairs = [

@@ -275,9 +275,12 @@ def _inputs_beside_edits(m: Matching, items: Sequence[Item]) -> set[int]:
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
-    """Return whether an item rewires an input between nodes that both graphs have: then it is independent of additions
-    and removals around it."""
-    return any(
+    """Return whether an item rewires an input between nodes that both graphs have, at an op that others still use:
+    then it is independent of additions and removals around it."""
+    moves = all(
+        _leads_only_to_edit(m, old, False) or _leads_only_to_edit(m, new, True) for old, new in _rewired_pairs(item)
+    )
+    return not moves and any(
         exists(wire.before)
         and exists(wire.after)
         and exists(m.to_b[m.a.graph.source[wire.before]])
@@ -285,6 +288,14 @@ def _is_loose(m: Matching, item: Item) -> bool:
         for pair in _rewired_pairs(item)
         for wire in input_differences(m, *pair)
     )
+
+
+def _leads_only_to_edit(m: Matching, node: int, new: bool) -> bool:
+    """Return whether only ops of its layer that one graph has take the result of an op."""
+    partner, layers = (m.to_a if new else m.to_b), m.layers[new]
+    users = layers.side.data_users(node)
+    layer = layers.layer_of_node(node)
+    return bool(users) and all(not exists(partner[each]) and layers.layer_of_node(each) == layer for each in users)
 
 
 def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:

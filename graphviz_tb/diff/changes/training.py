@@ -21,7 +21,7 @@ from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, distinct_values, exists
+from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
@@ -339,11 +339,12 @@ AVERAGES = "moving averages of weights"
 CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 MOMENTUM, NESTEROV, TRUST_RATIO = "momentum", "Nesterov momentum", "trust ratio"
-ADAPTIVE_RATES, OF_ADAM = "adaptive learning rates", " (Adam)"
+ADAPTIVE_RATES, OF_ADAM, CENTERED = "adaptive learning rates", " (Adam)", "centered second moment"
 RATE_INPUT = "learning_rate"
 ROOT_OPS = frozenset({"Sqrt", "Rsqrt"})
 NORM_OPS = ROOT_OPS | {"L2Loss"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
+SQUARE_OPS = MULTIPLY_OPS | {"Square"}
 SUM_OPS = ADD_OPS | {"Sub"}
 LINEAR_OPS = SUM_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Neg"}
 
@@ -362,9 +363,14 @@ class TrainingParts:
         data = ~graph.control & bodies.outside[graph.target]
         self.behind: Bools = bodies.outside & reachable_mask(bodies.gradient, graph.source[data], graph.target[data])
         data &= bodies.outside[graph.source]
-        # A Keras optimizer also writes averages of gradients.
+        # A Keras optimizer also writes averages of gradients, and their largest values, which updates read again.
         applied = self.updates | (self.behind & graph.meaning.writes)
-        self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
+        kept = graph.meaning.writes & bodies.outside & np.isin(bodies.layers.written_variables, list(self._state))
+        kept[[node for node in np.flatnonzero(kept).tolist() if is_integer_op(self.side, node)]] = False
+        self.before, self._keeping = (
+            reachable_mask(ends, graph.target[data], graph.source[data]) & bodies.outside
+            for ends in (applied | kept, kept & ~applied)
+        )
 
     def optimizing(self) -> Bools:
         """Return the nodes of the optimizer, with its variables and the ops that wait for it."""
@@ -390,12 +396,11 @@ class TrainingParts:
 
     def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
         """Return the part of the training that added or removed ops compute, "" for none. `has_other`: the other graph
-        has an optimizer."""
+        is trained, too."""
         graph = self.side.graph
-        types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
-        if self.updates[list(nodes)].any():
-            return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
-        before_updates = [node for node in nodes if self.before[node]]
+        if self.updates[list(nodes)].any() and not has_other:
+            return f"{OPTIMIZER} {self.training.optimizer}" if self.training.optimizer else ""
+        before_updates = [node for node in nodes if self.before[node] and not self.updates[node]]
         if not before_updates:
             variables = self._written_by(nodes)
             if not variables or self.behind[list(nodes)].any() or not self._take_weights(nodes):
@@ -413,7 +418,10 @@ class TrainingParts:
             return f"{CLIPPING} {_widest_clip(clips)}" if clips else self._direction_of(list(nodes))
         if self._feed_rate(before_updates):
             return LEARNING_RATE
-        return LARGEST_AVERAGES if types & BOUND_OPS and self._written_by(nodes) else ""
+        bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS]
+        bounded = {source for node in bounds for source in self.side.data_sources(node)}
+        from_gradients = self._gradient_state.intersection(graph.meaning.origin[list(bounded)].tolist())
+        return LARGEST_AVERAGES if from_gradients and self._written_by(nodes) else ""
 
     @cached_property
     def writing(self) -> tuple[Bools, Bools]:
@@ -443,20 +451,37 @@ class TrainingParts:
 
     def _direction_of(self, nodes: list[int]) -> str:
         """Return how ops make the direction of an update from averages of gradients; "" if they do not."""
-        momenta = self._averages - self._squares
-        if self._roots[nodes].any():
-            return f"{ADAPTIVE_RATES}{OF_ADAM if momenta else ''}"
-        if self._look_ahead[nodes].any():
-            return NESTEROV
-        scales = any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes)
-        return MOMENTUM if scales and self._written_by(nodes) & momenta else ""
+        word = next((word for word, shows in self._directions.items() if shows[nodes].any()), "")
+        if word == MOMENTUM and not any(self.side.op_type(node) in MULTIPLY_OPS for node in nodes):
+            return ""
+        return f"{word}{OF_ADAM}" if word == ADAPTIVE_RATES and self._momenta else word
+
+    @cached_property
+    def _directions(self) -> dict[str, Bools]:
+        """The ways in which averages of gradients make the direction of an update, each with nodes that show it."""
+        writes = self.side.graph.meaning.writes & np.isin(self.bodies.layers.written_variables, list(self._momenta))
+        return {CENTERED: self._centered, ADAPTIVE_RATES: self._roots, NESTEROV: self._look_ahead, MOMENTUM: writes}
+
+    @cached_property
+    def _momenta(self) -> set[int]:
+        """Averages that are neither of squares nor subtracted from these."""
+        return self._averages - self._squares - self._variables_before(self._centered, self._linear)
 
     @cached_property
     def _averages(self) -> set[int]:
         """Variables other than weights that store values of gradients, and that updates depend on."""
-        writes = self.side.graph.meaning.writes
-        written = self._written_by(np.flatnonzero(self.behind & writes).tolist()) - self.training.trained
-        return written & self._variables_before(self.updates, self.bodies.outside & ~writes)
+        return self._gradient_state & self._state
+
+    @cached_property
+    def _gradient_state(self) -> set[int]:
+        """Variables that store values of gradients."""
+        return self._written_by(np.flatnonzero(self.behind & self.side.graph.meaning.writes).tolist())
+
+    @cached_property
+    def _state(self) -> set[int]:
+        """Variables other than weights that updates depend on."""
+        outside = self.bodies.outside & ~self.side.graph.meaning.writes
+        return self._variables_before(self.updates, outside) - self.training.trained
 
     @cached_property
     def _squares(self) -> set[int]:
@@ -494,6 +519,16 @@ class TrainingParts:
         return roots & self._users_of(self._linear_in_averages)
 
     @cached_property
+    def _centered(self) -> Bools:
+        """Squares of averages that are summed under a root."""
+        graph = self.side.graph
+        factors = ~graph.control & ~self._linear_in_averages[graph.source]
+        squares = graph.nodes_of_types(SQUARE_OPS.__contains__) & self._users_of(self._linear_in_averages)
+        squares[graph.target[factors]] = False
+        edges = ~graph.control & (self._roots | self._linear)[graph.target]
+        return squares & reachable_mask(self._roots, graph.target[edges], graph.source[edges])
+
+    @cached_property
     def _look_ahead(self) -> Bools:
         """Sums of a stored momentum and a gradient that go into weights, but are not stored: they look ahead."""
         graph = self.side.graph
@@ -523,7 +558,7 @@ class TrainingParts:
         """Return which nodes compute the learning rate: those that lead to this input of an update; if updates have
         none, the nodes before updates that no gradient reaches, outside of the optimizer's scopes."""
         graph = self.side.graph
-        candidates: Bools = self.before & ~self.behind & ~self.updates
+        candidates: Bools = self.before & ~self.behind & ~self.updates & ~self._keeping
         rates = np.zeros(len(graph), bool)
         for node in self.training.updates:
             for edge in self.side.in_edges(node).tolist():
@@ -566,8 +601,8 @@ class TrainingParts:
         """Return a part of the training as a setting, its key and its value; the value is "" if there is no choice."""
         if part == LEARNING_RATE:
             return part, self.rate()
-        if part == NESTEROV:
-            return part, bool(self._look_ahead.any())
+        if part in self._directions:
+            return part, bool(self._directions[part].any())
         return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
@@ -599,6 +634,10 @@ class TrainingParts:
     def _written_by(self, nodes: Sequence[int]) -> set[int]:
         """Return the variables that some ops write."""
         return {variable for variable in self.bodies.layers.written_variables[list(nodes)].tolist() if exists(variable)}
+
+    def updated_by(self, nodes: Sequence[int]) -> Ints:
+        """Return the weights that some ops update."""
+        return self.bodies.layers.written_variables[[node for node in nodes if self.updates[node]]]
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate, or read it from a variable that nothing writes."""

@@ -7,6 +7,7 @@ counts of nodes by place, so a step examines only the places that the previous o
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable
 
 import numpy as np
@@ -26,11 +27,13 @@ from graphviz_tb.diff.match.matching import (
     split_number,
 )
 from graphviz_tb.diff.match.scopes import match_followers
+from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import without_digits
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+from graphviz_tb.words.attributes import source_of_definition
 
 
 class FreePlaces:
@@ -371,3 +374,51 @@ def _layer_kinds(side: GraphColumns) -> Hashes:
     """Return a hash of the class of each layer."""
     known = side.labels.configurations
     return word_hashes(str(known[node]["class"]) if node in known else side.op_type(node) for node in range(len(side)))
+
+
+def match_program_lines(m: Matching) -> Findings:
+    """Match the ops of exported programs that one line makes in both, if only one of the programs ran some other line.
+
+    Requires that a line makes as many ops of a type in a scope on both sides; these keep their order.
+    """
+    lines = _ops_by_line(m.a), _ops_by_line(m.b)
+    if {line for line, *_ in lines[0]} == {line for line, *_ in lines[1]}:
+        return
+    both = ((nodes, lines[1].get(place, [])) for place, nodes in lines[0].items())
+    pairs = [pair for old, new in both if len(old) == len(new) for pair in zip(old, new, strict=True)]
+    yield node_pairs(pairs, Reason.SERIES)
+
+
+def _ops_by_line(side: GraphColumns) -> dict[tuple[tuple[str, ...], str, str], list[int]]:
+    """Return the ops of the main graph by the lines that call them, without their numbers, by scope and type."""
+    found: dict[tuple[tuple[str, ...], str, str], list[int]] = defaultdict(list)
+    for node in np.flatnonzero(~exists(side.graph.function)).tolist() if side.graph.is_exported else ():
+        definition = side.graph.node_def(node)
+        if definition is not None and (stack := source_of_definition(definition)):
+            calls = tuple(line.partition(" ")[2] for line in stack)
+            found[calls, side.scopes.name[side.scopes.of_node[node]], side.op_type(node)].append(node)
+    return found
+
+
+def take_lines_apart(m: Matching) -> Findings:
+    """Unmatch ops of a line that only the old program ran from those of a line that only the new one did, unless a
+    common wire leads on from them, through such pairs, to a pair of other ops: an edited line is between those of
+    before."""
+    lines = _ops_by_line(m.a), _ops_by_line(m.b)
+    texts = [{line for line, *_ in of_side} for of_side in lines]
+    old, new = (
+        {node for (line, *_), nodes in of_side.items() if line not in texts[1 - number] for node in nodes}
+        for number, of_side in enumerate(lines)
+    )
+    pairs = {node: int(m.to_b[node]) for node in old if int(m.to_b[node]) in new}
+    if not pairs:
+        return
+    wired: dict[int, set[int]] = defaultdict(set)
+    for user in {*pairs, *(user for node in pairs for user in m.a.data_users(node))}:
+        inputs = dict(m.b.data_inputs(int(m.to_b[user]))) if exists(m.to_b[user]) else {}
+        for slot, source in m.a.data_inputs(user):
+            if slot in inputs and int(m.to_b[source]) == inputs[slot]:
+                wired[user].add(source)
+                wired[source].add(user)
+    kept = reachable_from(wired.keys() - pairs.keys(), lambda node: wired[node] & pairs.keys())
+    yield Apart(np.array(sorted(pairs.keys() - kept), np.int32))

@@ -224,8 +224,8 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       after: now `AssignSubVariableOp_3` updates the new layer
 
 MAX_ALIKE_USERS = 3  # more users of a node are not parts of one variable's update
-# The op type of a user, the slot of its input, and the op types of its users and of its inputs.
-Place = tuple[str, int, tuple[tuple[str, ...], ...]]
+# The output, the op type of its user, the slot of its input, and the op types of its users and of its inputs.
+Place = tuple[str, str, int, tuple[tuple[str, ...], ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
@@ -236,8 +236,8 @@ def match_by_variable(m: Matching) -> Findings:
     yield from _other_uses(m)
     to_new: dict[int, int] = {}
     to_old: dict[int, int] = {}
-    # Parameters first: from them, the slots of an optimizer are reached.
-    for pairs in (_variables(m, True), _variables(m, False), _feeding(m, outside)):
+    # Parameters and gradients first: from them, the slots of an optimizer are reached.
+    for pairs in (_variables(m, True), _feeding(m, outside), _variables(m, False)):
         starts = [pair for pair in pairs if pair[0] not in to_new and pair[1] not in to_old]
         waiting = deque(starts)
         while waiting:
@@ -307,18 +307,18 @@ def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
 
 
 def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]:
-    """Return pairs of matched nodes of the model with users outside of the model and of gradients."""
+    """Return pairs of matched nodes of the model and of gradients with users outside of both."""
     graph = m.a.graph
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    mine = distinct_values(source[outside[0][target] & m.a.graph.meaning.model()[source]])
+    mine = distinct_values(source[outside[0][target] & ~outside[0][source]])
     mine = mine[exists(m.to_b[mine])]
     return list(zip(mine.tolist(), m.to_b[mine].tolist(), strict=True))
 
 
 def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
     """Yield pairs of users of two matched nodes, in the order of their numbers, if both have as many at a place."""
-    mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
+    mine, other = _by_place(m, m.a, outside[0], old), _by_place(m, m.b, outside[1], new)
     for place, before in mine.items():
         after = other.get(place, [])
         # A node with many users, such as a learning rate, is not part of one variable's update.
@@ -326,13 +326,19 @@ def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Ite
             yield from zip(before, after, strict=True)
 
 
-def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list[int]]:
+def _by_place(m: Matching, side: GraphColumns, outside: Bools, node: int) -> dict[Place, list[int]]:
     graph = side.graph
+    # An output that only forwards an input is identified by it: its number changes with the number of variables.
+    forwarded = dict(side.data_inputs(node)) if side.op_type(node) == "IdentityN" else {}
+    outputs = {str(slot): str(m.to_b[source] if side is m.a else source) for slot, source in forwarded.items()}
     found: dict[Place, list[int]] = defaultdict(list)
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
-            found[side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
+            output = graph.keys[graph.key[edge]]
+            found[
+                outputs.get(output, output), side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)
+            ].append(user)
     # Sort numbers at the end of names by length first.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))

@@ -2,6 +2,7 @@
 
 functions          by name (without its number) and body; then by calls, by body
 layers             of Keras models, in the order of the file
+program lines      ops that one line of an exported program makes in both
 wrapped            all content that moved into a scope, or out of it
 names              numbered series by structure, then equal name and op, from the root down
 places             equal name and another op type, between matched nodes
@@ -11,12 +12,14 @@ containers         scopes by the share of matched descendants, from the bottom u
 series by wires    equal members of a series by their neighbours
 variables          updates, savers and initialisers by their variable
 alike              equal ops of a scope by their neighbours
+other lines        taken apart: ops of a line that was replaced by another
 constants          by the op that uses them
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -32,7 +35,14 @@ from graphviz_tb.diff.match.matching import (
     rematch,
     scope_pairs,
 )
-from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers, match_weight_reads
+from graphviz_tb.diff.match.neighbours import (
+    match_anchors,
+    match_constants,
+    match_keras_layers,
+    match_program_lines,
+    match_weight_reads,
+    take_lines_apart,
+)
 from graphviz_tb.diff.match.numbered import (
     match_by_variable,
     match_functions,
@@ -48,7 +58,7 @@ from graphviz_tb.diff.match.scopes import (
     match_wrapped,
 )
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import natural_name_key
 
@@ -152,7 +162,8 @@ def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pai
 # old: add = x + a, add_1 = add + b       new: add = a + b. The old `add_1` is the new `add`.
 
 MAX_ROUNDS = 16  # an exchange leaves another op without partner, which the next round tries
-MAX_ALIKE_OPS = 64  # larger groups are left as they are
+MAX_ALIKE_OPS = 1024  # larger groups are left as they are
+MAX_ALIKE_USERS = 16  # a node with more users does not tell which of them is which
 Kind = tuple[int, int, str]  # the scope, the label and the name without its number
 
 
@@ -177,8 +188,8 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
         for unmatched in members if len(members) <= MAX_ALIKE_OPS else ():
             best = max(
                 ((_score(m, unmatched, other, is_old) - _score(m, matched, other, is_old), -matched, other)
-                 for matched in _matched_of_kind(side, kind, partner)
-                 if (other := int(partner[matched])) not in taken),
+                 for other, matched in _sharing_wires(m, unmatched, is_old)
+                 if other not in taken and _kind(side, matched) == kind),
                 default=None,
             )  # fmt: skip
             if best is not None and best[0] > 0:
@@ -189,14 +200,26 @@ def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
 
 
 def _kind(side: GraphColumns, node: int) -> Kind:
-    return int(side.scopes.of_node[node]), int(side.node_label[node]), base_name(side.scopes.node_leaf[node])
+    name = base_name(side.scopes.node_leaf[node]).lower()  # TensorFlow calls a sum `Add` or `add`
+    return int(side.scopes.of_node[node]), int(side.node_label[node]), name
 
 
-def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
-    """Return the matched nodes of a kind; none if there are more than `MAX_ALIKE_OPS`."""
-    nodes = side.scopes.own_nodes(kind[0])
-    matched = nodes[exists(partner[nodes]) & (side.node_label[nodes] == np.uint64(kind[1]))].tolist()
-    return [node for node in matched if _kind(side, node) == kind] if len(matched) <= MAX_ALIKE_OPS else []
+def _sharing_wires(m: Matching, node: int, is_old: bool) -> Iterator[tuple[int, int]]:
+    """Yield the matched nodes of the other graph that share an input or a user with a node, with their partners."""
+    side, there, partner, back = (m.a, m.b, m.to_b, m.to_a) if is_old else (m.b, m.a, m.to_a, m.to_b)
+    graph = there.graph
+    ends = [(partner[source], slot, there.out_edges, graph.target) for slot, source in side.data_inputs(node)]
+    ends += [
+        (partner[side.graph.target[edge]], side.graph.slot[edge], there.in_edges, graph.source)
+        for edge in side.out_edges(node).tolist()
+        if not side.graph.control[edge]
+    ]
+    for end, slot, edges_of, column in ends:
+        edges = edges_of(end) if exists(end) else ()
+        for edge in edges if len(edges) <= MAX_ALIKE_USERS else ():
+            other = int(column[edge])
+            if graph.slot[edge] == slot and exists(back[other]):
+                yield other, int(back[other])
 
 
 def _score(m: Matching, mine: int, other: int, is_old: bool) -> int:
@@ -270,6 +293,7 @@ def _matching_steps(m: Matching) -> Findings:
     yield from match_by_variable(m)
     yield from _match_alike_ops(m)
     yield from match_weight_reads(m)
+    yield from take_lines_apart(m)
     yield from match_constants(m)
     yield from _doubt_matches(m)
 
@@ -279,6 +303,8 @@ def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     yield scope_pairs(roots, Reason.NAME)
     yield from match_keras_layers(m)
+    if blocks[0] == (0, 0):
+        yield from match_program_lines(m)
     yield from match_wrapped(m)
     yield from match_from_roots(m, roots)
     yield from _match_arguments(m, blocks)
