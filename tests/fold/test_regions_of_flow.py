@@ -11,6 +11,7 @@ from graphviz_tb.fold.flow.box import Dag, FlowBox, make_dag, walk_boxes
 from graphviz_tb.fold.flow.invariants import enforce_limits
 from graphviz_tb.fold.flow.order import compute_flow_order
 from graphviz_tb.fold.flow.regions import (
+    _find_shared_inputs,
     _fold_flow,
     _fold_inside_region,
     _make_elements,
@@ -65,6 +66,28 @@ def test_equal_parts_are_a_stack_where_they_are_large_or_the_level_is_too_wide(
 ) -> None:
     found = _stack_parallel_parts(rows(*"abcdefgh"[:count], ops=ops, symbol=4), context(most=most))
     assert heights(found) == ([count] if tall else [0] * count)
+
+
+@each(
+    ("ways", "needs", "shared"),
+    [
+        ([6, 6, 6], 0, True),
+        ([6, 6], 0, False),
+        ([6, 6, 6], 7, True),
+        ([6, 6, 6], 8, False),
+        ([3, 3, 6], 0, True),
+        ([3, 3, 7], 0, False),
+    ],
+)
+def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], needs: int, shared: bool) -> None:
+    # so many boxes ─▶ a rate, which every box of each way reads
+    rate = needs
+    lines, start = [*chain(0, needs + 1)], needs + 1
+    for length in ways:
+        lines += [*chain(start, start + length), *((rate, box) for box in range(start, start + length))]
+        start += length
+    dag = wired(start, *lines)
+    assert _find_shared_inputs(dag, compute_flow_order(dag)) == (set(range(needs + 1)) if shared else set())
 
 
 @each(

@@ -9,7 +9,7 @@ layers       a layer with its norm and activation is one box, and so is a gated 
              are part of the layer, norm or sum beside them
 joins        a join that has all inputs of an earlier one follows that one alone
 loops        loops of control flow v1, and modules that are called again
-stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
+stacks       equal boxes with the same neighbours, numbered runs, chains of numbered scopes
 names        groups of names with one beginning, if they close no cycle
 order        one line along the flow, and how many edges cross each place
 regions      the boxes between two narrow places are a region, with branches inside

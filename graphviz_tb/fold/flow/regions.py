@@ -42,7 +42,9 @@ from graphviz_tb.fold.flow.order import (
     MAX_TOKEN_DISTANCE,
     FlowOrder,
     box_tokens,
+    boxes_needing_few,
     ignore_far_lines,
+    place_span,
     with_ancestors,
 )
 from graphviz_tb.fold.flow.repeats import fold_repeats
@@ -143,7 +145,7 @@ MIN_FAR_LINE = 8  # boxes; a shortcut passes fewer
 MIN_COST_RATIO = 1.1  # a sequence of single boxes must be cheaper by this factor
 MAX_SHORTENED_SHARE = 0.8  # of a level; longer sequences of single boxes do not repeat enough
 MAX_BRANCH_WIDTH = 28  # boxes of a branch that fit in a picture next to its surroundings
-MIN_PARALLEL_PATHS = 3  # between two narrow places
+MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; ancestors of such an input
 MAX_PATH_SHARE = 0.5  # of the level on one path; with more, the others are its branches
 MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
@@ -161,6 +163,8 @@ def _fold_flow(dag: Dag, context: FoldContext, limit: int, depth: int = 0) -> li
     # Each broadcast and each of its ancestors is a separate component.
     if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
         return _fold_independent_parts(dag, order, parts, early, context, depth)
+    if len(dag) > context.soft and (shared := _find_shared_inputs(dag, order)):
+        return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, context, depth)
     best = _cheapest_sequence(dag, order, context, depth)
     boxes = [dag.boxes[index] for index in order.line] if best is None else [element.box for element in best]
     return narrow_to_limit(boxes, context, limit, dag)
@@ -263,6 +267,21 @@ def _fold_sequence(sequence: Sequence[SequenceElement], context: FoldContext) ->
 def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
     """Return the reading cost of the boxes of a sequence."""
     return _reading_cost([element.box for element in sequence])
+
+
+def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
+    """Return small inputs that alone connect the parallel paths of a level, such as the rates of an optimizer."""
+    widely_used = [
+        index
+        for index, users in enumerate(dag.after)
+        if len(users) >= MIN_PARALLEL_PATHS and place_span(order.place, users) >= len(dag) / 3
+    ]
+    shared_by_paths = boxes_needing_few(dag, widely_used, MAX_SHARED_NEEDS)
+    if not shared_by_paths:  # only saves time
+        return shared_by_paths
+    shared = with_ancestors(dag, shared_by_paths)
+    paths = [len(component) for component in dag_components(dag, shared) if component[0] not in shared]
+    return shared if len(paths) >= MIN_PARALLEL_PATHS and max(paths) <= MAX_PATH_SHARE * sum(paths) else set()
 
 
 def _sequences_ignoring_far_lines(

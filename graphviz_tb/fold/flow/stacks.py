@@ -127,7 +127,7 @@ def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -
     return by_row.get(box.row) is run and not box.feeders
 
 
-# Stacks of equal scopes in a chain, even with skip connections: the levels of a U-Net.
+# Stacks of numbered scopes in a chain, even with skip connections: the levels of a U-Net.
 #
 # down_0 ─▶ down_1 ─▶ down_2 ─▶ up_2 ─▶ up_1 ─▶ up_0        two stacks of three
 #    └─────────┴─────────┴────────▲───────▲───────▲
