@@ -15,6 +15,7 @@ order        one line along the flow, and how many edges cross each place
 regions      the boxes between two narrow places are a region, with branches inside
 streams      two streams end each block together, so that their blocks are regions
 repeats      consecutive equal stretches are a stack; the boxes between two stacks are the head of the second
+stages       residual blocks of one stage are a stack, however unlike
 invariants   no group is too wide, none closes a cycle that the level does not have
 titles       names and addresses of groups
 
