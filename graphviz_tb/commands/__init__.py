@@ -14,7 +14,7 @@ from importlib import import_module
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.commands.terminal import detach_stdout, one_line, print_message, replace_closed_streams
+from graphviz_tb.commands.terminal import detach_stdout, print_message, replace_closed_streams
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -200,12 +200,13 @@ def _report_machine_fault(error: OSError) -> int:
 def _print_click_error(error: click.ClickException) -> None:
     """Print click's own error: the usage, and the message, which may repeat any word of the user."""
     from graphviz_tb.limits import MAX_MESSAGE_LETTERS
+    from graphviz_tb.model.formatting import printable
     from graphviz_tb.model.measure import truncate_middle
 
     shown = io.StringIO()
     error.show(shown)
     usage, mark, _ = shown.getvalue().partition("Error: ")
-    print(f"{usage}{mark}{truncate_middle(one_line(error.format_message()), MAX_MESSAGE_LETTERS)}", file=sys.stderr)
+    print(f"{usage}{mark}{truncate_middle(printable(error.format_message()), MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 
 def print_error(message: str, hint: str | None, is_multiline: bool = False) -> None:

@@ -21,10 +21,9 @@ from graphviz_tb.commands.options import (
     input_options,
     json_option,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import GraphError, MalformedAssertion, ReadError, RequestError, TbGraphError, TooLarge
 from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
-from graphviz_tb.model.formatting import document_header
+from graphviz_tb.model.formatting import document_header, printable
 from graphviz_tb.options import Options
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def _print_results(checked: CheckedModel, top: int, model: str) -> None:
     from graphviz_tb.commands.table import print_lines
     from graphviz_tb.sources.streams import name_of_user
 
-    heading = [f"{one_line(name_of_user(model))}:"] if model else []
+    heading = [f"{printable(name_of_user(model))}:"] if model else []
     print_lines([*heading, *assertion_lines(checked, top), assertions_verdict(checked)])
 
 

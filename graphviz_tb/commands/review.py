@@ -29,7 +29,7 @@ from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.table import json_lines, print_lines
 from graphviz_tb.commands.terminal import print_notices, print_report
 from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown
-from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, UnknownChoice
+from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, check_choice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS
 from graphviz_tb.model.formatting import document_header, format_counted_noun, printable
 from graphviz_tb.options import DiffOptions
@@ -234,8 +234,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
 def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
     """Return the formats of pictures. Raises `RequestError` for an unknown one, or if nothing is written."""
     for word in words:
-        if word not in DRAWN_FORMATS:
-            raise UnknownChoice.among("format", word, DRAWN_FORMATS)
+        check_choice("format", word, DRAWN_FORMATS)
     if words and output is None:
         raise RequestError("--format changes nothing: nothing is written", hint="name a folder: -o review")
     return tuple(dict.fromkeys(words)) or ("svg",)

@@ -24,7 +24,6 @@ from graphviz_tb.model.hierarchy import (
     GroupOrigin,
     Hierarchy,
 )
-from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph, Surplus
 from graphviz_tb.model.paths import (
@@ -308,7 +307,7 @@ class NodeLabels:
         show them, the number of ops of a group."""
         count = self.op_count_text(row)
         parts = [usual_line] if picture_line is not None and usual_line != count else []
-        if (layer := self.keras_layer(row)) is not None:
+        if (layer := self.hierarchy.keras_layer(row)) is not None:
             parts += [layer.one_line] if usual_line != layer.one_line else []
             return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
         parts += [f"the first: {first}"] if (first := self.paper.first_of(row)) else []
@@ -319,13 +318,8 @@ class NodeLabels:
         if row not in self._keys:  # a stack has one usual member and many copies of it
             missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
             words = self.paper.words_of_row(row), self.paper.first_of(row)
-            self._keys[row] = self.short_label((row,)), self.keras_layer(row), missing, *words
+            self._keys[row] = self.short_label((row,)), self.hierarchy.keras_layer(row), missing, *words
         return self._keys[row]
-
-    def keras_layer(self, row: int) -> Layer | None:
-        """Return the Keras layer of a row of the main graph, or None."""
-        layers = self.hierarchy.graph.layers
-        return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
         """Return the usual second line: the words of a paper, or the Keras layer, or the type of an op whose name is
@@ -333,7 +327,7 @@ class NodeLabels:
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
         words = self.paper.words_of_row(row)
-        if (layer := self.keras_layer(row)) is not None:
+        if (layer := self.hierarchy.keras_layer(row)) is not None:
             return words or layer.one_line
         if words is not None:
             return words
