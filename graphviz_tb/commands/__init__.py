@@ -51,10 +51,15 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the implied command before words that name no command."""
         if args and args[0] not in COMMANDS and args[0] not in ANSWERED_OPTIONS:
-            from graphviz_tb.commands.habits import choose_command, is_noted  # only needed for such words
+            from graphviz_tb.commands.habits import (  # only needed here
+                COMMAND_SYNONYMS,
+                SILENT_SYNONYMS,
+                choose_command,
+            )
 
             word, args = args[0], choose_command(args, COMMANDS)
-            if args[0] != word and is_noted(word) and not ctx.resilient_parsing:
+            is_noted = args[0] != word and word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
+            if is_noted and not ctx.resilient_parsing:
                 print_message("note", f"`tbgraph {word}` is `tbgraph {args[0]}`", "yellow")
         return super().parse_args(ctx, args)
 

@@ -74,7 +74,7 @@ def check(
     tbgraph check models/*.pb --assert-file model.assertions
     """
     from graphviz_tb.commands.session import release_models
-    from graphviz_tb.commands.table import json_lines, print_lines
+    from graphviz_tb.commands.table import print_json
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.sources.streams import check_stdin_once
 
@@ -101,7 +101,7 @@ def check(
         elif not quiet:
             _print_results(results, top, model if len(models) > 1 else "")
     if as_json:
-        print_lines(json_lines({**document_header("tbgraph-check"), "passed": passed, "models": entries}))
+        print_json({**document_header("tbgraph-check"), "passed": passed, "models": entries})
     return read_error_code or (EXIT_PASSED if passed else EXIT_FAILED)
 
 

@@ -461,13 +461,10 @@ def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedVie
 
     both, options = Both(changes, view), _checked_picture_options(values, view)
     write_outputs([(target, encode_diff_output(both, target, options)) for target in values["outputs"]])
-    if not values["quiet"] and any(_is_static_picture(target) for target in values["outputs"]):
+    # A page shows its notices itself, and a report has none.
+    has_picture = any(Path(target).suffix.lower() not in (".html", *REPORT_SUFFIXES) for target in values["outputs"])
+    if has_picture and not values["quiet"]:
         print_notices(both.picture(options).notices)
-
-
-def _is_static_picture(target: str) -> bool:
-    """Return whether an output is a static picture, which has no place for notices."""
-    return not _is_report_file(target) and Path(target).suffix.lower() != ".html"
 
 
 def _is_report_file(target: str) -> bool:

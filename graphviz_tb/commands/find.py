@@ -53,7 +53,7 @@ def find(
     tbgraph find model.pb dtype:float16 -q && echo 'not for this machine'
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.commands.table import json_lines, print_lines
+    from graphviz_tb.commands.table import print_json, print_lines
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.search.language import parse_query
 
@@ -69,7 +69,7 @@ def find(
             print_lines([str(len(nodes))])
         elif as_json:
             items = [_found_node_values(node) for node in nodes]
-            print_lines(json_lines({**document_header("tbgraph-find"), "label": session.model.label, "nodes": items}))
+            print_json({**document_header("tbgraph-find"), "label": session.model.label, "nodes": items})
         else:
             print_lines((printable(node.name) for node in nodes) if names else _found_node_lines(list(nodes)))
     context.exit(EXIT_FOUND if len(nodes) else EXIT_NOTHING_FOUND)

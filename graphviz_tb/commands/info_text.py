@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from graphviz_tb.commands.table import (
     join_fitting,
     output_style,
     pad_text,
+    print_json,
     print_lines,
     shown_width,
     terminal_width,
@@ -389,7 +389,7 @@ def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> No
         model = session.model
         joins = model.joins(tag for tag in log.tags() if tag not in log.tags("graph"))
         if as_json:
-            print(json.dumps(_joins_document(model, joins), indent=1))
+            print_json(_joins_document(model, joins))
         else:
             print_lines(_join_lines(model, joins))
 

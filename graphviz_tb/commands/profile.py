@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from graphviz_tb.commands.table import (
     format_percent,
     format_table,
     output_style,
+    print_json,
     print_lines,
     terminal_width,
     wrap_text,
@@ -58,7 +58,7 @@ def print_profile(
     if target is not None:
         write_output(target, trace_json_bytes(profiles))
     if tables and as_json:
-        print(json.dumps(_profile_document(name, profiles), indent=1))
+        print_json(_profile_document(name, profiles))
     elif tables:
         print_lines(_profile_lines(name, profiles, top, terminal_width(), output_style()))
 

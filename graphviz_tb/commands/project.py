@@ -113,16 +113,11 @@ def _no_embedding_hint(projector: Projector) -> str:
 
 def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     """Print the embeddings of a log directory, one in a line, or as one JSON document."""
-    import json
-
-    from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width
+    from graphviz_tb.commands.table import format_table, output_style, print_json, print_lines, terminal_width
 
     if as_json:
-        document = {
-            **document_header("tbgraph-embeddings"),
-            "embeddings": [_embedding_values(embedding) for embedding in found],
-        }
-        print(json.dumps(document, ensure_ascii=True, indent=1))
+        embeddings = [_embedding_values(embedding) for embedding in found]
+        print_json({**document_header("tbgraph-embeddings"), "embeddings": embeddings})
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
     rows += [

@@ -58,19 +58,12 @@ def source_argument(model: str, options: ReadOptions) -> SourceArgument:
         return SourceArgument(data, opened.name, form, len(data))
 
 
-def _is_graph_chosen(options: ReadOptions) -> bool:
-    return any((options.run, options.tag, options.kind, options.tag_set))
-
-
 def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedGraph) -> tuple[SourceEntry, ...]:
     """Return the entries of the source; only the graph itself for a form that contains nothing else."""
+    is_chosen = any((options.run, options.tag, options.kind, options.tag_set))
     # Other forms contain one graph, already read: do not decode the file again.
-    if source.form in CONTAINER_FORMS or (not source.form and not _is_graph_chosen(options)):
-        from graphviz_tb.read.source import list_contents
-
-        return _matching_entries(
-            list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
-        )
+    if source.form in CONTAINER_FORMS or (not source.form and not is_chosen):
+        return _matching_entries(source, options)
     graph = loaded.graph
     form = FORM_NAMES.get(source.form, loaded.format)
     return (
@@ -87,20 +80,20 @@ def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedG
 
 def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[SourceEntry, ...]:
     """Return the entries to choose from when no graph could be chosen. Raises the error again if there are none."""
-    from graphviz_tb.read.source import list_contents
-
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
-    entries = _matching_entries(
-        list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
-    )
+    entries = _matching_entries(source, options)
     # A graph without nodes is not a choice; statistics without a graph are listed.
     if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries
 
 
-def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) -> tuple[SourceEntry, ...]:
+def _matching_entries(source: SourceArgument, options: ReadOptions) -> tuple[SourceEntry, ...]:
+    """Return the entries of a source that the options allow."""
+    from graphviz_tb.read.source import list_contents
+
+    entries = list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes))
     wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
     return tuple(
         entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())

@@ -277,10 +277,6 @@ class TreeWriter:
         through = self.through(row)
         return "∞" if through is None else f"{lower_bound_sign(through)}{through:,}"
 
-    def heading_lines(self, text: str) -> list[str]:
-        """Return a line between trees."""
-        return [self.look.head(clip_end(text, self.width))]
-
     def remainder_line(self, count: int, what: str) -> list[str]:
         """Return a last line that counts the lines not shown."""
         return [self.look.dim(clip_end(f"and {count:,} {what}", self.width))] if count > 0 else []

@@ -526,6 +526,7 @@ def _build_group_view(
         if is_equal and known.opened.keys() == opened.keys() and all(map(is_, known.opened.values(), opened.values())):
             return known
     contents = [views[child].path if child in views else child for child in paths]
+    with_surplus = {child for child in paths if child in views and views[child].metagraph.surplus is not None}
     outside = {bridge.other for bridge in level.bridges}
     rows = {note.other for note in level.annotations} | outside
     view = View(
@@ -536,7 +537,7 @@ def _build_group_view(
         node_labels=tuple(
             node_labels.surplus_label(child, level.surplus)
             if level.surplus is not None and child[-1] == level.surplus.member
-            else node_labels.node_label(child, content, _shows_surplus(views.get(child)), child in views)
+            else node_labels.node_label(child, content, child in with_surplus, child in views)
             for child, content in zip(paths, contents, strict=True)
         ),
         opened=opened,
@@ -552,10 +553,6 @@ def _build_group_view(
     view = replace(view, words=level_words(view, stubs, node_labels.printed))
     node_labels.views.setdefault(path, []).append(view)
     return view
-
-
-def _shows_surplus(view: View | None) -> bool:
-    return view is not None and view.metagraph.surplus is not None
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:
