@@ -222,8 +222,8 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     if folder is not None:
         write_output(folder / COMMENT_FILE, _review_comment(values["title"], reviews).encode("utf-8", "replace"))
     if as_json and not quiet:
-        models = [_reviewed_entry(reviewed) for reviewed in reviews]
-        print_json({**document_header("tbgraph-review"), "base": revision.name, "models": models})
+        entries = [_reviewed_entry(reviewed) for reviewed in reviews]
+        print_json({**document_header("tbgraph-review"), "base": revision.name, "models": entries})
     return max(reviewed.review_exit_code(values["fail_on"]) for reviewed in reviews)
 
 
