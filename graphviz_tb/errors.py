@@ -27,7 +27,7 @@ TbGraphError                 .hint  .exit_code
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +154,12 @@ class UnknownChoice(RequestError):
         "unknown colouring 'red'; choose one of: none, device"
         """
         return cls(f"unknown {what} {word!r}; choose one of: {', '.join(legal)}")
+
+
+def check_choice(what: str, word: str, legal: Collection[str]) -> None:
+    """Raise `UnknownChoice` for a word that is not one of the legal ones."""
+    if word not in legal:
+        raise UnknownChoice.among(what, word, legal)
 
 
 class WrongType(RequestError, TypeError):

@@ -9,7 +9,15 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, get_args
 
-from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, reject_bytes_path, require_type, short_repr
+from graphviz_tb.errors import (
+    RequestError,
+    UnknownChoice,
+    WrongType,
+    check_choice,
+    reject_bytes_path,
+    require_type,
+    short_repr,
+)
 from graphviz_tb.model.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -214,8 +222,7 @@ class PictureOptions:
         _check_options(self)
         from graphviz_tb.model.scene import DIRECTIONS
 
-        if self.direction not in DIRECTIONS:
-            raise UnknownChoice.among("direction", self.direction, DIRECTIONS)
+        check_choice("direction", self.direction, DIRECTIONS)
         if isinstance(self.depth, str) and self.depth != "auto":
             raise UnknownChoice(f"depth is {self.depth!r}; it takes a whole number, or 'auto'")
 

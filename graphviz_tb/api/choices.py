@@ -9,7 +9,7 @@ from typing import Any
 
 from graphviz_tb.arrange.level import ENGINES
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.errors import RequestError, UnknownChoice, require_type
+from graphviz_tb.errors import RequestError, UnknownChoice, check_choice, require_type
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import LOGGED_COLOR_OPTIONS, Options, PictureOptions
 
@@ -72,8 +72,7 @@ def validate_picture_options(options: PictureOptions) -> None:
         ("theme", options.theme, THEMES),
         ("engine", options.engine, ENGINES),
     ):
-        if word not in legal:
-            raise UnknownChoice.among(what, word, legal)
+        check_choice(what, word, legal)
     unused = next((name for name in LOGGED_COLOR_OPTIONS if getattr(options, name) is not None), "")
     if unused and not SCHEMES[options.color_by].logged:
         raise RequestError(f"{unused} changes nothing in colours by {options.color_by}", hint="color by logged")

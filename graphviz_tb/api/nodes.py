@@ -408,12 +408,10 @@ def _layer_result_ops(model: FoldedGraph, nodes: NodeList) -> list[Node | None]:
 
 def _total_lines(model: FoldedGraph) -> list[str]:
     """Return lines with parameters, bytes and FLOPs of the main graph; "at least" where something is not counted."""
-    from graphviz_tb.color.cost import mark_incomplete  # the colouring code, which most pictures do not use
-
     cost = Node(model, 0).cost
-    parameters = mark_incomplete(cost, "parameters", f"{cost.parameters:,} ({format_bytes(cost.weight_bytes)})")
+    parameters = f"{cost.bound_word('parameters')}{cost.parameters:,} ({format_bytes(cost.weight_bytes)})"
     trained = cost.parameters - cost.non_trainable
-    fixed = mark_incomplete(cost, "non_trainable", f"{cost.non_trainable:,}")
+    fixed = f"{cost.bound_word('non_trainable')}{cost.non_trainable:,}"
     trained_words = f"{cost.bound_word(TRAINABLE)}{trained:,}"
     apart = f" · trainable: {trained_words} · non-trainable: {fixed}" if cost.non_trainable else ""
-    return [f"Parameters: {parameters}{apart}", f"FLOPs: {mark_incomplete(cost, 'flops', format_count(cost.flops))}"]
+    return [f"Parameters: {parameters}{apart}", f"FLOPs: {cost.bound_word('flops')}{format_count(cost.flops)}"]

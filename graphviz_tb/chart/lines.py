@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -100,7 +100,8 @@ def _chart_card(
     xs = [axis_values(line.step, line.wall, look.axis) for line in lines]
     smoothed = [_smooth_line(line, look.smooth) for line in lines]
     is_covered = _covered_lines(lines, xs)
-    plot = _fit_plot(xs, smoothed, look, _end_label_room(names.values()) if names else PLOT_INSETS[2])
+    name_widths = [16 + text_width(name, TICK_SIZE) for name in names.values()]  # of the names at the ends of lines
+    plot = _fit_plot(xs, smoothed, look, max(MIN_END_LABEL_ROOM, *name_widths) if names else PLOT_INSETS[2])
     shapes = [
         Rectangle(0, 0, *CARD_SIZE, 6, theme.frames[1], Pen(theme.rule)),
         _chart_text(
@@ -129,11 +130,6 @@ def _chart_card(
         if len(line.value)
     )
     return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {words}", (("tag", title),), at)
-
-
-def _end_label_room(names: Iterable[str]) -> int:
-    """Return the width in pixels of the names at the ends of lines."""
-    return max(MIN_END_LABEL_ROOM, *(16 + text_width(name, TICK_SIZE) for name in names))
 
 
 def _covered_lines(lines: Sequence[ChartLine], xs: Sequence[Floats]) -> list[int]:

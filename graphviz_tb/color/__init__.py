@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from graphviz_tb.caches import import_on_call
 from graphviz_tb.color.colouring import Colouring, resolve_paint
-from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.errors import check_choice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -58,10 +58,8 @@ def make_colouring(
     `stats` hatches what was not measured and shows time and memory in every scheme. Raises UnknownChoice for an unknown
     `scheme` or `theme`, and MissingFacts if run statistics are required but were not joined.
     """
-    if scheme not in SCHEMES:
-        raise UnknownChoice.among("colouring", scheme, SCHEMES)
-    if theme not in THEMES:
-        raise UnknownChoice.among("theme", theme, THEMES)
+    check_choice("colouring", scheme, SCHEMES)
+    check_choice("theme", theme, THEMES)
     row = SCHEMES[scheme]
     colouring = row.colouring(hierarchy, THEMES[theme], facts)
     if not stats or row.measured:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from itertools import compress
@@ -73,9 +73,6 @@ class Colouring:
     def for_print(self) -> Colouring:
         return self
 
-    def as_number_colouring(self) -> NumberColouring | None:
-        return None
-
     def scaled_to(self, closed: Sequence[RowPath]) -> Self:
         """Return a copy whose scale fits the boxes shown closed."""
         return self
@@ -116,15 +113,23 @@ class ColourValues:
     bounds: Sequence[int] = ()
 
 
+@dataclass(frozen=True)
 class NumberColouring(Colouring, ABC):
-    """A colouring by a number, on a scale from zero to the largest."""
+    """A colouring by a number, on a scale from zero to `top`, the largest value of a closed box; hatched if unknown."""
 
-    def as_number_colouring(self) -> NumberColouring | None:
-        return self
+    top: float = field(default=0.0, kw_only=True)
 
     @abstractmethod
-    def scaled_to_one(self) -> Self:
-        """Return a copy whose scale goes from 0 to 1."""
+    def value_at(self, path: RowPath) -> float | None:
+        """Return the value of the box at `path`; None if unknown. Its sign does not matter to the scale."""
+
+    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
+        values = map(self.value_at, closed)
+        return replace(self, top=max((abs(value) for value in values if value is not None), default=0.0))
+
+    def fill_of(self, path: RowPath) -> RowFill:
+        value = self.value_at(path)
+        return self.unknown_fill(path[-1]) if value is None else self.shade_of(value)
 
     @abstractmethod
     def shade_of(self, value: float) -> RowFill:
@@ -186,13 +191,10 @@ def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
         ),
         stubs=tuple(None if stub.kind == "more" else colouring.fill_of((stub.other,)) for stub in scene.stubs),
         tints=colouring.line_tints(scene, view, boxes),
-        legend=tuple(_keep_used_letter(row, lettered) for row in legend),
+        legend=tuple(
+            row if row.fill.badge in lettered else replace(row, fill=replace(row.fill, badge="")) for row in legend
+        ),
     )
-
-
-def _keep_used_letter(row: LegendRow, lettered: Set[str]) -> LegendRow:
-    """Return a legend row, without its letter if no box of the picture has it."""
-    return row if row.fill.badge in lettered else replace(row, fill=replace(row.fill, badge=""))
 
 
 def _shown_paths(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], RowPath], list[RowPath]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from typing import Self
 
 import numpy as np
 
@@ -29,33 +28,24 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class CostColouring(NumberColouring):
-    """Fills rows by `value` on a square-root scale from 0 to `top`, the largest value of a closed box."""
+    """Fills rows by `value` on a square-root scale."""
 
     costs: Costs
     value: Callable[[Cost], int]
     format_value: Callable[[int], str]
     words: Callable[[Cost], str]
-    top: int = 0
 
     def cost_of(self, path: RowPath) -> Cost:
         """Return the cost at `path`: of an op, or of everything below a group."""
         return self.costs.under(path[-1])
 
-    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
-        """Return a copy whose scale goes from 0 to the largest value of the boxes shown closed."""
-        return replace(self, top=max((self.value(self.cost_of(path)) for path in closed), default=0))
-
-    def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the value; hatched if it is unknown."""
+    def value_at(self, path: RowPath) -> int | None:
         cost = self.cost_of(path)
-        return self.unknown_fill(path[-1]) if self.is_unknown(cost) else self.shade_of(self.value(cost))
+        return None if self.is_unknown(cost) else self.value(cost)
 
     def is_unknown(self, cost: Cost) -> bool:
         """Return whether no part of a cost is known, which is not the same as 0."""
         return not self.value(cost) and cost.is_lower_bound(COST_QUANTITY[self.scheme])
-
-    def scaled_to_one(self) -> Self:
-        return replace(self, top=1)
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the cost of every row, which is the same in every call."""
@@ -89,7 +79,7 @@ class CostColouring(NumberColouring):
         """Return the cost in words, or None; for a stack only one quantity, because its count needs room."""
         cost, value = self.cost_of(path), self.value(self.cost_of(path))
         if value and self.hierarchy.kind[path[-1]] in STACK_KINDS:
-            return mark_incomplete(cost, COST_QUANTITY[self.scheme], self.format_value(value))
+            return cost.bound_word(COST_QUANTITY[self.scheme]) + self.format_value(value)
         return self.words(cost) or None
 
     def tooltip_text(self, path: RowPath) -> str:
@@ -154,62 +144,46 @@ def _format_work(cost: Cost) -> str:
     >>> _format_work(Cost(parameters=2_300_000, flops=1_100_000_000)), _format_work(Cost(flops=5))
     ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
     """
-    parameters = mark_incomplete(cost, "parameters", _format_parameters(cost.parameters)) if cost.parameters else ""
+    parameters = cost.bound_word("parameters") + _format_parameters(cost.parameters) if cost.parameters else ""
     if cost.non_trainable:
-        parameters += f" ({mark_incomplete(cost, 'non_trainable', format_count(cost.non_trainable))} not trainable)"
-    flops = mark_incomplete(cost, "flops", _format_flops(cost.flops)) if cost.flops else ""
+        parameters += f" ({cost.bound_word('non_trainable')}{format_count(cost.non_trainable)} not trainable)"
+    flops = cost.bound_word("flops") + _format_flops(cost.flops) if cost.flops else ""
     return " · ".join(filter(None, (parameters, flops)))
 
 
 def _format_activations(cost: Cost) -> str:
     """Format the bytes of the outputs of ops."""
-    return (
-        mark_incomplete(cost, "activation_bytes", format_bytes(cost.activation_bytes)) if cost.activation_bytes else ""
-    )
-
-
-def mark_incomplete(cost: Cost, quantity: str, words: str) -> str:
-    """Prefix a formatted number with "at least", or another word, if it is a bound.
-
-    >>> (
-    ...     mark_incomplete(Cost(flops=3, uncounted=1), "flops", "3 FLOPs"),
-    ...     mark_incomplete(Cost(flops=3), "flops", "3 FLOPs"),
-    ... )
-    ('at least 3 FLOPs', '3 FLOPs')
-    """
-    return cost.bound_word(quantity) + words
+    return cost.bound_word("activation_bytes") + format_bytes(cost.activation_bytes) if cost.activation_bytes else ""
 
 
 def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
-    costs = _required_costs(facts, "flops")
-    return _scaled_to_graph(
-        CostColouring(hierarchy, theme, "flops", "FLOPs", costs, lambda cost: cost.flops, _format_flops, _format_work)
-    )
+    formats = _format_flops, _format_work
+    return _cost_colouring(hierarchy, theme, facts, ("flops", "FLOPs"), lambda cost: cost.flops, *formats)
 
 
 def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     if hierarchy.graph.lacks_weight_shapes:
         raise MissingFacts("parameters are not known in this graph: a trace of PyTorch has no shapes of weights")
-    costs, value = _required_costs(facts, "parameters"), lambda cost: cost.parameters
-    return _scaled_to_graph(
-        CostColouring(hierarchy, theme, "parameters", "Parameters", costs, value, _format_parameters, _format_work)
-    )
+    words, formats = ("parameters", "Parameters"), (_format_parameters, _format_work)
+    return _cost_colouring(hierarchy, theme, facts, words, lambda cost: cost.parameters, *formats)
 
 
 def activations_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
-    costs, value = _required_costs(facts, "activations"), lambda cost: cost.activation_bytes
-    return _scaled_to_graph(
-        CostColouring(hierarchy, theme, "activations", "Activations", costs, value, format_bytes, _format_activations)
-    )
+    words, formats = ("activations", "Activations"), (format_bytes, _format_activations)
+    return _cost_colouring(hierarchy, theme, facts, words, lambda cost: cost.activation_bytes, *formats)
 
 
-def _scaled_to_graph(colouring: CostColouring) -> CostColouring:
-    """Return the colouring on the scale of the whole graph, for use before a picture sets its scale."""
-    return colouring.scaled_to([(0,)])
-
-
-def _required_costs(facts: Facts, scheme: str) -> Costs:
-    """Return the costs. Raises MissingFacts if there are none."""
+def _cost_colouring(
+    hierarchy: Hierarchy,
+    theme: Theme,
+    facts: Facts,
+    words: tuple[str, str],
+    value: Callable[[Cost], int],
+    format_value: Callable[[int], str],
+    format_cost: Callable[[Cost], str],
+) -> CostColouring:
+    """Return a colouring on the scale of the whole graph, which a picture replaces by its own; `words` are the scheme
+    and the heading of the legend. Raises MissingFacts without costs."""
     if facts.cost is None:
-        raise MissingFacts(f"{scheme} needs the shapes of this graph")
-    return facts.cost()
+        raise MissingFacts(f"{words[0]} needs the shapes of this graph")
+    return CostColouring(hierarchy, theme, *words, facts.cost(), value, format_value, format_cost).scaled_to([(0,)])

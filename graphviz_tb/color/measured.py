@@ -18,7 +18,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
 from graphviz_tb.model.paths import RowPath
-from graphviz_tb.model.scene import Route, Scene
+from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.stats import RunFigures, Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
@@ -37,20 +37,15 @@ BLACK, WHITE = "#000000", "#FFFFFF"
 class MeasuredColouring(NumberColouring):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
-    `format_value` writes a value with its unit, `ramp` has colours from zero to `top`, which `scaled_to` sets to the
-    largest value of a closed box. `_figures` caches the figures of nodes inside calls.
+    `format_value` writes a value with its unit, `ramp` has colours from zero to `top`. `_figures` caches the figures of
+    nodes inside calls.
     """
 
     stats: Stats
     quantity: str
     format_value: Callable[[float], str]
     ramp: tuple[str, ...]
-    top: float = 0.0
     _figures: dict[RowPath, RunFigures] = field(default_factory=dict, repr=False, compare=False)
-
-    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
-        """Return a copy whose scale goes from 0 to the largest value of the nodes shown `closed`."""
-        return replace(self, top=max((self.figures_at(path).quantity(self.quantity) for path in closed), default=0.0))
 
     def figures_at(self, path: RowPath) -> RunFigures:
         figures = self._figures.get(path)
@@ -58,13 +53,10 @@ class MeasuredColouring(NumberColouring):
             figures = self._figures[path] = self.stats.figures_at(path)
         return figures
 
-    def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the node at `path`, for one call, not for all calls together."""
+    def value_at(self, path: RowPath) -> float | None:
+        """Return the value of the node at `path`, for one call, not for all calls together."""
         figures = self.figures_at(path)
-        return self.shade_of(figures.quantity(self.quantity)) if figures.known else self.unknown_fill(path[-1])
-
-    def scaled_to_one(self) -> Self:
-        return replace(self, top=1.0)
+        return figures.quantity(self.quantity) if figures.known else None
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the measured values of every row and of the paths inside calls; -1 if not measured."""
@@ -92,8 +84,8 @@ class MeasuredColouring(NumberColouring):
 
     def second_line(self, path: RowPath) -> str | None:
         """Return the formatted value; None if not measured."""
-        figures = self.figures_at(path)
-        return self.format_value(figures.quantity(self.quantity)) if figures.known else None
+        value = self.value_at(path)
+        return None if value is None else self.format_value(value)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return round ticks of the scale, the meaning of hatching, and how much was measured."""
@@ -133,16 +125,15 @@ def _faint_lines(scene: Scene, theme: Theme, known: Sequence[bool]) -> LineTints
         # An end is -1 at a port; the box beyond it does not count.
         None
         if all(known[end] for end in (route.source, route.target) if end >= 0)
-        else LineTint(_faint_colour(route, theme))
+        else LineTint(faint_line_colour(route.kind, theme))
         for route in scene.routes
     )
     return LineTints(routes, (None,) * len(scene.stubs))
 
 
-def _faint_colour(route: Route, theme: Theme) -> str:
-    """Return the colour of an edge that leads to an unknown box."""
-    usual = theme.reference if route.kind == "reference" else theme.data
-    return mix_colours(usual, theme.background, FADED_PERCENT)
+def faint_line_colour(kind: str, theme: Theme) -> str:
+    """Return the colour of an edge of a kind that leads to an unknown box."""
+    return mix_colours(theme.reference if kind == "reference" else theme.data, theme.background, FADED_PERCENT)
 
 
 def tone_between(ramp: tuple[str, ...], share: float) -> str:
@@ -218,40 +209,26 @@ def _measured_or_difference(
 
 @dataclass(frozen=True)
 class DifferenceColouring(NumberColouring):
-    """Fills rows by a quantity in `now` minus the same in `before`, on a square-root scale to `top`, the largest
-    difference of a closed box. Rows that one of the two did not measure are hatched."""
+    """Fills rows by a quantity in `now` minus the same in `before`, on a square-root scale. Rows that one of the two
+    did not measure are hatched."""
 
     now: Stats
     before: Stats
     quantity: str
     format_value: Callable[[float], str]
-    top: float = 0.0
 
-    def difference(self, path: RowPath) -> float | None:
+    def value_at(self, path: RowPath) -> float | None:
         """Return the increase of the quantity; None if one of the two values is unknown."""
         now, before = self.now.figures_at(path), self.before.figures_at(path)
         # Not measured is not 0: a new op has no difference.
         return now.quantity(self.quantity) - before.quantity(self.quantity) if now.known and before.known else None
-
-    def scaled_to(self, closed: Sequence[RowPath]) -> Self:
-        """Return a copy scaled to the largest difference of the nodes shown `closed`."""
-        changes = [abs(change) for path in closed if (change := self.difference(path)) is not None]
-        return replace(self, top=max(changes, default=0.0))
-
-    def fill_of(self, path: RowPath) -> RowFill:
-        """Return the colour of the difference."""
-        change = self.difference(path)
-        return self.unknown_fill(path[-1]) if change is None else self.shade_of(change)
-
-    def scaled_to_one(self) -> Self:
-        return replace(self, top=1.0)
 
     def number_values(self, inside: Sequence[RowPath]) -> ColourValues:
         """Return the difference at every row and inside calls; None where nothing was measured."""
         rows: list[RowPath] = [(row,) for row in range(len(self.hierarchy))]
         paths = [*rows, *inside]
         return ColourValues(
-            [self.difference(path) for path in paths],
+            [self.value_at(path) for path in paths],
             [self.second_line(path) or "" for path in paths],
             [self.tooltip_text(path) for path in rows],
             NOT_TWICE,
@@ -266,7 +243,7 @@ class DifferenceColouring(NumberColouring):
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return a fainter colour for edges with an end that cannot be compared."""
-        return _faint_lines(scene, self.theme, [self.difference(path) is not None for path in paths])
+        return _faint_lines(scene, self.theme, [self.value_at(path) is not None for path in paths])
 
     def format_signed(self, change: float) -> str:
         sign = "+" if change > 0 else "−" if change < 0 else "±"
@@ -274,7 +251,7 @@ class DifferenceColouring(NumberColouring):
 
     def second_line(self, path: RowPath) -> str | None:
         """Return the difference, then the present value."""
-        change = self.difference(path)
+        change = self.value_at(path)
         if change is None:
             return None
         now = self.now.figures_at(path).quantity(self.quantity)
@@ -282,7 +259,7 @@ class DifferenceColouring(NumberColouring):
 
     def tooltip_text(self, path: RowPath) -> str:
         """Return both values, and the difference as a share of the first."""
-        change = self.difference(path)
+        change = self.value_at(path)
         if change is None:
             return ""
         now = self.now.figures_at(path).quantity(self.quantity)
@@ -298,7 +275,7 @@ class DifferenceColouring(NumberColouring):
         ]
         # If there is no difference, all five are equal.
         rows = list(dict.fromkeys(rows))
-        unknown = next((path for path in shown if self.difference(path) is None), None)
+        unknown = next((path for path in shown if self.value_at(path) is None), None)
         if unknown is not None:
             rows.append(LegendRow(NOT_TWICE, self.unknown_fill(unknown[-1])))
         return rows

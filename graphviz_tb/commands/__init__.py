@@ -14,7 +14,7 @@ from importlib import import_module
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.commands.terminal import detach_stdout, one_line, print_message, replace_closed_streams
+from graphviz_tb.commands.terminal import detach_stdout, print_message, replace_closed_streams
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -51,10 +51,15 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the implied command before words that name no command."""
         if args and args[0] not in COMMANDS and args[0] not in ANSWERED_OPTIONS:
-            from graphviz_tb.commands.habits import choose_command, is_noted  # only needed for such words
+            from graphviz_tb.commands.habits import (  # only needed here
+                COMMAND_SYNONYMS,
+                SILENT_SYNONYMS,
+                choose_command,
+            )
 
             word, args = args[0], choose_command(args, COMMANDS)
-            if args[0] != word and is_noted(word) and not ctx.resilient_parsing:
+            is_noted = args[0] != word and word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
+            if is_noted and not ctx.resilient_parsing:
                 print_message("note", f"`tbgraph {word}` is `tbgraph {args[0]}`", "yellow")
         return super().parse_args(ctx, args)
 
@@ -200,12 +205,13 @@ def _report_machine_fault(error: OSError) -> int:
 def _print_click_error(error: click.ClickException) -> None:
     """Print click's own error: the usage, and the message, which may repeat any word of the user."""
     from graphviz_tb.limits import MAX_MESSAGE_LETTERS
+    from graphviz_tb.model.formatting import printable
     from graphviz_tb.model.measure import truncate_middle
 
     shown = io.StringIO()
     error.show(shown)
     usage, mark, _ = shown.getvalue().partition("Error: ")
-    print(f"{usage}{mark}{truncate_middle(one_line(error.format_message()), MAX_MESSAGE_LETTERS)}", file=sys.stderr)
+    print(f"{usage}{mark}{truncate_middle(printable(error.format_message()), MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 
 def print_error(message: str, hint: str | None, is_multiline: bool = False) -> None:

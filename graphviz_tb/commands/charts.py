@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb.chart.axes import group_tags, run_styles
 from graphviz_tb.chart.lines import AXIS_WORDS, MAX_END_LABELS, ChartLine, ChartLook, LineChart, chart_sheet
 from graphviz_tb.chart.runs import colour_values
-from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.errors import RequestError, UnknownChoice, check_choice
 from graphviz_tb.events.plugins import read_trials
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.logs import Series
@@ -73,8 +73,7 @@ def encode_sheet(
     """Yield each output with its bytes: a sheet in the colours of a theme. Raises UnknownChoice for an unknown
     theme."""
     word: Any = theme or "light"
-    if word not in THEMES:
-        raise UnknownChoice.among("theme", word, THEMES)
+    check_choice("theme", word, THEMES)
     sheet, options = draw_sheet(THEMES[word]), PictureOptions(theme=word)
     encoders = {
         ".svg": lambda: svg.svg_bytes(sheet),

@@ -21,10 +21,9 @@ from graphviz_tb.commands.options import (
     input_options,
     json_option,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import GraphError, MalformedAssertion, ReadError, RequestError, TbGraphError, TooLarge
 from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
-from graphviz_tb.model.formatting import document_header
+from graphviz_tb.model.formatting import document_header, printable
 from graphviz_tb.options import Options
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def check(
     tbgraph check models/*.pb --assert-file model.assertions
     """
     from graphviz_tb.commands.session import release_models
-    from graphviz_tb.commands.table import json_lines, print_lines
+    from graphviz_tb.commands.table import print_json
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.sources.streams import check_stdin_once
 
@@ -102,7 +101,7 @@ def check(
         elif not quiet:
             _print_results(results, top, model if len(models) > 1 else "")
     if as_json:
-        print_lines(json_lines({**document_header("tbgraph-check"), "passed": passed, "models": entries}))
+        print_json({**document_header("tbgraph-check"), "passed": passed, "models": entries})
     return read_error_code or (EXIT_PASSED if passed else EXIT_FAILED)
 
 
@@ -128,7 +127,7 @@ def _print_results(checked: CheckedModel, top: int, model: str) -> None:
     from graphviz_tb.commands.table import print_lines
     from graphviz_tb.sources.streams import name_of_user
 
-    heading = [f"{one_line(name_of_user(model))}:"] if model else []
+    heading = [f"{printable(name_of_user(model))}:"] if model else []
     print_lines([*heading, *assertion_lines(checked, top), assertions_verdict(checked)])
 
 

@@ -20,9 +20,8 @@ from graphviz_tb.commands.table import (
     format_percent,
     format_table,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import COST_ROLES, GAPS_OF_QUANTITY, Cost, Costs
-from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun, format_micros
+from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun, format_micros, printable
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import RunFigures, round_for_json
 
@@ -130,7 +129,7 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
     ]
     lines = format_table([row for row in rows if row[1] != "0"], width, shrinking=(1, 2))
     if report.uncounted:
-        op_counts = ", ".join(f"{one_line(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
+        op_counts = ", ".join(f"{printable(op)} {count:,}" for op, count in list(report.uncounted.items())[:top])
         lines += format_table([("not counted", op_counts)], width, shrinking=(1,))
     if not report.scopes:
         return lines
@@ -209,7 +208,7 @@ def _scope_cost_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
     cost = scope.cost
     share = cost.flops / whole.flops if whole.flops else 0.0
     return (
-        one_line(scope.name),
+        printable(scope.name),
         f"{scope.ops:,}",
         *(
             amount if (amount := cost_amount(cost, quantity)) not in ("0", "0 B") else ""
@@ -283,7 +282,7 @@ def statistics_lines(measured: StatsSummary | None, top: int, width: int, look: 
     if measured is None:
         return []
     whole, coverage, is_median = measured.whole, _coverage(measured), len(measured.steps) > 1
-    steps = f"{len(measured.steps):,} steps" if is_median else one_line("".join(measured.steps))
+    steps = f"{len(measured.steps):,} steps" if is_median else printable("".join(measured.steps))
     spent = f"from first start to last end {_format_time(whole.span)}"
     unnamed = f"; {measured.compiled:,} are of compiled code whose ops this trace does not name"
     of_graph = f"executions, {measured.joined:,} of them of ops of this graph"
@@ -339,6 +338,6 @@ def _place_row(place: RankedPlace, value: str, width: int, several: bool) -> tup
     """Return one line of a ranking: a scope with its number of measured ops, an op with its type; over several steps
     also the fastest and slowest time."""
     figures, share = place.figures, round(place.share, 4)
-    kind = one_line(place.op) if place.op else f"{figures.measured:,} of {figures.ops:,} ops"
+    kind = printable(place.op) if place.op else f"{figures.measured:,} of {figures.ops:,} ops"
     kind += f", {_format_time(figures.least)} to {_format_time(figures.most)}" if several else ""
-    return one_line(place.address), value, format_percent(share), kind, bar_text(share, bar_width(width) // 2)
+    return printable(place.address), value, format_percent(share), kind, bar_text(share, bar_width(width) // 2)

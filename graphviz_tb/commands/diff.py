@@ -34,6 +34,7 @@ from graphviz_tb.errors import (
     TbGraphError,
     UnknownChoice,
     UnknownFormat,
+    check_choice,
 )
 from graphviz_tb.options import REPORT_STYLES, REPORT_SUFFIXES, DiffOptions, PictureOptions, ReportStyle
 from graphviz_tb.output.renderers import RENDERERS, check_options_used, output_format
@@ -65,12 +66,12 @@ CONDITION_FIELDS = ("class", "gone", "new", "in", "kind")  # other fields of a c
 
 def diff_exit_code(changes: Changes, fail_on: str) -> int:
     """Return the exit code; `fail_on` was checked by `parse_conditions` before."""
-    failing = parse_conditions(fail_on)
-    return (
-        EXIT_DIFFERENT
-        if any(_meets_condition(changes, change, condition) for change in changes for condition in failing)
-        else EXIT_SAME
+    differs = any(
+        all(_meets_condition_part(changes, change, field, pattern) for field, pattern in condition)
+        for change in changes
+        for condition in parse_conditions(fail_on)
     )
+    return EXIT_DIFFERENT if differs else EXIT_SAME
 
 
 def parse_conditions(fail_on: str) -> list[Condition]:
@@ -93,10 +94,6 @@ def _parse_condition_part(word: str) -> tuple[str, str]:
     """Return one part of a condition: the field, and the pattern to compare with."""
     field, colon, pattern = word.partition(":")
     return (field, pattern) if colon else ("is", word)
-
-
-def _meets_condition(changes: Changes, change: Change, condition: Condition) -> bool:
-    return all(_meets_condition_part(changes, change, field, pattern) for field, pattern in condition)
 
 
 def _meets_condition_part(changes: Changes, change: Change, field: str, pattern: str) -> bool:
@@ -464,13 +461,10 @@ def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedVie
 
     both, options = Both(changes, view), _checked_picture_options(values, view)
     write_outputs([(target, encode_diff_output(both, target, options)) for target in values["outputs"]])
-    if not values["quiet"] and any(_is_static_picture(target) for target in values["outputs"]):
+    # A page shows its notices itself, and a report has none.
+    has_picture = any(Path(target).suffix.lower() not in (".html", *REPORT_SUFFIXES) for target in values["outputs"])
+    if has_picture and not values["quiet"]:
         print_notices(both.picture(options).notices)
-
-
-def _is_static_picture(target: str) -> bool:
-    """Return whether an output is a static picture, which has no place for notices."""
-    return not _is_report_file(target) and Path(target).suffix.lower() != ".html"
 
 
 def _is_report_file(target: str) -> bool:
@@ -500,10 +494,6 @@ def _checked_picture_options(values: dict[str, Any], view: SavedView | None = No
     # An empty title is a given value, unlike None and ().
     given = {name: values[name] for name in PICTURE_OPTION_NAMES if values[name] not in (None, ())}
     options = picture_options(view, given)
-    for option, word, choices in (
-        ("theme", options.theme, tuple(THEMES)),
-        ("direction", options.direction, DIRECTIONS),
-    ):
-        if word not in choices:
-            raise UnknownChoice.among(option, word, choices)
+    check_choice("theme", options.theme, THEMES)
+    check_choice("direction", options.direction, DIRECTIONS)
     return options

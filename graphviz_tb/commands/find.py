@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import GroupedCommand, collect_options, fold_options, input_options, json_option
-from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.formatting import document_header, format_micros
+from graphviz_tb.model.formatting import document_header, format_micros, printable
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
@@ -54,7 +53,7 @@ def find(
     tbgraph find model.pb dtype:float16 -q && echo 'not for this machine'
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.commands.table import json_lines, print_lines
+    from graphviz_tb.commands.table import print_json, print_lines
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.search.language import parse_query
 
@@ -70,9 +69,9 @@ def find(
             print_lines([str(len(nodes))])
         elif as_json:
             items = [_found_node_values(node) for node in nodes]
-            print_lines(json_lines({**document_header("tbgraph-find"), "label": session.model.label, "nodes": items}))
+            print_json({**document_header("tbgraph-find"), "label": session.model.label, "nodes": items})
         else:
-            print_lines((one_line(node.name) for node in nodes) if names else _found_node_lines(list(nodes)))
+            print_lines((printable(node.name) for node in nodes) if names else _found_node_lines(list(nodes)))
     context.exit(EXIT_FOUND if len(nodes) else EXIT_NOTHING_FOUND)
 
 
@@ -107,7 +106,7 @@ def _found_node_lines(nodes: list[Node]) -> Iterator[str]:
         shape = "" if node.shape is None else shape_text(node.shape) or "scalar"
         counts = (cost_amount(cost, word) if getattr(cost, word) else "" for word in ("parameters", "flops"))
         time = "" if node.time is None else format_micros(node.time)
-        rows.append((one_line(node.name), one_line(node.op or node.kind), shape, *counts, time))
+        rows.append((printable(node.name), printable(node.op or node.kind), shape, *counts, time))
     shown = [column for column in range(len(rows[0])) if column < 2 or any(row[column] for row in rows[1:])]
     if nodes:
         cells = [[row[column] for column in shown] for row in rows]

@@ -127,11 +127,6 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
     return [_guess_command(words, arguments), *words]
 
 
-def is_noted(word: str) -> bool:
-    """Return whether a synonym of a command is reported with the usual name."""
-    return word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
-
-
 def _guess_command(words: Sequence[str], named: Sequence[str]) -> str:
     """Return the command that is most likely meant by words without a command.
 

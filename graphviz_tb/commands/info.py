@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +131,9 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
         entries, report = (), None  # a log without a graph, or checkpoints
     if as_json:
         logged = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
-        print(json.dumps({**_info_json(source, entries, report), **logged}, indent=1))
+        from graphviz_tb.commands.table import print_json
+
+        print_json({**_info_json(source, entries, report), **logged})
     else:
         _print_report(source, entries, report, runs, checkpoints, top, quiet)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,16 +31,16 @@ from graphviz_tb.commands.table import (
     join_fitting,
     output_style,
     pad_text,
+    print_json,
     print_lines,
     shown_width,
     terminal_width,
     wrap_text,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.calls import lower_bound_sign
 from graphviz_tb.limits import MAX_LISTED_DEVICES, MAX_OUTLINE_DEPTH, MAX_OUTLINED_BOXES, MAX_RANKED_PLACES
-from graphviz_tb.model.formatting import document_header, format_bytes, format_counted_noun, plural_noun
+from graphviz_tb.model.formatting import document_header, format_bytes, format_counted_noun, plural_noun, printable
 from graphviz_tb.model.joins import JoinRule, TagJoin
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import without_digits
@@ -92,20 +91,20 @@ def source_lines(
     source: SourceArgument, entries: tuple[SourceEntry, ...], report: GraphReport | None, width: int, look: TextStyle
 ) -> list[str]:
     """Return the first line, and a table of the contents of the source unless it is a single graph."""
-    lines = [look.head(clip_middle(one_line(source.name), width))]
+    lines = [look.head(clip_middle(printable(source.name), width))]
     if len(entries) == 1 and report is not None:
         entry = entries[0]
         kind = ", ".join(filter(None, (entry.format, format_bytes(entry.bytes) if entry.bytes else "")))
         # Without the name of the source, which is in the first line.
         choice = report.label.removeprefix(source.name).removeprefix(" · ")
-        label = one_line(choice) if choice != "the data" else ""
+        label = printable(choice) if choice != "the data" else ""
         return [*lines, clip_end(" · ".join(filter(None, (label, kind))), width), ""]
     if not entries and report is None:
         return lines
     lines += [*entry_lines(entries, width, look), ""]
     if report is None:
         return lines + [clip_end(line, width) for line in describe_choice(entries)]
-    return [*lines, look.head(clip_middle(one_line(report.label), width))]
+    return [*lines, look.head(clip_middle(printable(report.label), width))]
 
 
 def graph_lines(report: GraphReport, top: int, quiet: bool, width: int, look: TextStyle) -> list[str]:
@@ -137,7 +136,7 @@ def _architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str
     lines: list[str] = []
     stacks = {part.address for line in outline for rank in (*line.ranks, line.loose) for part in rank if part.times > 1}
     for line in outline:
-        head = f"{one_line(line.label)}: " if line.label else ""
+        head = f"{printable(line.label)}: " if line.label else ""
         flow = _stack_members_words if line.address in stacks else _flow_words
         # Unconnected groups have a separate list, without arrows.
         text = head + "; ".join(filter(None, (flow(line.ranks), _flow_words([line.loose]))))
@@ -192,7 +191,7 @@ def _outline_box_words(part: OutlineBox) -> str:
     >>> _outline_box_words(OutlineBox("block_[2-4]", "block_[2-4]", 30, 3))
     'block_[2-4] ×3'
     """
-    return one_line(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")
+    return printable(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")
 
 
 def _left_out_lines(report: GraphReport, width: int) -> list[str]:
@@ -294,7 +293,7 @@ def _op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> l
         if op != ARGUMENT_OP_TYPE:
             together[op] = together.get(op, 0) + count
     ranked = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
-    return _bar_lines([(one_line(op) or "(no type)", count) for op, count in ranked], top, width, look)
+    return _bar_lines([(printable(op) or "(no type)", count) for op, count in ranked], top, width, look)
 
 
 def _device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
@@ -304,7 +303,7 @@ def _device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
     if not any(together):
         return []
     return _bar_lines(
-        [(one_line(device) or NO_DEVICE_WORD, count) for device, count in together.items()],
+        [(printable(device) or NO_DEVICE_WORD, count) for device, count in together.items()],
         MAX_LISTED_DEVICES,
         width,
         look,
@@ -332,14 +331,14 @@ def _structure_lines(summary: Summary, top: int, width: int) -> list[str]:
     times_and_ops = [(f"{stack.times:,} ×", format_counted_noun(stack.ops, "op")) for stack in largest]
     taken = max((2 + shown_width(times) + 2 for times, _ in times_and_ops), default=0)
     taken += max((shown_width(ops) + 2 for _, ops in times_and_ops), default=0)
-    names = [join_fitting([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
+    names = [join_fitting([printable(name) for name in each.names], width - taken, each.times > 3) for each in largest]
     return format_table([(*pair, name) for pair, name in zip(times_and_ops, names, strict=True)], width, (0, 1), (2,))
 
 
 def _stack_lines(stacks: StackCounts, top: int, width: int) -> list[str]:
     """Return the largest series or folds."""
     rows = [
-        (one_line(stack.name), f"×{stack.members:,}", format_counted_noun(stack.ops, "op"))
+        (printable(stack.name), f"×{stack.members:,}", format_counted_noun(stack.ops, "op"))
         for stack in stacks.largest[:top]
     ]
     return format_table(rows, width, right=(1, 2))
@@ -354,7 +353,7 @@ def _function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> 
     for each in order[:top]:
         ops = each.ops_through_calls
         through = "∞" if ops is None else f"{lower_bound_sign(ops)}{ops:,}"
-        rows.append((one_line(each.name), f"{each.ops:,}", through, f"{each.calls:,}"))
+        rows.append((printable(each.name), f"{each.ops:,}", through, f"{each.calls:,}"))
     return [
         *format_table(rows, width, right=(1, 2, 3), header=True, look=look),
         *_remainder_lines(len(order) - top, width, look),
@@ -363,7 +362,7 @@ def _function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> 
 
 def _notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
     said = [
-        f"{one_line(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
+        f"{printable(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
     ]
     return [line for text in said for line in wrap_text(text, width)]
 
@@ -384,13 +383,13 @@ def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> No
     log = open_run_log(source)
     if log is None:
         raise MissingFacts(
-            f"{one_line(source)} has no tags to join: nothing was logged there", hint="give a log directory"
+            f"{printable(source)} has no tags to join: nothing was logged there", hint="give a log directory"
         )
     with open_model(source, options, quiet=quiet) as session:
         model = session.model
         joins = model.joins(tag for tag in log.tags() if tag not in log.tags("graph"))
         if as_json:
-            print(json.dumps(_joins_document(model, joins), indent=1))
+            print_json(_joins_document(model, joins))
         else:
             print_lines(_join_lines(model, joins))
 
@@ -415,11 +414,11 @@ def _joins_document(model: Model, joins: Sequence[TagJoin]) -> dict[str, object]
 def _join_lines(model: Model, joins: Sequence[TagJoin]) -> list[str]:
     rows = [("tag", "of", "rule", "nodes")]
     for join in joins:
-        names = [one_line(model.hierarchy.name[row]) for row in join.rows]
+        names = [printable(model.hierarchy.name[row]) for row in join.rows]
         if len(names) > MAX_JOINED_NODES:
             names[MAX_JOINED_NODES:] = [f"+{len(names) - MAX_JOINED_NODES} more"]
         rule = JOIN_RULE_WORDS.get(join.rule, join.rule.value)
-        rows.append((one_line(join.tag), join.aspect.value, rule, ", ".join(names)))
+        rows.append((printable(join.tag), join.aspect.value, rule, ", ".join(names)))
     lines = format_table(rows, terminal_width(), shrinking=(0, 3), header=True, look=output_style())
     counts = Counter(join.rule for join in joins if join.is_joined)
     ambiguous = sum(join.rule is JoinRule.SEVERAL for join in joins)

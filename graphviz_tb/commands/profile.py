@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,14 @@ from graphviz_tb.commands.table import (
     format_percent,
     format_table,
     output_style,
+    print_json,
     print_lines,
     terminal_width,
     wrap_text,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
 from graphviz_tb.logs.run_statistics import PLACEHOLDER_GRAPH, profiles_by_step
-from graphviz_tb.model.formatting import document_header, format_bytes, format_micros
+from graphviz_tb.model.formatting import document_header, format_bytes, format_micros, printable
 from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median_with_zeros, round_for_json
 from graphviz_tb.options import Options
@@ -59,7 +58,7 @@ def print_profile(
     if target is not None:
         write_output(target, trace_json_bytes(profiles))
     if tables and as_json:
-        print(json.dumps(_profile_document(name, profiles), indent=1))
+        print_json(_profile_document(name, profiles))
     elif tables:
         print_lines(_profile_lines(name, profiles, top, terminal_width(), output_style()))
 
@@ -112,7 +111,7 @@ def _op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
 def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
     """Return the steps and their shares, then the tables, then the gaps in the traces."""
     lines = [
-        look.head(clip_middle(one_line(label), width)),
+        look.head(clip_middle(printable(label), width)),
         "",
         look.head("Steps"),
         *_profile_step_lines(profiles, top, width, look),
@@ -144,7 +143,7 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
         percents = [format_percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
         peak = " + ".join(format_bytes(curve.peak) for curve in profile.memory) or "–"
         times = format_micros(shares.length / 1000), format_micros(profile.time / 1000)
-        rows.append((one_line(profile.step.rpartition("/")[2].removesuffix(":run")), *times, *percents, peak))
+        rows.append((printable(profile.step.rpartition("/")[2].removesuffix(":run")), *times, *percents, peak))
     lines = format_table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
     if len(profiles) > top:
         lines.append(f"  … and {len(profiles) - top:,} more")
@@ -162,14 +161,14 @@ def _op_time_lines(rows: Sequence[OpTime], step_micros: float, width: int, look:
     for row in rows:
         share = row.self_time / 1000 / (step_micros or 1)
         times = format_micros(row.self_time / 1000), format_percent(share), format_micros(row.total / 1000)
-        op = "" if row.op == row.name else one_line(row.op)
+        op = "" if row.op == row.name else printable(row.op)
         if not row.in_graph and row.name != NOT_IN_GRAPH:
             op = f"{op}, {NOT_IN_GRAPH}" if op else NOT_IN_GRAPH
         cells.append(
             (
                 *times,
                 f"{row.count:,}",
-                one_line(row.name) or "(whole graph)",
+                printable(row.name) or "(whole graph)",
                 op,
                 bar_text(share, bar_width(width) // 2),
             )

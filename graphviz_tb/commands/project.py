@@ -9,10 +9,10 @@ import click
 
 from graphviz_tb.commands.options import GroupedCommand, json_option, theme_option
 from graphviz_tb.commands.progress_bar import waiting
-from graphviz_tb.commands.terminal import one_line, print_notices
+from graphviz_tb.commands.terminal import print_notices
 from graphviz_tb.errors import NoGraph, RequestError, TbGraphError, UnknownNode
 from graphviz_tb.limits import MAX_COLOURED_CATEGORIES
-from graphviz_tb.model.formatting import document_header
+from graphviz_tb.model.formatting import document_header, printable
 
 if TYPE_CHECKING:
     from graphviz_tb.logs.embeddings import Projector
@@ -113,22 +113,17 @@ def _no_embedding_hint(projector: Projector) -> str:
 
 def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     """Print the embeddings of a log directory, one in a line, or as one JSON document."""
-    import json
-
-    from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width
+    from graphviz_tb.commands.table import format_table, output_style, print_json, print_lines, terminal_width
 
     if as_json:
-        document = {
-            **document_header("tbgraph-embeddings"),
-            "embeddings": [_embedding_values(embedding) for embedding in found],
-        }
-        print(json.dumps(document, ensure_ascii=True, indent=1))
+        embeddings = [_embedding_values(embedding) for embedding in found]
+        print_json({**document_header("tbgraph-embeddings"), "embeddings": embeddings})
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
     rows += [
         (
-            one_line(embedding.run),
-            one_line(embedding.name),
+            printable(embedding.run),
+            printable(embedding.name),
             f"{embedding.points:,}",
             f"{embedding.dimensions:,}",
             embedding.form.value if embedding.step is None else f"step {embedding.step:,}",

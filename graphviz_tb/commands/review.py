@@ -26,10 +26,10 @@ from graphviz_tb.commands.diff import (
 )
 from graphviz_tb.commands.options import GroupedCommand, reading_options, view_of_command, view_options
 from graphviz_tb.commands.progress_bar import waiting
-from graphviz_tb.commands.table import json_lines, print_lines
+from graphviz_tb.commands.table import print_json
 from graphviz_tb.commands.terminal import print_notices, print_report
 from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown
-from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, UnknownChoice
+from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, check_choice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS
 from graphviz_tb.model.formatting import document_header, format_counted_noun, printable
 from graphviz_tb.options import DiffOptions
@@ -77,13 +77,8 @@ class ReviewedModel:
         return EXIT_DIFFERENT if failed or gone or differs else EXIT_SAME
 
 
-def _review_document(done: Sequence[ReviewedModel], base: str) -> dict[str, Any]:
-    """Return the result of each model as plain values: its state, changes, assertions and files."""
-    return {**document_header("tbgraph-review"), "base": base, "models": [_reviewed_entry(model) for model in done]}
-
-
 def _reviewed_entry(one: ReviewedModel) -> dict[str, Any]:
-    """Return one model as plain values; what is not known of it is null."""
+    """Return one model as plain values: its state, changes, assertions and files; what is not known of it is null."""
     return {
         "path": one.path,
         "base": one.base,
@@ -227,15 +222,15 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     if folder is not None:
         write_output(folder / COMMENT_FILE, _review_comment(values["title"], reviews).encode("utf-8", "replace"))
     if as_json and not quiet:
-        print_lines(json_lines(_review_document(reviews, revision.name)))
+        entries = [_reviewed_entry(reviewed) for reviewed in reviews]
+        print_json({**document_header("tbgraph-review"), "base": revision.name, "models": entries})
     return max(reviewed.review_exit_code(values["fail_on"]) for reviewed in reviews)
 
 
 def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
     """Return the formats of pictures. Raises `RequestError` for an unknown one, or if nothing is written."""
     for word in words:
-        if word not in DRAWN_FORMATS:
-            raise UnknownChoice.among("format", word, DRAWN_FORMATS)
+        check_choice("format", word, DRAWN_FORMATS)
     if words and output is None:
         raise RequestError("--format changes nothing: nothing is written", hint="name a folder: -o review")
     return tuple(dict.fromkeys(words)) or ("svg",)

@@ -13,8 +13,9 @@ import click
 
 from graphviz_tb.commands.completion import complete_runs, complete_tags
 from graphviz_tb.commands.options import FiniteRange, GroupedCommand, points_format_options, theme_option
-from graphviz_tb.commands.terminal import one_line, print_notices
+from graphviz_tb.commands.terminal import print_notices
 from graphviz_tb.errors import RequestError
+from graphviz_tb.model.formatting import printable
 
 if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log
@@ -216,7 +217,7 @@ def _print_unchanged(parts: Iterable[str]) -> None:
     """Print text as UTF-8 with its own line ends; on a terminal without characters that move its cursor."""
     for part in parts:
         if sys.stdout.isatty():
-            part = "".join(f"{one_line(line)}\n" for line in part.splitlines())
+            part = "".join(f"{printable(line)}\n" for line in part.splitlines())
         sys.stdout.buffer.write(part.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
 

@@ -31,12 +31,11 @@ from graphviz_tb.commands.table import (
     shown_width,
     terminal_width,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import RequestError
 from graphviz_tb.events.plugins import read_trials
 from graphviz_tb.logs.log import Log
 from graphviz_tb.logs.scalars_export import exact_number_text, json_number
-from graphviz_tb.model.formatting import format_number, json_integer
+from graphviz_tb.model.formatting import format_number, json_integer, printable
 from graphviz_tb.model.logs import Doubles, Series
 
 SPARK_SIGNS = "▁▂▃▄▅▆▇█"
@@ -59,7 +58,7 @@ def scalar_table_lines(chosen: Sequence[Series], width: int, look: TextStyle) ->
 def _scalar_row(series: Series) -> tuple[str, ...]:
     points = series.point_order()
     if not len(points):
-        return one_line(series.run), one_line(series.tag), f"{len(series):,} superseded", "", "", "", ""
+        return printable(series.run), printable(series.tag), f"{len(series):,} superseded", "", "", "", ""
     values = series.value[points].astype(np.float64)
     count = f"{len(series):,}"
     if superseded := len(series) - len(points):
@@ -67,8 +66,8 @@ def _scalar_row(series: Series) -> tuple[str, ...]:
     if odd := int(np.count_nonzero(~np.isfinite(values))):
         count += f" ({odd:,} not finite)"
     return (
-        one_line(series.run),
-        one_line(series.tag),
+        printable(series.run),
+        printable(series.tag),
         count,
         format_number(float(values[0])),
         format_number(float(values[-1])),
@@ -144,7 +143,7 @@ def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int,
         room = max(MIN_CURVE_LINES, min(MAX_CURVE_LINES, (height - 1) // max(1, len(tags)) - 3 - (len(curves) > 1)))
         if index:
             yield ""
-        yield look.head(clip_middle(one_line(tag), width))
+        yield look.head(clip_middle(printable(tag), width))
         yield from _curve_picture(curves, axis, values["log_y"], width, room, look)
 
 
@@ -228,7 +227,7 @@ def _run_legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: 
     """Return the runs, each with its colour, or with its sign without colours and braille."""
     room, parts = width, []
     for index, curve in enumerate(curves):
-        name = one_line(curve.run)
+        name = printable(curve.run)
         text = f"{PLAIN_SIGNS[index % len(PLAIN_SIGNS)]} {name}" if not braille else f"━ {name}"
         room -= shown_width(text) + 2
         if room < 0:
@@ -290,7 +289,7 @@ def _run_status_lines(series: Sequence[Series], live: bool) -> list[str]:
     lines = []
     for run, held in runs.items():
         last = max((int(each.step[-1]) for each in held if len(each)), default=0)
-        line = "  ".join([one_line(run), f"step {last}", *(_series_status(each, live) for each in held)])
+        line = "  ".join([printable(run), f"step {last}", *(_series_status(each, live) for each in held)])
         lines.append(clip_end(line, width) if live else line)
     return lines
 
@@ -298,10 +297,10 @@ def _run_status_lines(series: Sequence[Series], live: bool) -> list[str]:
 def _series_status(series: Series, live: bool) -> str:
     points = series.point_order()
     if not len(points):
-        return one_line(series.tag)
+        return printable(series.tag)
     values = series.value[points].astype(float)
     curve = f" {_sparkline(values, WATCH_SPARK_WIDTH)}" if live else ""
-    return f"{one_line(series.tag)} {format_number(float(values[-1]))}{curve}"
+    return f"{printable(series.tag)} {format_number(float(values[-1]))}{curve}"
 
 
 # Output of `tbgraph scalars --group-by` and `--wide`: groups of runs with their spread, or one row per step.
@@ -337,7 +336,7 @@ def group_table(groups: GroupedSeries, width: int, look: TextStyle) -> list[str]
 
 def _group_row(group: str, tag: str, members: Sequence[Series]) -> tuple[str, ...]:
     spread = spread_of_group(members)
-    head = one_line(group), one_line(tag)
+    head = printable(group), printable(tag)
     if not len(spread.steps):
         return (*head, str(len(members)), "", "", "", "", "", "")
     at = int(np.flatnonzero(spread.count == np.max(spread.count))[-1])

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.commands.table import TextStyle, clip_end, clip_middle, format_table, join_fitting, shown_width
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, TbGraphError
 from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
 from graphviz_tb.formats.contents import selecting_options
 from graphviz_tb.formats.detect import detect_format
 from graphviz_tb.logs.log import Log, open_log
 from graphviz_tb.logs.scalars_export import json_number
-from graphviz_tb.model.formatting import format_bytes, format_number
+from graphviz_tb.model.formatting import format_bytes, format_number, printable
 from graphviz_tb.model.logs import Run, Series
 from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
 from graphviz_tb.model.tensors import shape_text
@@ -59,19 +58,12 @@ def source_argument(model: str, options: ReadOptions) -> SourceArgument:
         return SourceArgument(data, opened.name, form, len(data))
 
 
-def _is_graph_chosen(options: ReadOptions) -> bool:
-    return any((options.run, options.tag, options.kind, options.tag_set))
-
-
 def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedGraph) -> tuple[SourceEntry, ...]:
     """Return the entries of the source; only the graph itself for a form that contains nothing else."""
+    is_chosen = any((options.run, options.tag, options.kind, options.tag_set))
     # Other forms contain one graph, already read: do not decode the file again.
-    if source.form in CONTAINER_FORMS or (not source.form and not _is_graph_chosen(options)):
-        from graphviz_tb.read.source import list_contents
-
-        return _matching_entries(
-            list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
-        )
+    if source.form in CONTAINER_FORMS or (not source.form and not is_chosen):
+        return _matching_entries(source, options)
     graph = loaded.graph
     form = FORM_NAMES.get(source.form, loaded.format)
     return (
@@ -88,20 +80,20 @@ def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedG
 
 def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[SourceEntry, ...]:
     """Return the entries to choose from when no graph could be chosen. Raises the error again if there are none."""
-    from graphviz_tb.read.source import list_contents
-
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
-    entries = _matching_entries(
-        list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
-    )
+    entries = _matching_entries(source, options)
     # A graph without nodes is not a choice; statistics without a graph are listed.
     if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries
 
 
-def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) -> tuple[SourceEntry, ...]:
+def _matching_entries(source: SourceArgument, options: ReadOptions) -> tuple[SourceEntry, ...]:
+    """Return the entries of a source that the options allow."""
+    from graphviz_tb.read.source import list_contents
+
+    entries = list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes))
     wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
     return tuple(
         entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())
@@ -137,7 +129,7 @@ def entry_lines(entries: tuple[SourceEntry, ...], width: int, look: TextStyle) -
         "statistics": ["yes" if entry.profile and entry.kind != "profile" else "" for entry in entries],
     }
     # Drop empty columns.
-    filled = {head: [one_line(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
+    filled = {head: [printable(cell) for cell in cells] for head, cells in columns.items() if any(cells)}
     heads = list(filled)
     rows = [heads, *([filled[head][index] for head in heads] for index in range(len(entries)))]
     shrinking = [heads.index(head) for head in ("run", "tag", "tag set", "holds") if head in filled]
@@ -150,13 +142,13 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
     lines: list[str] = []
     for signature in signatures:
         values = signature_values(signature)
-        name, method = one_line(signature.name), one_line(signature.method)
+        name, method = printable(signature.name), printable(signature.method)
         room = width - 4 - shown_width(name)
         lines.append(
             clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < shown_width(method) <= room else "")
         )
         rows = [
-            (way, one_line(spec["key"]), spec["dtype"], shape_text(spec["shape"]))
+            (way, printable(spec["key"]), spec["dtype"], shape_text(spec["shape"]))
             for way in ("in", "out")
             for spec in values[f"{way}puts"]
         ]
@@ -171,7 +163,7 @@ def describe_choice(entries: tuple[SourceEntry, ...]) -> list[str]:
         return ["No graph, only run statistics: give them with --run-metadata beside the graph."]
     return [
         f"{len(graphs):,} graphs; say which one is meant, for example with",
-        f"  {one_line(selecting_options(graphs[0]))}",
+        f"  {printable(selecting_options(graphs[0]))}",
     ]
 
 
@@ -206,7 +198,7 @@ def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextSt
     if len(checkpoints) > 1:
         rows = [("name", "tensors", "numbers", "bytes")]
         rows += [
-            (one_line(one.name), f"{len(one.tensors):,}", f"{one.element_count:,}", format_bytes(one.bytes))
+            (printable(one.name), f"{len(one.tensors):,}", f"{one.element_count:,}", format_bytes(one.bytes))
             for one in checkpoints
         ]
         lines = [
@@ -214,11 +206,11 @@ def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextSt
             *format_table(rows, width, (1, 2, 3), header=True, look=look),
             "",
         ]
-    head = f"Checkpoint {one_line(latest.name)}: {len(latest.tensors):,} tensors, {latest.element_count:,} numbers, "
+    head = f"Checkpoint {printable(latest.name)}: {len(latest.tensors):,} tensors, {latest.element_count:,} numbers, "
     rows = [("tensor", "type", "shape", "bytes")]
     for tensor in latest.tensors:
         shape = shape_text(tensor.shape) + (f" in {tensor.slices} parts" if tensor.slices else "")
-        rows.append((one_line(tensor.name), tensor.dtype or "unknown", shape, format_bytes(tensor.bytes)))
+        rows.append((printable(tensor.name), tensor.dtype or "unknown", shape, format_bytes(tensor.bytes)))
     return [
         *lines,
         look.head(clip_middle(head + format_bytes(latest.bytes), width)),
@@ -291,11 +283,11 @@ def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextSt
     rows = [("run", "points", "last step", "last values")]
     for run, scalars in runs:
         said = [
-            f"{one_line(scalar.tag)} {format_number(_last_scalar_value(scalar))}"
+            f"{printable(scalar.tag)} {format_number(_last_scalar_value(scalar))}"
             for scalar in scalars[:MAX_LAST_VALUES]
         ]
         values = join_fitting(said, max(20, width // 2), more=len(scalars) > MAX_LAST_VALUES)
-        rows.append((one_line(run.name), f"{run.points:,}", str(run.last_step), values))
+        rows.append((printable(run.name), f"{run.points:,}", str(run.last_step), values))
     return format_table(rows, width, right=(1, 2), shrinking=(0, 3), header=True, look=look)
 
 

@@ -57,6 +57,10 @@ def print_lines(lines: Iterable[str]) -> None:
         print(as_encodable(line, encoding))
 
 
+def print_json(document: Mapping[str, Any]) -> None:
+    print_lines(json_lines(document))
+
+
 def json_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield a document as indented JSON, in chunks, since the whole text can take gigabytes.
 

@@ -21,24 +21,14 @@ def takes_colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def one_line(text: str) -> str:
-    """Return a text of a graph or a command line in one line, safe on a terminal: control characters are shown, not
-    sent.
-
-    >>> one_line("a\\nb\\x1b[2J")
-    'a\\\\nb\\\\x1b[2J'
-    """
-    # `repr` without its quotes: "\x1b" is written as four letters.
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-
-
 def print_message(word: str, message: str, color: str, is_multiline: bool = False) -> None:
     """Print `word: message` on standard error, in one line, or with its line breaks if `is_multiline`."""
     from graphviz_tb.limits import MAX_MESSAGE_LETTERS  # imported late: help prints no message
+    from graphviz_tb.model.formatting import printable
     from graphviz_tb.model.measure import truncate_middle
 
     head = click.style(f"{word}:", fg=color, bold=True) if takes_colours(sys.stderr) else f"{word}:"
-    safe = "\n".join(map(one_line, message.split("\n"))) if is_multiline else one_line(message)
+    safe = "\n".join(map(printable, message.split("\n"))) if is_multiline else printable(message)
     print(f"{head} {truncate_middle(safe, MAX_MESSAGE_LETTERS)}", file=sys.stderr)
 
 

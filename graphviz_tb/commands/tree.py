@@ -93,7 +93,7 @@ def _lines_of_screen() -> int:
 
 def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_flow: bool) -> list[str]:
     """Return the text: one tree for each root; without a depth about a screenful, and functions closed."""
-    from graphviz_tb.commands.table import output_style, terminal_width
+    from graphviz_tb.commands.table import clip_end, output_style, terminal_width
     from graphviz_tb.commands.tree_text import (
         TreeWriter,
         open_distinct_structures,
@@ -125,7 +125,7 @@ def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, b
         *writer.remainder_line(len(shown) - max_lines, "more lines; --depth 1 lists all"),
     ]
     if others and under is None:
-        output += ["", *writer.heading_lines(f"Functions ({len(others):,})")]
+        output += ["", writer.look.head(clip_end(f"Functions ({len(others):,})", writer.width))]
     for root in others[:max_bodies]:
         output += writer.branch_lines(list(walk_branches(hierarchy, root, opened, ops, by_flow, join=True)), opened)
     rest = f"more{' functions' * (under is None)}; --depth 0 lists all"

@@ -20,11 +20,11 @@ from graphviz_tb.commands.table import (
     pad_text,
     shown_width,
 )
-from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
 from graphviz_tb.graphs.level_flow import children_in_ranks, unconnected_children
 from graphviz_tb.graphs.rows import quiet_rows
+from graphviz_tb.model.formatting import printable
 from graphviz_tb.model.hierarchy import (
     FOLD_ROW,
     FUNCTION_ROW,
@@ -277,10 +277,6 @@ class TreeWriter:
         through = self.through(row)
         return "∞" if through is None else f"{lower_bound_sign(through)}{through:,}"
 
-    def heading_lines(self, text: str) -> list[str]:
-        """Return a line between trees."""
-        return [self.look.head(clip_end(text, self.width))]
-
     def remainder_line(self, count: int, what: str) -> list[str]:
         """Return a last line that counts the lines not shown."""
         return [self.look.dim(clip_end(f"and {count:,} {what}", self.width))] if count > 0 else []
@@ -312,7 +308,7 @@ class TreeWriter:
     def group_line(self, row: int, stem: str, around: Iterable[int] = ()) -> str:
         """Return the line of a group, a call, or a single op; scopes `around` it that hold nothing else come first."""
         names = (self.row_label(part) if part else self.label for part in (*around, row))
-        name = one_line("/".join(names)) or "''"
+        name = printable("/".join(names)) or "''"
         note = self.row_note(row)
         return self.compose_line(stem, name, note, self.count_text(row), self.ops_below(row) / self.most)
 
@@ -326,14 +322,14 @@ class TreeWriter:
         for index, (attr, body) in enumerate(called if len(called) > 1 else ()):
             stem = self.line_stem([*trail, index == len(called) - 1], " ")
             yield self.compose_line(
-                stem, attr, f"→ {one_line(self.hierarchy.name[body])}", self.count_text(body), 0
+                stem, attr, f"→ {printable(self.hierarchy.name[body])}", self.count_text(body), 0
             ).rstrip()
 
     def single_ops_line(self, branch: Branch, stem: str) -> str:
         """Return the line that sums up the ops of a group."""
         rows = branch.loose
         words = [
-            (f"{count:,} " if count > 1 else "") + (one_line(op) or "(no type)")
+            (f"{count:,} " if count > 1 else "") + (printable(op) or "(no type)")
             for op, count in _op_type_frequencies(self.hierarchy, rows)
         ]
         room = max(1, self.left_width() - shown_width(stem))
@@ -348,7 +344,7 @@ class TreeWriter:
         kind = _row_kind_word(hierarchy, row)
         if kind == "call":
             bodies = hierarchy.calls[row]
-            return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.op_type_of(row)
+            return f"→ {printable(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.op_type_of(row)
         if hierarchy.how[row] == LAYER_ORIGIN:
             return self.paper.words_of_row(row) or ""  # one layer, whatever it is written as
         if kind in ("series", "fold"):
@@ -365,11 +361,11 @@ class TreeWriter:
             return self.paper.words_of_row(row) or ""
         # A sibling is found by its own name; one elsewhere needs the whole path.
         is_sibling = hierarchy.parent[first] == hierarchy.parent[row]
-        return f"= {one_line(self.row_label(first) if is_sibling else row_display_name(hierarchy, first))}"
+        return f"= {printable(self.row_label(first) if is_sibling else row_display_name(hierarchy, first))}"
 
     def op_type_of(self, row: int) -> str:
         graph = self.hierarchy.graph
-        return one_line(graph.op_types[graph.op[self.hierarchy.node[row]]])
+        return printable(graph.op_types[graph.op[self.hierarchy.node[row]]])
 
     def left_width(self) -> int:
         """Return the width of the part before the numbers."""

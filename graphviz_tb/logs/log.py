@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from numpy.typing import NDArray
 
-from graphviz_tb.errors import HelpfulAttributes, RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.errors import HelpfulAttributes, RequestError, UnknownChoice, UnknownNode, check_choice
 from graphviz_tb.events.event_file import read_place, tensor_of_event
 from graphviz_tb.events.log_reader import LogReader
 from graphviz_tb.events.structure import decode_log_text
@@ -35,8 +35,7 @@ def open_log(path: str | os.PathLike[str], restarts: RestartMode = "last", *, ch
 
     Raises ReadError if `path` cannot be read or holds no event file, UnknownChoice for any other `restarts`.
     """
-    if restarts not in get_args(RestartMode):
-        raise UnknownChoice.among("restarts", restarts, get_args(RestartMode))
+    check_choice("restarts", restarts, get_args(RestartMode))
     return Log(LogReader(localize_source(path), restarts, checksum=checksum))
 
 

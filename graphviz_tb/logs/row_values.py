@@ -68,13 +68,13 @@ def _condition_and_value(
     points: Sequence[tuple[TagValues, int]], median: float, gather: GatherRule
 ) -> tuple[ValueCondition, int, float]:
     """Return the condition of a row, the first step in this condition, and the value of the row's tags."""
-    return *_row_condition(_condition_points(points, gather), median), _gather_values(_point_values(points), gather)
+    return *_row_condition(_condition_points(points, gather), median), _gather_values(points, gather)
 
 
 def _row_value(
     sums: GatheredSums, states: Mapping[int, tuple[ValueCondition, int, float]], of: int, gather: GatherRule
 ) -> RowValue:
-    value = _gather_values(_point_values(sums.points), gather)
+    value = _gather_values(sums.points, gather)
     worst = max((states[row][0] for row in sums.layers), default=ValueCondition.NONE)
     since = [since for row in sums.layers if states[row][0] is worst for since in (states[row][1],)]
     step = max(int(tag.step[at]) for tag, at in sums.points)
@@ -90,13 +90,10 @@ def _condition_points(points: Sequence[tuple[TagValues, int]], gather: GatherRul
     return [point for point in points if gather != "ratio" or point[0].join.aspect is MeasuredAspect.GRADIENT]
 
 
-def _point_values(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
-    return [(tag, float(tag.value[at]), float(tag.number[at])) for tag, at in points]
-
-
-def _gather_values(points: Sequence[tuple[TagValues, float, float]], gather: GatherRule) -> float:
+def _gather_values(points: Sequence[tuple[TagValues, int]], gather: GatherRule) -> float:
     """Combine the values of several tags, ignoring those that are not finite; NaN if none is."""
-    finite = [point for point in points if isfinite(point[1])]
+    values = [(tag, float(tag.value[at]), float(tag.number[at])) for tag, at in points]
+    finite = [point for point in values if isfinite(point[1])]
     if not finite:
         return nan
     if gather == "ratio":

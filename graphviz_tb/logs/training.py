@@ -17,7 +17,7 @@ import numpy as np
 
 from graphviz_tb.chart.measures import MEASURES, tag_values
 from graphviz_tb.color.user_facts import LOG_SCALE_RATIO
-from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownNode, check_choice
 from graphviz_tb.logs.joins import join_tags
 from graphviz_tb.logs.row_values import classify_values, row_values_at
 from graphviz_tb.model.columns import distinct_values
@@ -115,8 +115,7 @@ def select_logged(training: TrainingLog, options: PictureOptions, run_of_graph: 
     chosen = _select_joins(training, options)
     run = _select_run(training, chosen, options.logged_run or run_of_graph, options.logged_run is not None)
     measure = options.measure or _default_measure(training.numeric_series(run, chosen))
-    if measure not in MEASURES:
-        raise UnknownChoice.among("measure", measure, MEASURES)
+    check_choice("measure", measure, MEASURES)
     tags = _measure_run(training, run, chosen, measure)
     other = (
         _measure_run(training, _check_run_name(training, options.against_run), chosen, measure)
@@ -175,8 +174,7 @@ def _select_run(training: TrainingLog, chosen: Mapping[str, TagJoin], name: str 
 def _check_run_name(training: TrainingLog, name: str) -> str:
     """Return a run's name. Raises `UnknownChoice` if the log has no such run."""
     names = [run.name for run in training.logged.runs]
-    if name not in names:
-        raise UnknownChoice.among("run", name, names)
+    check_choice("run", name, names)
     return name
 
 

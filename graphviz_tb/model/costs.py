@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.errors import RequestError, UnknownChoice, require_type
+from graphviz_tb.errors import RequestError, check_choice, require_type
 from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
@@ -166,8 +166,7 @@ class Costs:
             raise RequestError(f"no such row; the last is {len(self.end) - 1}")
         if role is not None:
             require_type("role", role, str)
-            if role not in COST_ROLES:
-                raise UnknownChoice.among("role", role, COST_ROLES)
+            check_choice("role", role, COST_ROLES)
         stop = self.end[row]
         totals = self._running_totals(-1 if role is None else COST_ROLES.index(role))
         return Cost(*(totals[stop] - totals[row]).tolist())

@@ -20,6 +20,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, group_by_key, key_starts, prefix_sums
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 
 
@@ -292,6 +293,11 @@ class Hierarchy:
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
             return label
         return self.name_segment(row)
+
+    def keras_layer(self, row: int) -> Layer | None:
+        """Return the Keras layer of a row of the main graph; None for any other row."""
+        layers = self.graph.layers
+        return layers.get(self.name[row]) if layers and row < self.end[0] else None
 
     def name_segment(self, row: int) -> str:
         """Return the last segment of the name itself, ignoring labels."""

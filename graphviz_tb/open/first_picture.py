@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -357,10 +357,14 @@ class FirstPicture:
             ]
             if not self.has_room(siblings):
                 continue
-            for sibling in siblings:
-                self.open_group(sibling)
-                for child in self.openable_below(sibling):
-                    heapq.heappush(queue, self.queue_entry(child))
+            self.open_and_queue(siblings, queue)
+
+    def open_and_queue(self, paths: Iterable[RowPath], queue: list[tuple[float, float, RowPath]]) -> None:
+        """Open groups, and add the groups in them to a queue."""
+        for path in paths:
+            self.open_group(path)
+            for child in self.openable_below(path):
+                heapq.heappush(queue, self.queue_entry(child))
 
     def open_largest_groups(self) -> None:
         """Open groups in the order of `queue_entry` while `should_open` says so."""
@@ -380,10 +384,7 @@ class FirstPicture:
                 siblings = [path] if self.closed < MIN_PICTURE_BOXES else []
             if self.box_count_with(*siblings) > MAX_PICTURE_BOXES and self.closed + self.frames > 1:
                 continue
-            for sibling in siblings:
-                self.open_group(sibling)
-                for child in self.openable_below(sibling):
-                    heapq.heappush(queue, self.queue_entry(child))
+            self.open_and_queue(siblings, queue)
 
     def should_open(self, path: RowPath) -> bool:
         """Return whether to open the largest closed group: if few boxes show, or if few boxes of the model show and the

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from graphviz_tb.caches import import_on_call
-from graphviz_tb.errors import RequestError, UnknownChoice, require_type
+from graphviz_tb.errors import RequestError, UnknownChoice, check_choice, require_type
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -149,8 +149,7 @@ def find_renderer(format: str) -> Renderer:
     '.svg'
     """
     require_type("format", format, str)
-    if format not in RENDERERS:
-        raise UnknownChoice.among("format", format, RENDERERS)
+    check_choice("format", format, RENDERERS)
     return RENDERERS[format]
 
 

@@ -205,10 +205,9 @@ def _user_fact_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list
 
 def _layer_block(hierarchy: Hierarchy) -> DataBlock:
     """Return the Keras layers of a file by row: class, and the whole configuration in words."""
-    layers = hierarchy.graph.layers
-    rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in layers] if layers else []
-    named = [(row, layers[hierarchy.name[row]]) for row in rows]
-    return json_block("layers", {row: [layer.class_name, config_texts(layer.config)] for row, layer in named})
+    named = ((row, hierarchy.keras_layer(row)) for row in range(1, int(hierarchy.end[0])))
+    values = {row: [layer.class_name, config_texts(layer.config)] for row, layer in named if layer is not None}
+    return json_block("layers", values)
 
 
 def _program_block(hierarchy: Hierarchy) -> DataBlock:

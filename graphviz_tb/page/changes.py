@@ -94,7 +94,7 @@ class ChangeListing:
         for old, new in ((change.old, change.new), *change.also[:MAX_LISTED_PLACES], *within):
             # If old and new share a name, the merged graph calls the old one "NAME (old)".
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
-            rows = [row for row in map(self.row_of_name, names) if row > 0]
+            rows = [row for name in names if (row := self.rows_by_name.get(name, -1)) > 0]
             listed.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
         if not listed and change.function is not None:
             listed.update((row, None) for row in self.functions_with_prefix(change.function))
@@ -105,10 +105,6 @@ class ChangeListing:
         behind = (self._functions[place] for place in range(first, len(self._functions)))
         return sorted(row for _, row in takewhile(lambda function: function[0].startswith(name), behind))
 
-    def row_of_name(self, name: str) -> int:
-        """Return the row of a name in the main graph, else in a function; -1 for none."""
-        return self._rows.get(name, -1)
-
     @cached_property
     def _functions(self) -> list[tuple[str, int]]:
         """Functions sorted by name, for a binary search per change."""
@@ -116,7 +112,7 @@ class ChangeListing:
         return sorted((hierarchy.name[row], row) for row in hierarchy.function_rows)
 
     @cached_property
-    def _rows(self) -> dict[str, int]:
+    def rows_by_name(self) -> dict[str, int]:
         """The first row of each name, the main graph before the functions."""
         found: dict[str, int] = {}
         for root in (0, *self.model.hierarchy.function_rows):

@@ -15,16 +15,15 @@ import numpy as np
 
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
-from graphviz_tb.color.measured import FADED_PERCENT, stats_colouring
+from graphviz_tb.color.measured import faint_line_colour, stats_colouring
 from graphviz_tb.errors import MissingFacts
-from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.model.columns import Longs, places_of_runs, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import COLOR_BY_LOGGED
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
 
@@ -67,7 +66,7 @@ def _colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> li
 
 
 def _numeric_colourings(painters: Sequence[Colouring]) -> list[NumberColouring]:
-    return [numeric for painter in painters if (numeric := painter.as_number_colouring()) is not None]
+    return [painter for painter in painters if isinstance(painter, NumberColouring)]
 
 
 def step_colouring_blocks(
@@ -203,7 +202,7 @@ def _ramp_blocks(
 
 def _ramp_fills(painters: list[NumberColouring], signed: bool) -> list[Any]:
     """Return the fills from zero, or from the largest loss if values may be negative, to the largest value."""
-    sides = [painter.scaled_to_one() for painter in painters]
+    sides = [replace(painter, top=1.0) for painter in painters]
     # `shade` takes the square root of a share: (step / STEPS)² is step / STEPS along the ramp.
     shares = [step * abs(step) / RAMP_STEPS**2 for step in range(-RAMP_STEPS if signed else 0, RAMP_STEPS + 1)]
     return [theme_fill_values(tuple(side.shade_of(share) for side in sides)) for share in shares]
@@ -213,7 +212,7 @@ def _ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: T
     """Yield the fields that only some colourings by a number have."""
     if numbers.missing:
         kinds = ("data", "control", "reference")
-        yield "faint", {kind: [_faint_line_colour(kind, painter.theme) for painter in painters] for kind in kinds}
+        yield "faint", {kind: [faint_line_colour(kind, painter.theme) for painter in painters] for kind in kinds}
         yield "missing", numbers.missing
     if numbers.signed:
         yield "signed", True
@@ -223,11 +222,6 @@ def _ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: T
         yield "bounds", list(numbers.bounds)
     if numbers.batch is not None:
         yield from (("whole", True), ("batch", numbers.batch), ("lacks", dict(numbers.lacks)))
-
-
-def _faint_line_colour(kind: str, theme: Theme) -> str:
-    """Return the faded colour of a line that ends at a box without a measured value."""
-    return mix_colours(theme.reference if kind == "reference" else theme.data, theme.background, FADED_PERCENT)
 
 
 def theme_fill_values(pair: tuple[RowFill, ...]) -> list[Any]:

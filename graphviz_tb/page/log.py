@@ -311,7 +311,8 @@ def pack_log(
     state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left_out}
     kinds = Counter(entry["kind"] for entry in kept)
     table = trials_table(logged)
-    if packer.pack_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
+    trials = {**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}
+    if table["rows"] and packer.add_if_fitting(json_block("log/hparams", trials)):
         kinds["hparams"] += 1
     if packer.pack_custom_charts(logged):
         kinds["layout"] += 1
@@ -353,10 +354,6 @@ class LogPacker:
         else:
             return self.pack_last_points(number, series_by_id)
         return self.add_if_fitting(block)
-
-    def pack_trials(self, table: dict[str, Any]) -> bool:
-        """Pack the table of hyperparameters and metrics; return whether it exists and fits."""
-        return bool(table["rows"]) and self.add_if_fitting(json_block("log/hparams", table))
 
     def pack_custom_charts(self, logged: LogContents) -> bool:
         """Pack the charts that runs laid out; return whether any exist and fit."""

@@ -296,7 +296,8 @@ class UngroupedWalk:
         self, store: LevelStore, path: RowPath, level: Metagraph, skeleton: Skeleton, mark: str, levels: WalkedLevels
     ) -> bool:
         """Add one level, also to `levels`; return whether it differs from the usual one."""
-        key, there = self.page_key(path), self.to_page_path(path)
+        there = self.to_page_path(path)
+        key = page_level_key(there)
         named = renumber_level((level, skeleton), self.rows.__getitem__)
         usual = find_walked_level(self.copied, self.usual, there) if key not in store.index else None
         if usual is not None and store.are_encoded_alike(there, named, usual):
@@ -384,9 +385,6 @@ class UngroupedWalk:
         if parent is None:
             return PortConstraints()
         return self.ports[parent].get(box[-1], PortConstraints())
-
-    def page_key(self, path: RowPath) -> str:
-        return page_level_key(self.to_page_path(path))
 
 
 def _group_ports(hierarchy: Hierarchy, level: Metagraph, skeleton: Skeleton) -> dict[int, PortConstraints]:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.errors import RequestError, ToolMissing, UnknownChoice
+from graphviz_tb.errors import RequestError, ToolMissing, UnknownChoice, check_choice
 from graphviz_tb.extras import how_to_install
 from graphviz_tb.limits import (
     MAX_COMPONENTS,
@@ -151,8 +151,7 @@ def nearest_points(
     >>> nearest_points(np.array([[1, 0], [2, 0], [0, 1]], np.float32), 0, 2, "cosine")[0].tolist()
     [1, 2]
     """
-    if metric not in DISTANCE_METRICS:
-        raise UnknownChoice.among("metric", metric, DISTANCE_METRICS)
+    check_choice("metric", metric, DISTANCE_METRICS)
     if not 0 <= row < len(values):
         raise RequestError(f"there are {len(values):,} points; none has the number {row}")
     if not 1 <= count <= MAX_NEIGHBOURS:

@@ -211,7 +211,7 @@ class ServedSource:
         if changes.gone:
             self.events.send_event("gone", {"runs": [self._runs[name] for name in changes.gone if name in self._runs]})
         for notice in changes.notices:
-            self.events.send_event("notice", {"code": notice.code, "text": notice.message, "count": notice.count})
+            self.events.send_event("notice", notice_entry(notice))
 
     def forget_gone_runs(self) -> bool:
         """Forget runs whose files have been missing for a while."""

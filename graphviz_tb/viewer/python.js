@@ -297,5 +297,3 @@ const py_fullmatch = (pattern, text) => py_pattern(pattern, "whole").exec(text);
 const py_finditer = (pattern, text) => text.matchAll(py_pattern(pattern, "g"));
 /** @param {RegExp} pattern @param {string} by @param {string} text */
 const py_sub = (pattern, by, text) => text.replace(py_pattern(pattern, "g"), by.replaceAll("$", "$$$$").replace(/\\([0-9])/g, "$$$1"));
-/** @param {RegExpExecArray} found */
-const py_groups = (found) => found.slice(1);

@@ -123,7 +123,7 @@ class ExportedSteps(TensorFlowSteps):
             if not (copies or has_role(op, Role.REARRANGE, Role.UNIT_AXES)):
                 break
             copied |= copies
-            source = next((before for slot, (before, _) in self.inputs_of(source) if slot == 0), -1)
+            source = self.input_source(source)
             if source < 0 or self.graph.meaning.origin[source] >= 0:
                 return source if copied and source >= 0 else node
         return node
@@ -174,7 +174,7 @@ class ExportedSteps(TensorFlowSteps):
     def _joined_sizes(self, node: int) -> list[int]:
         """Return the sizes that a program concatenates, -1 for unknown sizes: single numbers, or two numbers for the
         last axis after the sizes that stay."""
-        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
+        source = self.input_source(node, 1)
         if source < 0 or not has_role(self.op_of(source), Role.INDEX):
             return []
         parts = [self._constant(part, 2) for _, (part, _) in self.inputs_of(source)]
@@ -248,7 +248,7 @@ class ExportedSteps(TensorFlowSteps):
     def _kernel_part(self, node: int) -> list[tuple[int, tuple[int | None, ...]]]:
         """Return the kernel of a product if an op computes it only from weights, such as the kernel of queries from one
         weight for queries, keys and values; its shape is () if unknown."""
-        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
+        source = self.input_source(node, 1)
         weights = self._sources(source) if source >= 0 else []
         sizes = self._input_sizes(node, 1)
         is_known = len(sizes) > 1 and min(sizes) > 0
@@ -300,7 +300,7 @@ class ExportedSteps(TensorFlowSteps):
 
     def _is_of_row(self, node: int) -> bool:
         """Return whether the input of a convolution is a row as an image of height one, as in TensorFlow."""
-        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        source = self.input_source(node)
         if source < 0 or not has_role(self.op_of(source), Role.UNIT_AXES, Role.REARRANGE):
             return False
         image, (_, kernel) = self._sizes(source), next(self._kernels(node), (-1, ()))
@@ -312,9 +312,9 @@ class ExportedSteps(TensorFlowSteps):
 
     def image_source(self, node: int) -> int:
         """Return the op whose result is the input of a convolution, before it becomes an image; -1 if unknown."""
-        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        source = self.input_source(node)
         if source >= 0 and self._is_of_row(node):
-            return next((before for slot, (before, _) in self.inputs_of(source) if slot == 0), -1)
+            return self.input_source(source)
         return source
 
     def _embedding(self, node: int) -> LayerStep | None:
@@ -377,7 +377,7 @@ class ExportedSteps(TensorFlowSteps):
         """Return the number of heads of the keys before they are repeated for each query of a group."""
         fewest, slot = key[1], 1
         for _ in range(MAX_COPYING_OPS):
-            node = next((source for input_slot, (source, _) in self.inputs_of(node) if input_slot == slot), -1)
+            node = self.input_source(node, slot)
             if node < 0 or self.weights_of(node):
                 break
             sizes, slot = self._sizes(node), 0

@@ -437,7 +437,7 @@ class TensorFlowSteps(OpReader):
     def _channels_into(self, node: int) -> int:
         """Return the output channels of the last convolution before a node; 0 if unknown."""
         for _ in range(MAX_SCALING_OPS):
-            node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+            node = self.input_source(node)
             if node < 0:
                 return 0
             op = self.op_of(node)
@@ -460,7 +460,7 @@ class TensorFlowSteps(OpReader):
 
     def image_source(self, node: int) -> int:
         """Return the op whose result is the input of a convolution, before it becomes an image; -1 if unknown."""
-        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        source = self.input_source(node)
         return self.weight_source(source) if source >= 0 else -1
 
     def blocks_before(self, node: int) -> list[int]:
@@ -503,7 +503,7 @@ class TensorFlowSteps(OpReader):
 
     def _resize(self, op: str, node: int) -> LayerStep | None:
         """Return the step of a resize, with its factor if the size is a product with a constant."""
-        size = next((source for slot, (source, _) in self.inputs_of(node) if slot == KERNEL), -1)
+        size = self.input_source(node, KERNEL)
         interpolation = op.removeprefix("Resize").removesuffix("Neighbor").lower()
         if size >= 0 and self.op_of(size) == "Mul":
             for slot in (0, 1):

@@ -46,6 +46,10 @@ class OpReader:
             self._inputs[node] = tuple([(slot[edge], (source[edge], key[edge])) for edge in edges if not control[edge]])
         return self._inputs[node]
 
+    def input_source(self, node: int, slot: int = 0) -> int:
+        """Return the op that feeds an input of a node; -1 if there is none."""
+        return next((source for at, (source, _) in self.inputs_of(node) if at == slot), -1)
+
     def sources_of(self, node: int) -> Sequence[int]:
         """Return the nodes that feed a node; through calls, the results and arguments of functions."""
         through = self.sources_through_calls.get(node)
@@ -132,7 +136,7 @@ class OpReader:
 
     def constant_input(self, node: int, slot: int) -> list[int]:
         """Return the integers of a constant input, or of concatenated numbers; -1 for unknown numbers."""
-        source = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
+        source = self.input_source(node, slot)
         if source < 0:
             return []
         if self.op_of(source) == "Pack":
@@ -143,7 +147,7 @@ class OpReader:
     def _source_past(self, node: int, passed: Container[str]) -> int:
         """Return the op that feeds the first input of a node, past ops of the types `passed`; -1 if there is none."""
         for _ in range(MAX_SCALING_OPS):
-            node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+            node = self.input_source(node)
             if node < 0 or self.op_of(node) not in passed:
                 return node
         return -1

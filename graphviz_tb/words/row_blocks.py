@@ -141,8 +141,7 @@ class RowBlocks:
 
     def layer_steps(self, row: int) -> tuple[LayerStep, ...] | None:
         """Return the steps of a row that is a Keras layer; None for any other row, and for a class without words."""
-        layers = self.graph.layers
-        layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
+        layer = self.hierarchy.keras_layer(row)
         if layer is None or layer.parts:
             return None
         from graphviz_tb.words.keras_steps import keras_steps

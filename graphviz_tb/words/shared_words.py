@@ -70,8 +70,8 @@ def shared_words(lines: Sequence[str]) -> str:
         return ""
     if len(chains) > 2:
         chains[-1] = [
-            first_layer if _is_one_of(layer, first_layer) else layer
-            for layer, first_layer in zip(chains[-1], chains[0], strict=False)
+            whole if " ".join(part) in " ".join(whole).split(" | ") else part  # one of several parallel layers
+            for part, whole in zip(chains[-1], chains[0], strict=False)
         ]
     shared = []
     for position in range(len(chains[0])):
@@ -86,11 +86,6 @@ def shared_words(lines: Sequence[str]) -> str:
         shared.append(" ".join([*common, *([f"d{least}{RANGE}{most}"] if least < most else [])]).replace(" )", ")"))
     line = ", ".join(equal_once(iter(shared)))
     return line if fits(line) else ""
-
-
-def _is_one_of(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether the words of a layer are those of one of several parallel layers."""
-    return " ".join(part) in " ".join(whole).split(" | ")
 
 
 def more_words(words: str, known: str) -> str:

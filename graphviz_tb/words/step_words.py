@@ -157,19 +157,15 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     summed_sizes = [sizes[letter] for letter in letters if letter not in result]
     first = letters[0]
     if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
-        sums, gives = (prod(sizes[letter] for letter in each) for each in _split_letters(letters[1:], result))
-        experts = experts_step(sizes[first], sums, gives, weight)
+        takes = prod(sizes[letter] for letter in letters[1:] if letter not in result)
+        gives = prod(sizes[letter] for letter in letters[1:] if letter in result)
+        experts = experts_step(sizes[first], takes, gives, weight)
         return experts if first in tensors + result else None
     takes, gives = prod(summed_sizes), prod(result_sizes)
     if len(result_sizes) == 2 and len(summed_sizes) == 1:
         heads, size = result_sizes
         return LayerStep("heads", f"→ {heads}×{size}", takes, gives, (heads, size), weight)
     return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
-
-
-def _split_letters(letters: str, result: str) -> tuple[list[str], list[str]]:
-    """Return the axes of a kernel that a product sums, and those of its result."""
-    return [letter for letter in letters if letter not in result], [letter for letter in letters if letter in result]
 
 
 def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:

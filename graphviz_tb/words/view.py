@@ -24,7 +24,6 @@ from graphviz_tb.model.hierarchy import (
     GroupOrigin,
     Hierarchy,
 )
-from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph, Surplus
 from graphviz_tb.model.paths import (
@@ -311,7 +310,7 @@ class NodeLabels:
         show them, the number of ops of a group."""
         count = self.op_count_text(row)
         parts = [usual_line] if picture_line is not None and usual_line != count else []
-        if (layer := self.keras_layer(row)) is not None:
+        if (layer := self.hierarchy.keras_layer(row)) is not None:
             parts += [layer.one_line] if usual_line != layer.one_line else []
             return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
         parts += [f"the first: {first}"] if (first := self.paper.first_of(row)) else []
@@ -322,13 +321,8 @@ class NodeLabels:
         if row not in self._keys:  # a stack has one usual member and many copies of it
             missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
             words = self.paper.words_of_row(row), self.paper.first_of(row)
-            self._keys[row] = self.short_label((row,)), self.keras_layer(row), missing, *words
+            self._keys[row] = self.short_label((row,)), self.hierarchy.keras_layer(row), missing, *words
         return self._keys[row]
-
-    def keras_layer(self, row: int) -> Layer | None:
-        """Return the Keras layer of a row of the main graph, or None."""
-        layers = self.hierarchy.graph.layers
-        return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
         """Return the usual second line: the words of a paper, or the Keras layer, or the type of an op whose name is
@@ -336,7 +330,7 @@ class NodeLabels:
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
         words = self.paper.words_of_row(row)
-        if (layer := self.keras_layer(row)) is not None:
+        if (layer := self.hierarchy.keras_layer(row)) is not None:
             return words or layer.one_line
         if words is not None:
             return words
@@ -535,6 +529,7 @@ def _build_group_view(
         if is_equal and known.opened.keys() == opened.keys() and all(map(is_, known.opened.values(), opened.values())):
             return known
     contents = [views[child].path if child in views else child for child in paths]
+    with_surplus = {child for child in paths if child in views and views[child].metagraph.surplus is not None}
     outside = {bridge.other for bridge in level.bridges}
     rows = {note.other for note in level.annotations} | outside
     view = View(
@@ -545,7 +540,7 @@ def _build_group_view(
         node_labels=tuple(
             node_labels.surplus_label(child, level.surplus)
             if level.surplus is not None and child[-1] == level.surplus.member
-            else node_labels.node_label(child, content, _shows_surplus(views.get(child)), child in views)
+            else node_labels.node_label(child, content, child in with_surplus, child in views)
             for child, content in zip(paths, contents, strict=True)
         ),
         opened=opened,
@@ -561,10 +556,6 @@ def _build_group_view(
     view = replace(view, words=level_words(view, stubs, node_labels.printed))
     node_labels.views.setdefault(path, []).append(view)
     return view
-
-
-def _shows_surplus(view: View | None) -> bool:
-    return view is not None and view.metagraph.surplus is not None
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:

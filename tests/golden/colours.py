@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.api.pipeline import Model
@@ -17,10 +18,10 @@ def numbers(model: Model, schemes: tuple[str, ...]) -> Iterator[Any]:
     """All that colourings by a number say, and their colours along the scale."""
     for scheme in schemes:
         for theme in ("light", "dark"):
-            found = make_colouring(model.hierarchy, model.facts, scheme, theme).as_number_colouring()
-            assert found is not None
+            found = make_colouring(model.hierarchy, model.facts, scheme, theme)
+            assert isinstance(found, NumberColouring)
             values = [value for value in VALUES if value >= 0 or found.number_values([]).signed]
-            tones = [found.scaled_to_one().shade_of(value) for value in values]
+            tones = [replace(found, top=1.0).shade_of(value) for value in values]
             yield (
                 scheme,
                 theme,

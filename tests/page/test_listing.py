@@ -37,7 +37,7 @@ def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.Mon
     listing, index = ChangeListing(model, (), Changes(())), model.names.index
     asked: list[int] = []
     monkeypatch.setattr(model.names, "index", lambda root: asked.append(root) or index(root))
-    rows = [listing.row_of_name(name) for name in ("x", "y7", *(f"nowhere{number}" for number in range(50)))]
+    rows = [listing.rows_by_name.get(name, -1) for name in ("x", "y7", *(f"nowhere{number}" for number in range(50)))]
     assert [model.hierarchy.name[row] for row in rows[:2]] == ["x", "y7"]
     assert set(rows[2:]) == {-1}
     assert len(asked) <= 31
