@@ -224,7 +224,7 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       after: now `AssignSubVariableOp_3` updates the new layer
 
 MAX_ALIKE_USERS = 3  # more users of a node are not parts of one variable's update
-# The output, the op type of its user, the slot of its input, and the op types of its users and of its inputs.
+# The forwarded input, the op type of a user, the slot of its input, and the op types of its users and of its inputs.
 Place = tuple[str, str, int, tuple[tuple[str, ...], ...]]
 
 
